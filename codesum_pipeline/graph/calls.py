@@ -21,7 +21,7 @@ from codesum_pipeline.graph.values import (
     not_own,
     weakened,
 )
-from codesum_pipeline.parsing.references.statements import RETURN, YIELD
+from codesum_pipeline.languages.python.references.statements import RETURN, YIELD
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.resolver import Resolver

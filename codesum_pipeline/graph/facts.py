@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from codesum_pipeline.parsing.references.names import Binding
-from codesum_pipeline.parsing.references.scopes import ScopeKind
+from codesum_pipeline.languages.python.references.names import Binding
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
 
 
 @dataclass(slots=True, eq=False)

@@ -19,10 +19,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
+from codesum_pipeline.languages.python.references.statements import RETURN, YIELD
 from codesum_pipeline.model.hashing import sha1_hex
-from codesum_pipeline.parsing.references.names import Binding, Bound
-from codesum_pipeline.parsing.references.scopes import ScopeKind
-from codesum_pipeline.parsing.references.statements import RETURN, YIELD
 
 _WORD = re.compile(r"\w+")
 _NUMBERED = frozenset({Bound.DEFINED, Bound.RECEIVER, Bound.CLASS_RECEIVER})

@@ -6,10 +6,10 @@ from typing import Any, Generic, Self, TypeVar
 
 from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
 from codesum_pipeline.graph.facts import FileScopes, ScopeFacts, load_file
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing.parsed import NO_REFERENCES
 from codesum_pipeline.parsing.project_files import is_project_file, project_text
-from codesum_pipeline.parsing.references.scopes import ScopeKind
 
 Row = Mapping[str, Any]
 File = TypeVar("File")

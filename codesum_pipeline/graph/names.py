@@ -23,8 +23,8 @@ from codesum_pipeline.graph.values import (
     agree,
     found_by,
 )
-from codesum_pipeline.parsing.references.names import Binding, Bound
-from codesum_pipeline.parsing.references.scopes import ScopeKind
+from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.resolver import Resolver

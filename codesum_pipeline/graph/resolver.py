@@ -33,7 +33,7 @@ from codesum_pipeline.graph.values import (
     agree,
     is_inside,
 )
-from codesum_pipeline.parsing.references.reaching import CHOSEN
+from codesum_pipeline.languages.python.references.reaching import CHOSEN
 
 # How far one answer may rest on others: names, expressions, members, results and annotations all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What

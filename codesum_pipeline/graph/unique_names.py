@@ -15,8 +15,8 @@ from codesum_pipeline.graph.imports import imported
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.values import UNKNOWN, FunctionValue
-from codesum_pipeline.parsing.references.names import Bound
-from codesum_pipeline.parsing.references.scopes import ScopeKind
+from codesum_pipeline.languages.python.references.names import Bound
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
 
 _LEAST_LENGTH = 6
 

@@ -17,8 +17,9 @@ the same.
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
+from codesum_pipeline.languages.declaration import NAMELESS, References
 from codesum_pipeline.parsing.walk import Tokens
 from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS
 
@@ -209,3 +210,9 @@ def _without_trailing_blanks(line: str) -> str:
     """Blanks after a backslash are an escaped one, which stays."""
     shown = line.rstrip(BLANKS)
     return line if shown.endswith("\\") else shown
+
+
+def call_places(references: References, canonical: Canonical) -> tuple[int, ...]:
+    """The lines and columns of `FileFacts.call_places`."""
+    places = ((0, 0) if start == NAMELESS else canonical.place(start) for start in references.names)
+    return tuple(chain.from_iterable(places))

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.spec import LanguageSpec
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.languages import LanguageSpec
 from codesum_pipeline.parsing.walk import Mark, Tokens
 
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.languages import NodeRole
+from codesum_pipeline.parsing.grammar import NodeRole
 
 # How comments begin in the languages that have directives.
 COMMENT_MARKS = ("//", "/*")

@@ -4,30 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from codesum_pipeline.languages.declaration import Declaration
+from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp
-from codesum_pipeline.parsing.declarations import (
-    bash,
-    c,
-    c_sharp,
-    cpp,
-    elixir,
-    go,
-    haskell,
-    java,
-    javascript,
-    kotlin,
-    lua,
-    php,
-    ruby,
-    rust,
-    scala,
-    swift,
-    tsx,
-    typescript,
-    zig,
-)
-from codesum_pipeline.parsing.declared.declaration import Declaration
 from codesum_pipeline.parsing.declared.reader import DeclaredParser
 from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.parsed import ParsedFile
@@ -56,30 +36,9 @@ def _parser(declaration: Declaration) -> LanguageParser:
     return LanguageParser(parser.parse, parser.version)
 
 
-DECLARATIONS: tuple[Declaration, ...] = (
-    bash.DECLARATION,
-    c.DECLARATION,
-    c_sharp.DECLARATION,
-    cpp.DECLARATION,
-    elixir.DECLARATION,
-    go.DECLARATION,
-    haskell.DECLARATION,
-    java.DECLARATION,
-    javascript.DECLARATION,
-    kotlin.DECLARATION,
-    lua.DECLARATION,
-    php.DECLARATION,
-    ruby.DECLARATION,
-    rust.DECLARATION,
-    scala.DECLARATION,
-    swift.DECLARATION,
-    tsx.DECLARATION,
-    typescript.DECLARATION,
-    zig.DECLARATION,
-)
 PARSERS: Mapping[str, LanguageParser] = {
     "python": LanguageParser(parse_python, python_parser),
-    **{declaration.spec.name: _parser(declaration) for declaration in DECLARATIONS},
+    **{declaration.spec.name: _parser(declaration) for declaration in declarations()},
 }
 
 

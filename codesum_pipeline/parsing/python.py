@@ -6,41 +6,41 @@ from functools import cache, partial
 import tree_sitter_python
 from tree_sitter import Tree
 
-from codesum_pipeline.model.options import HashPolicy
-from codesum_pipeline.model.symbols import FileFacts, SymbolType
-from codesum_pipeline.parsing.bounded import parse_within_bounds
-from codesum_pipeline.parsing.callees import call_places
-from codesum_pipeline.parsing.canonical import lay_out
-from codesum_pipeline.parsing.definitions import SyntaxDefinition, find_definitions
-from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
-from codesum_pipeline.parsing.languages import Grammar, LanguageSpec, compile_grammar
-from codesum_pipeline.parsing.lost import with_lost_definitions
-from codesum_pipeline.parsing.overloads import ids_of
-from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
-from codesum_pipeline.parsing.python_brackets import (
+from codesum_pipeline.languages.python.brackets import (
     is_bare_call,
     is_bare_group,
     is_bare_target,
     is_bare_tuple,
     is_no_only_item,
 )
-from codesum_pipeline.parsing.python_comments import without_comment_runs
-from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
-from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_exports, read_globals, read_imports
-from codesum_pipeline.parsing.python_recovery import recovered_python
-from codesum_pipeline.parsing.python_references import REFERENCES_VERSION, extract_references
-from codesum_pipeline.parsing.python_spelling import (
+from codesum_pipeline.languages.python.comments import without_comment_runs
+from codesum_pipeline.languages.python.references.reading import REFERENCES_VERSION, extract_references
+from codesum_pipeline.languages.python.spelling import (
     is_one_text,
     spell_float,
     spell_integer,
     spell_string,
     spell_texts,
 )
+from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.symbols import FileFacts, SymbolType
+from codesum_pipeline.parsing.bounded import parse_within_bounds
+from codesum_pipeline.parsing.canonical import call_places, lay_out
+from codesum_pipeline.parsing.definitions import SyntaxDefinition, find_definitions
+from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
+from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, parser_version
+from codesum_pipeline.parsing.lost import with_lost_definitions
+from codesum_pipeline.parsing.overloads import ids_of
+from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
+from codesum_pipeline.parsing.python_module import IMPORT_STATEMENTS, read_exports, read_globals, read_imports
+from codesum_pipeline.parsing.python_recovery import recovered_python
 from codesum_pipeline.parsing.python_symbols import SymbolReader
 from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Span, changed_spans, error_places
 from codesum_pipeline.parsing.reexports import are_all, read_package_reexports
-from codesum_pipeline.parsing.spacing import TokenSpacing
-from codesum_pipeline.parsing.spelling import lists
 from codesum_pipeline.parsing.testing import FileEvidence, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Mark, Tokens, bytes_as_characters, read_tokens
 
@@ -190,7 +190,7 @@ def python_grammar() -> Grammar:
 def python_parser(hash_policy: HashPolicy) -> str:
     """Everything besides its bytes that decides what is read from a Python file."""
     read = f"{RECOVERY_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION}"
-    return f"{PYTHON.parser_version} {read} {hash_policy}"
+    return f"{parser_version(PYTHON)} {read} {hash_policy}"
 
 
 def parse_python(

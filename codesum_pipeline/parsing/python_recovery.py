@@ -13,8 +13,8 @@ from operator import itemgetter
 import tree_sitter_python
 from tree_sitter import Language, Query, QueryCursor, Tree
 
+from codesum_pipeline.languages.python.comments import silent_spans
 from codesum_pipeline.parsing.definition_lines import DefinitionLine, definition_lines
-from codesum_pipeline.parsing.python_comments import silent_spans
 from codesum_pipeline.parsing.recovery import Recovery, Span, TreeCandidate
 from codesum_pipeline.parsing.walk import bytes_as_characters
 

@@ -7,6 +7,7 @@ from itertools import islice, takewhile
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.python.modifiers import modifiers
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
@@ -16,7 +17,6 @@ from codesum_pipeline.parsing.overloads import OverloadReader
 from codesum_pipeline.parsing.parsed import content_hash
 from codesum_pipeline.parsing.python_docstrings import docstring_node, docstring_text
 from codesum_pipeline.parsing.python_facts import read_facts
-from codesum_pipeline.parsing.python_modifiers import modifiers
 from codesum_pipeline.parsing.recovery import Span, is_cut
 from codesum_pipeline.parsing.walk import Tokens
 

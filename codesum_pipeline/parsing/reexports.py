@@ -7,8 +7,8 @@ exports, or, as a package's `__init__.py` does, by importing it.
 
 from collections.abc import Iterable, Sequence
 
+from codesum_pipeline.languages.declaration import ImportSyntax
 from codesum_pipeline.model.symbols import Import, Reexport
-from codesum_pipeline.parsing.declared.declaration import ImportSyntax
 
 ALL = "*"
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")

@@ -11,9 +11,9 @@ from typing import Any
 
 from tree_sitter import Node, Tree, TreeCursor
 
+from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.parsing.directives import read_directive
-from codesum_pipeline.parsing.languages import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
-from codesum_pipeline.parsing.spacing import TokenSpacing
+from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
 from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS, folded, written
 
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import Declaration, Text
 from codesum_pipeline.parsing.chains import parameter_names
-from codesum_pipeline.parsing.declared.declaration import Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import FileOutline
 from codesum_pipeline.parsing.walk import Mark
 

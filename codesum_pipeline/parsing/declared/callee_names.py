@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.callees import NAMELESS
-from codesum_pipeline.parsing.declared.declaration import CallSyntax, Code
+from codesum_pipeline.languages.declaration import NAMELESS, CallSyntax, Code
 
 # The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
 _FIELDS = ("method", "function", "macro", "constructor", "name", "type", "operator", "left_operand")

@@ -14,8 +14,8 @@ from textwrap import dedent
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import Declaration, Docs
 from codesum_pipeline.parsing.canonical import DocComment
-from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
 from codesum_pipeline.parsing.walk import Tokens
 
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")

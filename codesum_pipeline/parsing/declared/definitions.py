@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import Declaration, DefinitionHead, raw_text
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.declared.comments import Comments
-from codesum_pipeline.parsing.declared.declaration import Declaration, DefinitionHead, raw_text
 from codesum_pipeline.parsing.definitions import MAX_NESTING
 from codesum_pipeline.parsing.walk import DefinitionNode, Mark, Tokens
 

@@ -11,9 +11,9 @@ from operator import itemgetter
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Text
 from codesum_pipeline.model.symbols import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
-from codesum_pipeline.parsing.declared.declaration import CallSyntax, Declaration, Text
 from codesum_pipeline.parsing.declared.definitions import Definition
 from codesum_pipeline.parsing.expressions import (
     FileTexts,

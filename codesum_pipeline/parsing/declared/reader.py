@@ -6,15 +6,14 @@ from functools import partial
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
+from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
-from codesum_pipeline.parsing.callees import References, call_places
-from codesum_pipeline.parsing.canonical import Canonical, lay_out
+from codesum_pipeline.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.parsing.declared.callee_names import CalleeNames
 from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comments
-from codesum_pipeline.parsing.declared.declaration import Code, Declaration, ImportSyntax, Text
 from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.declared.facts import CallReader, FactReader
 from codesum_pipeline.parsing.declared.references import (
@@ -27,7 +26,7 @@ from codesum_pipeline.parsing.declared.structures import Structures
 from codesum_pipeline.parsing.declared.tests_in_file import has_test_calls, in_test_modules
 from codesum_pipeline.parsing.definition_lines import definition_lines
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
-from codesum_pipeline.parsing.languages import Grammar, compile_grammar
+from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, parser_version
 from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
@@ -56,7 +55,7 @@ class DeclaredParser:
             f"{RECOVERY_VERSION} {COMMENTS_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION} "
             f"chains/{CHAINS_VERSION}"
         )
-        return f"{self.declaration.spec.parser_version} {read} {hash_policy}"
+        return f"{parser_version(self.declaration.spec)} {read} {hash_policy}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL

@@ -5,15 +5,12 @@ from typing import Any
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import MAX_CHAIN, Code, raw_text
 from codesum_pipeline.model.expressions import chain_to_json, type_to_json
 from codesum_pipeline.parsing.chains import read_chain, read_type
-from codesum_pipeline.parsing.declared.declaration import Code, raw_text
 from codesum_pipeline.parsing.expressions import pieces_between
 from codesum_pipeline.parsing.walk import Tokens
 
-# Longer ones are expressions and types whose class nobody can tell.
-MAX_CHAIN = 120
-MAX_TYPE = 200
 _MAX_TOKENS = 1_000
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 
+from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.parsed import ParsedFile
-from codesum_pipeline.parsing.parsers import DECLARATIONS, PARSERS
+from codesum_pipeline.parsing.parsers import PARSERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def hashes(case: LanguageCase, source: str) -> dict[str, str]:
 def all_cases() -> dict[str, LanguageCase | None]:
     """The case of every declared language, None where there is none."""
     found: dict[str, LanguageCase | None] = {}
-    for name in sorted(declaration.spec.name for declaration in DECLARATIONS):
+    for name in sorted(declaration.spec.name for declaration in declarations()):
         module = f"codesum_pipeline_tests.parsing.languages.{name.replace('-', '_')}_case"
         found[name] = import_module(module).CASE if find_spec(module) else None
     return found

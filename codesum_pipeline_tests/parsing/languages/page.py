@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-from codesum_pipeline.parsing.declared.declaration import Declaration, Docs
-from codesum_pipeline.parsing.languages import LanguageSpec
-from codesum_pipeline.parsing.parsers import DECLARATIONS
+from codesum_pipeline.languages.declaration import Declaration, Docs
+from codesum_pipeline.languages.registry import declarations
+from codesum_pipeline.languages.spec import LanguageSpec
 from codesum_pipeline.parsing.python import PYTHON
 from codesum_pipeline.source.languages import extensions_of
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 HEAD = """# Languages
 
 Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed
-as a file. This page is written from the declarations in `codesum_pipeline/parsing/declarations/`
+as a file. This page is written from the declarations in `codesum_pipeline/languages/`
 (`python -m codesum_pipeline_tests.parsing.languages.page`), so it says what the parsers do. Names in `code` are node
 types of the grammar.
 
@@ -59,7 +59,7 @@ def title(name: str) -> str:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + _overview() + "\n" + BESIDE + "\n".join(map(_section, sorted(DECLARATIONS, key=_name)))
+    return HEAD + _overview() + "\n" + BESIDE + "\n".join(map(_section, sorted(declarations(), key=_name)))
 
 
 def _name(declaration: Declaration) -> str:
@@ -72,7 +72,7 @@ def _overview() -> str:
         "|---|---|---|---|---|---|---|",
         _row(PYTHON, "docstrings", "yes", "annotations, constructors, returned values", ""),
     ]
-    for declaration in sorted(DECLARATIONS, key=_name):
+    for declaration in sorted(declarations(), key=_name):
         docs = "any comment right above"
         docs = docs if declaration.docs is Docs.ADJACENT else f"{_code(declaration.doc_marks)}, else {docs}"
         rows.append(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.parsing.declarations.c_family_macros import masked
+from codesum_pipeline.languages.c_family.macros import masked
 from codesum_pipeline_tests.parsing.languages.cases import parse
 
 

@@ -7,12 +7,12 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
-from codesum_pipeline.parsing.parsers import DECLARATIONS
+from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline_tests.parsing.languages.cases import parse
 
 PARSERS = {
     declaration.spec.name: Parser(Language(declaration.spec.grammar()))
-    for declaration in DECLARATIONS
+    for declaration in declarations()
     if declaration.spec.name in ("javascript", "typescript")
 }
 GROUP = "parenthesized_expression"

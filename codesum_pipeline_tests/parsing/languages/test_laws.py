@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.languages.declaration import Declaration
+from codesum_pipeline.languages.registry import declarations
+from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.parsing.declared.declaration import Declaration
-from codesum_pipeline.parsing.parsers import DECLARATIONS
-from codesum_pipeline.parsing.spacing import TokenSpacing
 from codesum_pipeline_tests.parsing.languages.cases import LanguageCase, all_cases, hashes, parse, symbols_by_name
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -21,7 +21,7 @@ EVERY_LANGUAGE = pytest.mark.parametrize("case", CASES, ids=[case.language for c
 BRACED = pytest.mark.parametrize(
     "case", [case for case in CASES if case.is_braced], ids=[case.language for case in CASES if case.is_braced]
 )
-BY_NAME = {declaration.spec.name: declaration for declaration in DECLARATIONS}
+BY_NAME = {declaration.spec.name: declaration for declaration in declarations()}
 
 
 def test_every_declared_language_has_a_case() -> None:

@@ -1,0 +1,321 @@
+"""What must be said about a language besides its node types.
+
+Hooks answer about one node each and see nothing else of the file; what is
+general (nesting, ids, docs, canonical source, facts, what the graph resolves)
+is done once for all languages. A hook that finds nothing says so with None or
+nothing: it never raises on what does not parse.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self
+
+from tree_sitter import Node
+
+from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+# Longer ones are expressions and types whose class nobody can tell.
+MAX_CHAIN = 120
+MAX_TYPE = 200
+# In place of the first byte of the last name, for a callee that has none: what a call, an item or a lambda gives.
+NAMELESS = -1
+
+
+class Code(str):
+    """Canonical text on one line that knows what it is made of: the bytes between which it stands, or parts.
+
+    Whatever is cut off one or added to it is plain text, and so at most a name.
+    """
+
+    __slots__ = ("parts", "span")
+    parts: tuple[str, ...]
+    span: tuple[int, int] | None
+
+    @classmethod
+    def of(cls, text: str, *parts: str) -> Self:
+        """A text put together from parts."""
+        code = cls(text)
+        code.parts, code.span = parts, None
+        return code
+
+
+# The canonical text of a node on one line.
+Text = Callable[[Node | None], Code]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionHead:
+    """What a node defines.
+
+    `parts` are its own name, and before it those of an owner that does not
+    stand around it (a Go method's receiver, `Shape::area` of C++). Without a
+    `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
+    where the signature ends, `head` where it begins if annotations stand before
+    that inside of the node; without them, the signature is all of it.
+    Clauses of one definition have the same `clause`, such as its arity.
+    `section` is the access that members have until a label of
+    `Declaration.sections` gives another. Two kinds are judged by what stands
+    around them: one that `is_prototype` defines nothing but a member, or where
+    it is documented; neither it nor one that `is_guess` stands in a function.
+    `tail` is a node after this one that belongs to the definition.
+    """
+
+    parts: tuple[str, ...]
+    type: SymbolType | None
+    body: Node | None = None
+    head: Node | None = None
+    section: str = ""
+    clause: str = ""
+    is_prototype: bool = False
+    is_guess: bool = False
+    tail: Node | None = None
+    # Whether it is one of those that a label of sections is about.
+    is_sectioned: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CallSyntax:
+    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object.
+
+    `mark` stands between the two where that is not a dot.
+    """
+
+    receiver: str
+    name: str
+    is_new: bool = False
+    mark: str = "."
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSyntax:
+    """One imported name.
+
+    `module` is the path as the language writes it, without quotes. `name` is
+    what is taken from it: None for the module itself, `*` for all of it.
+    `alias` is what it is called here, where that is not the last part.
+    `level` counts the steps up where a language writes them apart.
+    """
+
+    module: str
+    name: str | None = None
+    alias: str | None = None
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TypedName:
+    """A variable, parameter or field that says what class it is of: `name` has the type `type`, as written."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What is said of a type outside of it: `type` as written also has these bases."""
+
+    type: str
+    bases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What a file refers to, as JSON; of each of its calls, in that order, the first byte of the callee's last name."""
+
+    json: str
+    names: tuple[int, ...]
+
+
+class Docs(StrEnum):
+    """Which comments directly above a definition document it."""
+
+    MARKED = "marked"  # those with the mark of a doc comment (`/** */`, `///`, `--- `), else as below
+    ADJACENT = "adjacent"  # any, where no blank line comes between
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """How a definition's facts are found, by node type.
+
+    `returns`, `raises` and `yields` are statements or expressions whose named
+    children are the value. `assignments` name the field of what is assigned; without one
+    it is the first child.
+    """
+
+    returns: frozenset[str] = frozenset()
+    raises: frozenset[str] = frozenset()
+    yields: frozenset[str] = frozenset()
+    assignments: Mapping[str, str] = field(default_factory=dict)
+    # The first words that make one of `returns` raise (Swift's grammar has one node type for both).
+    raising_words: frozenset[str] = frozenset()
+    # Functions that raise when called (`panic`, `raise`, `die`).
+    raising_calls: frozenset[str] = frozenset()
+    # Commands that end a function with what comes after their name.
+    returning_calls: frozenset[str] = frozenset()
+    # Functions without a name: what they return is not what the function around them returns.
+    closures: frozenset[str] = frozenset()
+    # Calls in the head of a function that it makes before its body (`: base(size)`).
+    delegations: frozenset[str] = frozenset()
+    # The expression whose value a definition's body gives without a statement that returns it.
+    result: Callable[[Node], Node | None] = lambda body: None
+    # The members of a class that are no definitions, as "name" or "name: type".
+    fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One language. Names of node types are those of its grammar.
+
+    `definitions` are asked what a node defines; they see raw text through
+    `tree_sitter`'s own `node.text`. All other hooks come after the file is
+    read and see canonical text. `preambles` stand before a definition and
+    belong to it (attributes, a type signature). Equal definitions of the kinds
+    in `clauses` that follow each other are one.
+    """
+
+    spec: LanguageSpec
+    definitions: Mapping[str, Callable[[Node], DefinitionHead | None]]
+    docs: Docs
+    # The beginnings of a doc comment, and of a comment about what is around it (`//!`), which documents the file.
+    doc_marks: tuple[str, ...] = ()
+    file_doc_marks: tuple[str, ...] = ()
+    # What comments about the file stand before, where that is not all else: a module's head after pragmas.
+    heading: frozenset[str] = frozenset()
+    preambles: frozenset[str] = frozenset()
+    # Which nodes of those kinds are one.
+    is_preamble: Callable[[Node], bool] = lambda node: True
+    # The bytes in a marked node where what looks like a call is none: a type, the head of a function.
+    uncalled: Callable[[Node], tuple[int, int] | None] | None = None
+    # Marks between a signature and a body that are shown with it.
+    shown_marks: frozenset[str] = frozenset()
+    clauses: frozenset[str] = frozenset()
+    # Kinds that stand for the definition of the same name right after them: the signatures of overloads.
+    heads: frozenset[str] = frozenset()
+    # Kinds that stand beside the class of their name and are not it: an object of Scala.
+    companions: frozenset[str] = frozenset()
+    # Labels among the members of a class (`private:`) whose text is a modifier of all that follow.
+    sections: frozenset[str] = frozenset()
+    # The texts that are such labels, where not all of those kinds are one.
+    section_words: frozenset[str] = frozenset()
+    # What the grammar is given in place of a source, byte for byte as long: without the words that only the
+    # preprocessor understands. It is asked again, with True, where that did not parse.
+    masked: Callable[[bytes, bool], bytes] | None = None
+    # The parts of a source, in bytes, that the grammar is known not to know: where a file does not parse, it is first
+    # read again without them.
+    unknown: Callable[[bytes], Iterable[tuple[int, int]]] = lambda source: ()
+    # Groups of parts that hide definitions from the grammar, though it parses: the heads and braces of macros.
+    hiding: Callable[[bytes], Iterable[tuple[tuple[int, int], ...]]] = lambda source: ()
+    # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
+    # parse, what was read of it may be anything, so it is read as text.
+    is_dialect: Callable[[str, bytes], bool] = lambda path, source: False
+    # Nodes that have names of their own besides definitions; none where functions alone have.
+    blocks: frozenset[str] = frozenset()
+    # Declarations whose names are those of the function around, however deep in its blocks (`var`).
+    hoisted: frozenset[str] = frozenset()
+    # Kinds that give what is declared elsewhere a value.
+    assigned: frozenset[str] = frozenset()
+    # What an expression that a function gives back may be, without what changes no class: nodes, none for nothing;
+    # and whether one is an object with members of its own. None where functions say what they give.
+    given_back: Callable[[Node | None], Iterable[Node]] | None = None
+    is_object: Callable[[Node], bool] = lambda node: False
+    # The types that a documenting comment says of parameters; of the result without a name.
+    documented: Callable[[str], Iterable[TypedName]] = lambda docstring: ()
+    # A long expression, and what a call is called on, as far as its class depends on it: without arguments.
+    shortened: Callable[[Node, Text], str] = lambda node, text: ""
+    short_receiver: Callable[[Node, Text], str] = lambda node, text: ""
+    # The type in a cast.
+    cast_type: Callable[[Node, Text], str] = lambda node, text: ""
+    # Whether a definition is reached through an object alone, so that no plain name means it.
+    is_member: Callable[[Node], bool] = lambda node: False
+    facts: Facts = field(default_factory=Facts)
+    calls: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = field(default_factory=dict)
+    imports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
+    typed: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)
+    # Variables that do not say their type: the text of what they are first given stands in its place.
+    bound: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)
+    parameters: Callable[[Node, Text], Iterable[Parameter]] = lambda node, text: ()
+    return_type: Callable[[Node, Text], str | None] = lambda node, text: None
+    bases: Callable[[Node, Text], Iterable[str]] = lambda node, text: ()
+    # Nodes that give a type bases where it is not defined: `impl Trait for Type`.
+    extensions: Mapping[str, Callable[[Node, Text], Extension | None]] = field(default_factory=dict)
+    # Words before a definition (`public`, `async`, `abstract`), in the order written; preambles come with it.
+    modifiers: Callable[[Node, tuple[Node, ...], Text], Iterable[str]] = lambda node, preambles, text: ()
+    # Those of the wrapper around a definition, which come first.
+    wrapper_modifiers: Callable[[Node, Text], Iterable[str]] = lambda wrapper, text: ()
+    # Whether others may use a definition, from its name and modifiers.
+    is_public: Callable[[str, tuple[str, ...]], bool] = lambda name, modifiers: True
+    # The whole list of what a file gives away, by the node type that is it, and whether that names a definition.
+    # What it does not name is not public; a file without it gives away all.
+    listed: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    is_listed: Callable[[Node, tuple[str, ...], Container[str]], bool] = lambda node, parts, listed: True
+    # Documentation that is code (Elixir's `@doc`): the node that holds it, and its text.
+    inner_doc: Callable[[Node, tuple[Node, ...]], tuple[Node, str] | None] = lambda node, preambles: None
+    # The plain text of what a doc comment says, where that is written in markup.
+    plain_doc: Callable[[str], str] = lambda text: text
+    # The package or namespace that a whole file belongs to, by the node types that say it.
+    package: Mapping[str, Callable[[Node, Text], str]] = field(default_factory=dict)
+    # The names that a file gives away, where the language lists them apart.
+    exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    # What a file hands on that others define, by the node types that say it. Without a `module`, the name begins with
+    # what an import of the file is called.
+    reexports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
+    # Names at the top of a file that are no definitions: constants, variables.
+    globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """All node types that a hook asks for."""
+        facts = self.facts
+        return frozenset().union(
+            self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
+            facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
+            self.extensions, self.exports, self.listed, self.reexports, self.globals, self.blocks, self.hoisted,
+        ).difference(self.spec.row_marks,
+        )  # fmt: skip
+
+
+def field_text(node: Node, name: str, text: Text) -> Code:
+    """The canonical text of a node's field; empty without it."""
+    return text(node.child_by_field_name(name))
+
+
+def raw_text(node: Node | None) -> str:
+    """A node's own text with blanks as one; empty without it."""
+    return " ".join(node.text.decode("utf-8", "replace").split()) if node is not None and node.text else ""
+
+
+# A longer text is no name, member or call whose class could be told.
+MAX_VALUE = 300
+_NAMES = frozenset(
+    {"identifier", "simple_identifier", "variable_name", "name", "shorthand_property_identifier_pattern"}
+)
+
+
+def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
+    """A hook for nodes with a field for the name, or a list of names, and one for the value.
+
+    A node with the field `unless` says the type itself.
+    """
+
+    def read(node: Node, text: Text) -> Iterator[TypedName]:
+        if unless and node.child_by_field_name(unless) is not None:
+            return
+        left, right = node.child_by_field_name(name), node.child_by_field_name(value) if value else None
+        if left is None:
+            return
+        listed = [left] if left.type in _NAMES else [child for child in left.named_children if child.type in _NAMES]
+        is_list = right is not None and right.type.endswith("_list")
+        values: list[Node | None] = [*right.named_children] if right is not None and is_list else [right]
+        for number, variable in enumerate(listed):
+            # What is taken apart gives its first part as the call says it; the others are of classes unknown.
+            given = values[number] if number < len(values) else None
+            is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
+            yield TypedName(text(variable), text(given) if is_short and _is_first(left, number, values) else "")
+
+    return read
+
+
+def _is_first(left: Node, number: int, values: list[Node | None]) -> bool:
+    return left.type in _NAMES or (left.type.endswith("_list") and (number == 0 or len(values) > 1))

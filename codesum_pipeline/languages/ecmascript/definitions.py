@@ -1,0 +1,267 @@
+"""What defines something in JavaScript and TypeScript.
+
+A function without a name is called by what it is bound to: a variable, a
+field, a property, the target of an assignment (`Router.prototype.route`,
+`exports.open`), also where one call stands around it (`memo(() => …)`). An
+object, and what a call makes of one, is a scope named so too: `api.get`. What
+a module exports without a name is called `default`. Callbacks have no name and
+are a part of what they stand in.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from tree_sitter import Node
+
+from codesum_pipeline.languages.declaration import DefinitionHead, raw_text
+from codesum_pipeline.model.symbols import SymbolType
+
+# What a node of one kind defines.
+Define = Callable[[Node], DefinitionHead | None]
+
+FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+DEFAULT = "default"
+# What stands around a value without changing what it is.
+_AROUND = frozenset({
+    "parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression", "type_assertion",
+    "assignment_expression",
+})  # fmt: skip
+# Deeper than anyone writes by hand; each of many values in each other looks this far.
+_MAX_AROUND = 12
+# Calls that run the function they are given, or keep it for later: what they return is no function.
+_NOT_WRAPPING = re.compile(r"use(?!Callback$|Event)[A-Z]|set[A-Z]|request[A-Z]|on[A-Z]|expect$|super$|import$")
+# What a target may begin with that is the object around it, the program or the module itself.
+_NO_OWNERS = ("this", "window", "globalThis", "global", "module", "exports")
+# Keys that make readable ids; others are data.
+_KEY = re.compile(r"[\w$\-./* ]{1,80}|(?:[\w$\-./* ]+:)+[\w$\-./* ]*", re.ASCII)
+
+
+_MEMBERS = frozenset({
+    "method_definition", "method_signature", "abstract_method_signature", "pair", "field_definition",
+    "public_field_definition",
+})  # fmt: skip
+# Objects whose members are names of all the program.
+_PROGRAM = ("window", "globalThis", "global", "self")
+
+
+def is_member(node: Node) -> bool:
+    """Whether what a node defines is reached through an object alone."""
+    left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+    if left is None or left.type == "identifier":
+        return node.type in _MEMBERS
+    return raw_text(left.child_by_field_name("object")) not in _PROGRAM
+
+
+def own_name(node: Node) -> str:
+    """The name in a definition."""
+    return raw_text(node.child_by_field_name("name"))
+
+
+def key_name(node: Node | None) -> str:
+    """The name of a member or a pair; empty where it is no name."""
+    if node is None:
+        return ""
+    if node.type != "string":
+        return raw_text(node)
+    key = raw_text(node)[1:-1]
+    return key if len(key) <= 80 and _KEY.fullmatch(key) and "::" not in key else ""
+
+
+def unwrapped(value: Node | None) -> Node | None:
+    """A value without the parentheses, casts and chained assignments around it."""
+    for _ in range(_MAX_AROUND):
+        if value is None or value.type not in _AROUND:
+            break
+        shown = [child for child in value.named_children if not child.is_extra]
+        if not shown:
+            return None
+        value = shown[-1] if value.type in ("assignment_expression", "type_assertion") else shown[0]
+    return value
+
+
+def function_of(node: Node | None) -> Node | None:
+    """The function that a node is or binds; None if there is none."""
+    if node is None or node.child_by_field_name("parameters") or node.child_by_field_name("parameter"):
+        return node
+    return _function_in(unwrapped(bound_value(node)))
+
+
+def bound_value(node: Node) -> Node | None:
+    """What a node binds to a name."""
+    return node.child_by_field_name("value") or node.child_by_field_name("right")
+
+
+def _function_in(value: Node | None) -> Node | None:
+    """A value that is a function, or the one that calls stand around."""
+    for _ in range(_MAX_AROUND):
+        if value is None or value.type != "call_expression":
+            break
+        arguments = value.child_by_field_name("arguments")
+        if not _is_wrapping(value.child_by_field_name("function")) or arguments is None:
+            return None
+        values = [unwrapped(argument) for argument in arguments.named_children]
+        value = next((v for v in values if v is not None and v.type in (*FUNCTIONS, "call_expression")), None)
+    return value if value is not None and value.type in FUNCTIONS else None
+
+
+def _is_wrapping(callee: Node | None) -> bool:
+    if callee is None:
+        return False
+    if callee.type == "member_expression":
+        return raw_text(callee.child_by_field_name("object")) == "React"
+    return callee.type == "identifier" and not _NOT_WRAPPING.match(raw_text(callee))
+
+
+def _is_filled(value: Node) -> bool:
+    return value.type == "object" and value.named_child_count > 0
+
+
+def _holds_functions(value: Node) -> bool:
+    """Whether functions that stand in a value are named by what it is bound to."""
+    if _is_filled(value):
+        return True
+    if value.type != "call_expression":
+        return False
+    called = unwrapped(value.child_by_field_name("function"))
+    arguments = value.child_by_field_name("arguments")
+    is_run_at_once = called is not None and called.type in FUNCTIONS
+    return is_run_at_once or any(_is_filled(child) for child in (arguments.named_children if arguments else ()))
+
+
+def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
+    """What a value defines under a name; `default` if there is none, and the value has none of its own."""
+    held = unwrapped(value)
+    if held is None:
+        return None
+    defining = held if held.type == "class" else _function_in(held)
+    if defining is not None:
+        type_ = SymbolType.CLASS if defining.type == "class" else SymbolType.FUNCTION
+        return DefinitionHead(parts or (own_name(defining) or DEFAULT,), type_, defining.child_by_field_name("body"))
+    is_named_again = value is not None and bool(target_parts(value.child_by_field_name("left")))
+    return DefinitionHead(parts, None) if parts and not is_named_again and _holds_functions(held) else None
+
+
+def target_parts(target: Node | None) -> tuple[str, ...] | None:
+    """The names of what is assigned to, without what says only where it stands; None if it has no name."""
+    parts: list[str] = []
+    while target is not None and target.type in ("member_expression", "subscript_expression"):
+        is_member = target.type == "member_expression"
+        key = target.child_by_field_name("property" if is_member else "index")
+        name = key_name(key) if is_member or (key is not None and key.type == "string") else ""
+        if not name:
+            return None
+        parts.append(name)
+        target = target.child_by_field_name("object")
+    if target is not None and target.type in ("identifier", "this"):
+        parts.append(raw_text(target))
+    elif not parts:
+        return None
+    while parts and parts[-1] in _NO_OWNERS:
+        parts.pop()
+    return tuple([part for part in reversed(parts) if part != "prototype"])
+
+
+def _function(node: Node) -> DefinitionHead | None:
+    name = own_name(node)
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _function_expression(node: Node) -> DefinitionHead | None:
+    """A function that has a name of its own."""
+    name = own_name(node)
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body"), node) if name else None
+
+
+def _class(node: Node) -> DefinitionHead | None:
+    name = own_name(node)
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
+
+
+def _class_expression(node: Node) -> DefinitionHead | None:
+    name = own_name(node)
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body"), node) if name else None
+
+
+def _member(node: Node) -> DefinitionHead | None:
+    name = key_name(node.child_by_field_name("name"))
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _variable(node: Node) -> DefinitionHead | None:
+    name = node.child_by_field_name("name")
+    if name is None or name.type != "identifier":
+        return None
+    return bound((raw_text(name),), node.child_by_field_name("value"))
+
+
+def _field(node: Node) -> DefinitionHead | None:
+    name = key_name(node.child_by_field_name("property") or node.child_by_field_name("name"))
+    return bound((name,), node.child_by_field_name("value")) if name else None
+
+
+def _pair(node: Node) -> DefinitionHead | None:
+    name = key_name(node.child_by_field_name("key"))
+    return bound((name,), node.child_by_field_name("value")) if name else None
+
+
+def _assignment(node: Node) -> DefinitionHead | None:
+    parts = target_parts(node.child_by_field_name("left"))
+    return bound(parts, node.child_by_field_name("right")) if parts is not None else None
+
+
+def _default_export(node: Node) -> DefinitionHead | None:
+    value = node.child_by_field_name("value")
+    return bound((), value) or bound((DEFAULT,), value) if value is not None else None
+
+
+def _namespace(node: Node) -> DefinitionHead | None:
+    name = node.child_by_field_name("name")
+    if name is None or name.type == "string":
+        return None
+    return DefinitionHead(tuple(raw_text(name).replace(" ", "").split(".")), None)
+
+
+def _type_alias(node: Node) -> DefinitionHead:
+    """A type's name is looked for as that of an interface is; what has no members is told by its signature."""
+    value = node.child_by_field_name("value")
+    return DefinitionHead((own_name(node),), SymbolType.CLASS, value if _has_members(value) else None)
+
+
+def _has_members(type_: Node | None) -> bool:
+    waiting = [type_]
+    while waiting:
+        value = waiting.pop()
+        if value is not None and value.type == "object_type":
+            return True
+        if value is not None and value.type in ("intersection_type", "union_type", "parenthesized_type"):
+            waiting.extend(value.named_children)
+    return False
+
+
+_COMMON: Mapping[str, Define] = {
+    "function_declaration": _function,
+    "generator_function_declaration": _function,
+    "function_expression": _function_expression,
+    "generator_function": _function_expression,
+    "class_declaration": _class,
+    "class": _class_expression,
+    "method_definition": _member,
+    "variable_declarator": _variable,
+    "pair": _pair,
+    "assignment_expression": _assignment,
+    "export_statement": _default_export,
+}
+JAVASCRIPT: Mapping[str, Define] = {**_COMMON, "field_definition": _field}
+TYPESCRIPT: Mapping[str, Define] = {
+    **_COMMON,
+    "public_field_definition": _field,
+    "function_signature": _function,
+    "method_signature": _member,
+    "abstract_method_signature": _member,
+    "abstract_class_declaration": _class,
+    "interface_declaration": _class,
+    "enum_declaration": _class,
+    "type_alias_declaration": _type_alias,
+    "internal_module": _namespace,
+    "module": _namespace,
+}

@@ -1,0 +1,108 @@
+"""TypeScript."""
+
+from dataclasses import replace
+
+import tree_sitter_typescript
+
+from codesum_pipeline.languages.ecmascript import definitions, facts, javascript, layout
+from codesum_pipeline.languages.ecmascript.brackets import is_bare_type
+from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spelling import is_always, lists
+
+_DECLARED = frozenset({
+    "abstract_class_declaration", "ambient_declaration", "enum_declaration", "function_signature", "import_alias",
+    "interface_declaration", "internal_module", "module", "type_alias_declaration",
+})  # fmt: skip
+_ROWS = layout.ROWS | {"enum_body", "interface_body", "object_type"}
+_MARKED_OPTIONAL = (
+    "abstract_method_signature", "method_definition", "method_signature", "optional_parameter", "optional_type",
+    "property_signature", "public_field_definition",
+)  # fmt: skip
+_ENDED = (
+    "abstract_method_signature", "function_signature", "import_alias", "type_alias_declaration",
+)  # fmt: skip
+_MEMBERS = (
+    "call_signature", "construct_signature", "index_signature", "method_signature", "property_signature",
+    "public_field_definition",
+)  # fmt: skip
+# The signatures of a function that come before it, or stand alone.
+HEADS = frozenset({"abstract_method_signature", "function_signature", "method_signature"})
+
+
+SPEC = LanguageSpec(
+    name="typescript",
+    version=4,
+    distribution="tree-sitter-typescript",
+    grammar=tree_sitter_typescript.language_typescript,
+    lines=layout.LINES | _DECLARED,
+    restarts=layout.RESTARTS,
+    blocks=frozenset({"program"}),
+    containers=layout.CASES,
+    hanging=layout.CASES,
+    rows=_ROWS,
+    braced=layout.BRACED | _ROWS,
+    atoms=layout.ATOMS | {"predefined_type"},
+    comments=layout.COMMENTS,
+    branches=layout.BRANCHES,
+    wrappers=layout.WRAPPERS | {"ambient_declaration"},
+    bare={**layout.BARE, "parenthesized_type": is_bare_type},
+    lists={
+        **layout.LISTS,
+        **lists("type_arguments", "type_parameters", "tuple_type", "enum_body", "object_type", "interface_body"),
+    },
+    respelled=layout.RESPELLED,
+    terminated={
+        **layout.TERMINATED,
+        **dict.fromkeys(_ENDED, is_always),
+        **dict.fromkeys(_MEMBERS, layout.is_ended_member),
+    },
+    tokens={
+        **layout.TOKENS,
+        "?.": TokenSpacing.TIGHT,
+        "?:": TokenSpacing.COMMA,
+        "-?:": TokenSpacing.COMMA,
+        "+?:": TokenSpacing.COMMA,
+    },
+    tokens_in={
+        **layout.TOKENS_IN,
+        ("union_type", "|"): TokenSpacing.BETWEEN,
+        ("intersection_type", "&"): TokenSpacing.BETWEEN,
+        **{(kind, mark): TokenSpacing.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
+        **{(kind, "?"): TokenSpacing.CLOSE for kind in _MARKED_OPTIONAL},
+        ("conditional_type", ":"): TokenSpacing.INFIX,
+        ("non_null_expression", "!"): TokenSpacing.CLOSE,
+        ("public_field_definition", "!"): TokenSpacing.CLOSE,
+        ("variable_declarator", "!"): TokenSpacing.CLOSE,
+        ("type_arguments", "<"): TokenSpacing.OPEN,
+        ("type_arguments", ">"): TokenSpacing.CLOSE,
+        ("type_parameters", "<"): TokenSpacing.OPEN,
+        ("type_parameters", ">"): TokenSpacing.CLOSE,
+        ("import_require_clause", "require"): TokenSpacing.WORD,
+        ("template_literal_type", "string_fragment"): TokenSpacing.TIGHT,
+        ("template_type", "}"): TokenSpacing.QUOTE,
+    },
+)
+
+DECLARATION = replace(
+    javascript.DECLARATION,
+    spec=SPEC,
+    definitions=definitions.TYPESCRIPT,
+    heads=HEADS,
+    facts=facts.TYPESCRIPT_FACTS,
+    # What comments say of types counts in JavaScript alone.
+    documented=lambda docstring: (),
+    calls={
+        "call_expression": facts.read_call,
+        "new_expression": facts.read_new,
+        "decorator": facts.read_decorator,
+    },
+    typed={
+        "required_parameter": facts.typed_parameter,
+        "optional_parameter": facts.typed_parameter,
+        "variable_declarator": facts.typed_variable,
+        "public_field_definition": facts.typed_variable,
+        "property_signature": facts.typed_variable,
+        "assignment_expression": facts.typed_assignment,
+    },
+)

@@ -1,0 +1,204 @@
+"""The forms that Elixir is made of: calls with a word, attributes, keyword lists, heads, `do` blocks."""
+
+import re
+from collections.abc import Iterable, Sequence
+from textwrap import dedent
+
+from tree_sitter import Node
+
+from codesum_pipeline.languages.declaration import Text, raw_text
+
+DEFINERS = frozenset({"def", "defp", "defmacro", "defmacrop", "defguard", "defguardp", "defdelegate", "defn", "defnp"})
+# Each is a branch; so are the clauses of what has some.
+_BRANCHING = frozenset({"if", "unless", "for", "while"})
+_SECTIONS = frozenset({"else_block", "rescue_block", "catch_block", "after_block"})
+_DEFAULTS = frozenset({"_", "true", ""})
+# How many calls and operators a line may end with before its last `do` block is looked for no longer.
+_MAX_TAIL = 20
+_SIGIL = re.compile(r"^~[a-zA-Z]+")
+
+
+def shown_children(node: Node) -> list[Node]:
+    """The children with a name that are no comments."""
+    return [child for child in node.named_children if not child.is_extra]
+
+
+def has_one_row(node: Node) -> bool:
+    """Whether there are no several clauses or expressions, each of which would need a line."""
+    return len(shown_children(node)) <= 1 and node.child_count > 0
+
+
+def fits_line(body: Node) -> bool:
+    """Whether the body of a clause is one expression that does not end with a block."""
+    if not body.child_count or not has_one_row(body):
+        return False
+    last = next(iter(shown_children(body)), None)
+    for _ in range(_MAX_TAIL):
+        if last is None or last.type == "do_block":
+            return last is None
+        if last.type not in ("call", "binary_operator", "unary_operator", "arguments"):
+            return True
+        last = last.children[-1] if last.children else None
+    return True
+
+
+def count_branches(node: Node) -> int:
+    """The branches that a node adds: an `if` or `for`, or the clauses in a block but for the default."""
+    if node.type == "call":
+        return int(called_word(node) in _BRANCHING)
+    clauses = [child for child in node.named_children if child.type == "stab_clause"]
+    if node.type == "anonymous_function":
+        return max(0, len(clauses) - 1)
+    return sum(raw_text(clause.child_by_field_name("left")) not in _DEFAULTS for clause in clauses)
+
+
+def called_word(node: Node) -> str:
+    """`word` of `word arguments`; empty for any other node."""
+    target = node.child_by_field_name("target") if node.type == "call" else None
+    return target.text.decode() if target is not None and target.type == "identifier" and target.text else ""
+
+
+def plain_arguments(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    arguments = next((child for child in call.children if child.type == "arguments"), None)
+    return shown_children(arguments) if arguments is not None else []
+
+
+def first_argument(call: Node) -> Node | None:
+    """The first argument of a call."""
+    return next(iter(plain_arguments(call)), None)
+
+
+def keyword_value(call: Node, name: str) -> Node | None:
+    """The value of `name: value` among the arguments of a call."""
+    arguments = plain_arguments(call)
+    pairs = arguments[-1].named_children if arguments and arguments[-1].type == "keywords" else ()
+    for pair in pairs:
+        key = pair.child_by_field_name("key")
+        if key is not None and raw_text(key) == f"{name}:":
+            return pair.child_by_field_name("value")
+    return None
+
+
+def keys_of(node: Node, text: Text) -> Iterable[str]:
+    """The keys of a keyword list, as written."""
+    keywords = node if node.type == "keywords" else next((k for k in node.named_children if k.type == "keywords"), None)
+    for pair in keywords.named_children if keywords is not None else ():
+        if (key := pair.child_by_field_name("key")) is not None:
+            yield text(key)
+
+
+def body_of(call: Node) -> Node | None:
+    """The `do` block of a definition, or the comma before its `do:`."""
+    last = call.children[-1] if call.children else None
+    if last is None or last.type == "do_block":
+        return last
+    if keyword_value(call, "do") is None:
+        return None
+    children = last.children
+    number = next(k for k, child in enumerate(children) if child.type == "keywords")
+    return children[number - 1] if number else children[number]
+
+
+def result(body: Node) -> Node | None:
+    """The value of a body: that of its last expression."""
+    if body.type == "do_block":
+        last = [child for child in shown_children(body) if child.type not in _SECTIONS]
+        return last[-1] if last and last[-1].type != "stab_clause" else None
+    keywords = body if body.type == "keywords" else body.next_named_sibling
+    pairs = keywords.named_children if keywords is not None and keywords.type == "keywords" else ()
+    return next(
+        (p.child_by_field_name("value") for p in pairs if raw_text(p.child_by_field_name("key")) == "do:"), None
+    )
+
+
+def head_of(definition: Node) -> Node | None:
+    """`name(arguments)` of `def name(arguments) when guard`."""
+    head = first_argument(definition)
+    while head is not None and operator_of(head) == "when":
+        head = head.child_by_field_name("left")
+    return head
+
+
+def head_name(head: Node | None) -> str:
+    """The name that a head defines: a plain one, or an operator's; empty where it is computed."""
+    if head is None:
+        return ""
+    if head.type == "identifier":
+        return raw_text(head)
+    if head.type in ("binary_operator", "unary_operator"):
+        return operator_of(head)
+    return called_word(head) if called_word(head) != "unquote" else ""
+
+
+def arguments_of(head: Node | None) -> Sequence[Node]:
+    """What a head takes."""
+    if head is None or head.type == "identifier":
+        return ()
+    if head.type in ("binary_operator", "unary_operator"):
+        return [child for child in shown_children(head) if child.type != "comment"]
+    return plain_arguments(head)
+
+
+def operator_of(node: Node) -> str:
+    """The operator of an operation; empty for any other node."""
+    operator = node.child_by_field_name("operator") if node.type in ("binary_operator", "unary_operator") else None
+    return raw_text(operator)
+
+
+def named_pattern(pattern: Node) -> tuple[Node, Node | None]:
+    """The name that a pattern is bound to, or itself, and the struct that it must be."""
+    sides = [pattern]
+    if operator_of(pattern) == "=":
+        sides = [side for side in map(pattern.child_by_field_name, ("left", "right")) if side is not None]
+    name = next((side for side in sides if side.type == "identifier"), pattern)
+    structs = [child for side in sides if side.type == "map" for child in side.named_children if child.type == "struct"]
+    return name, structs[0] if structs else None
+
+
+def module_parts(name: str) -> tuple[str, ...]:
+    """The names that a module's name is made of."""
+    return tuple(part for part in name.replace(" ", "").removeprefix("Elixir.").split(".") if part)
+
+
+def attribute_name(node: Node) -> str:
+    """`name` of `@name value`; empty for any other node, and for a use of the attribute."""
+    if node.type != "unary_operator" or operator_of(node) != "@":
+        return ""
+    operand = node.child_by_field_name("operand")
+    return called_word(operand) if operand is not None else ""
+
+
+def attribute_value(node: Node) -> Node | None:
+    """`value` of `@name value`."""
+    operand = node.child_by_field_name("operand")
+    return first_argument(operand) if operand is not None else None
+
+
+def attribute_above(node: Node, name: str, between: frozenset[str]) -> Node | None:
+    """The attribute of a name directly above a node, with others of some names between."""
+    above = node.prev_named_sibling
+    while above is not None and (above.is_extra or attribute_name(above) in between):
+        if attribute_name(above) == name:
+            return above
+        above = above.prev_named_sibling
+    return None
+
+
+def type_head(attribute: Node) -> Node | None:
+    """`name(types)` of `@callback name(types) :: type when …`."""
+    value = attribute_value(attribute)
+    while value is not None and operator_of(value) in ("when", "::"):
+        value = value.child_by_field_name("left")
+    return value
+
+
+def string_value(node: Node | None) -> str:
+    """What a string or a sigil says, without its quotes and its margin; empty for what is neither."""
+    if node is None or node.type not in ("string", "sigil"):
+        return ""
+    said = _SIGIL.sub("", node.text.decode("utf-8", "replace") if node.text else "")
+    for quotes in ('"""', "'''"):
+        if said.startswith(quotes):
+            return dedent(said[3:].rstrip().removesuffix(quotes)).strip()
+    return said[1:-1].strip()

@@ -1,0 +1,295 @@
+"""Go."""
+
+from collections.abc import Iterator
+
+import tree_sitter_go
+from tree_sitter import Node
+
+from codesum_pipeline.languages.declaration import (
+    MAX_CHAIN,
+    CallSyntax,
+    Code,
+    Declaration,
+    DefinitionHead,
+    Docs,
+    Facts,
+    ImportSyntax,
+    Text,
+    TypedName,
+    field_text,
+    first_values,
+    raw_text,
+)
+from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
+from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+SPEC = LanguageSpec(
+    name="go",
+    version=2,
+    distribution="tree-sitter-go",
+    grammar=tree_sitter_go.language,
+    lines=frozenset({
+        "package_clause", "import_declaration", "import_spec", "const_declaration", "const_spec", "var_declaration",
+        "var_spec", "function_declaration", "method_declaration", "type_declaration", "type_spec", "type_alias",
+        "field_declaration", "method_elem", "type_elem", "expression_statement", "send_statement", "inc_statement",
+        "dec_statement", "assignment_statement", "short_var_declaration", "labeled_statement",
+        "fallthrough_statement", "break_statement", "continue_statement", "goto_statement", "return_statement",
+        "go_statement", "defer_statement", "if_statement", "for_statement", "expression_switch_statement",
+        "type_switch_statement", "select_statement", "block", "expression_case", "default_case", "type_case",
+        "communication_case",
+    }),
+    blocks=frozenset({"source_file"}),
+    braced=frozenset({
+        "block", "field_declaration_list", "interface_type", "expression_switch_statement", "type_switch_statement",
+        "select_statement",
+    }),
+    parened=frozenset({"import_spec_list", "var_spec_list", "const_declaration", "type_declaration"}),
+    hanging=frozenset({"expression_case", "default_case", "type_case", "communication_case"}),
+    containers=frozenset({"statement_list"}),
+    atoms=frozenset({"interpreted_string_literal", "raw_string_literal", "rune_literal"}),
+    comments=frozenset({"comment"}),
+    # A statement that is nothing but `;`.
+    dropped=frozenset({"empty_statement"}),
+    branches=frozenset({
+        "if_statement", "for_statement", "expression_case", "type_case", "communication_case",
+    }),
+    wrappers=frozenset({"type_declaration"}),
+    lists=lists("argument_list", "parameter_list", "type_arguments", "literal_value"),
+    tokens={
+        **BRACKETS,
+        ".": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "...": TokenSpacing.PREFIX,
+        "++": TokenSpacing.CLOSE,
+        "--": TokenSpacing.CLOSE,
+        "!": TokenSpacing.PREFIX,
+        "*": TokenSpacing.EITHER,
+        "&": TokenSpacing.EITHER,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "^": TokenSpacing.EITHER,
+        "<-": TokenSpacing.EITHER,
+    },
+    tokens_in={
+        ("slice_expression", ":"): TokenSpacing.TIGHT,
+        ("func_literal", "func"): TokenSpacing.WORD,
+        ("function_type", "func"): TokenSpacing.WORD,
+        ("pointer_type", "*"): TokenSpacing.PREFIX,
+        ("slice_type", "["): TokenSpacing.PREFIX,
+        ("slice_type", "]"): TokenSpacing.TIGHT,
+        ("array_type", "["): TokenSpacing.PREFIX,
+        ("array_type", "]"): TokenSpacing.TIGHT,
+        ("map_type", "map"): TokenSpacing.WORD,
+        ("map_type", "]"): TokenSpacing.TIGHT,
+        ("statement_list", ";"): TokenSpacing.OMITTED,
+        ("source_file", ";"): TokenSpacing.OMITTED,
+        ("field_declaration_list", ";"): TokenSpacing.OMITTED,
+        ("interface_type", ";"): TokenSpacing.OMITTED,
+        ("import_spec_list", ";"): TokenSpacing.OMITTED,
+        ("const_declaration", ";"): TokenSpacing.OMITTED,
+        ("var_spec_list", ";"): TokenSpacing.OMITTED,
+        ("type_declaration", ";"): TokenSpacing.OMITTED,
+    },
+)  # fmt: skip
+
+
+def _function(node: Node) -> DefinitionHead | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _method(node: Node) -> DefinitionHead | None:
+    """A method belongs to its receiver's type, wherever that is declared."""
+    name = raw_text(node.child_by_field_name("name"))
+    owner = _receiver_type(node)
+    parts = (owner, name) if owner else (name,)
+    return DefinitionHead(parts, SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _receiver_type(node: Node) -> str:
+    receiver = node.child_by_field_name("receiver")
+    declared = next(iter(receiver.named_children), None) if receiver else None
+    type_ = declared.child_by_field_name("type") if declared else None
+    while type_ is not None and type_.type in ("pointer_type", "generic_type", "parenthesized_type"):
+        type_ = type_.child_by_field_name("type") or type_.named_children[0]
+    return raw_text(type_)
+
+
+def _type(node: Node) -> DefinitionHead | None:
+    name = raw_text(node.child_by_field_name("name"))
+    type_ = node.child_by_field_name("type")
+    if not name or type_ is None:
+        return None
+    body = next((child for child in type_.children if child.type in ("field_declaration_list", "{")), None)
+    return DefinitionHead((name,), SymbolType.CLASS, body)
+
+
+def _interface_method(node: Node) -> DefinitionHead | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return DefinitionHead((name,), SymbolType.FUNCTION) if name else None
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    receiver = node.child_by_field_name("receiver")
+    for declared in receiver.named_children if receiver else ():
+        for name in declared.children_by_field_name("name"):
+            yield Parameter(text(name), field_text(declared, "type", text), None, "receiver")
+    parameters = node.child_by_field_name("parameters")
+    for declared in parameters.named_children if parameters else ():
+        kind = "var_positional" if declared.type == "variadic_parameter_declaration" else "positional"
+        for name in declared.children_by_field_name("name"):
+            yield Parameter(text(name), field_text(declared, "type", text), None, kind)
+
+
+def _return_type(node: Node, text: Text) -> str | None:
+    return field_text(node, "result", text) or None
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    """Embedded fields of a struct, embedded interfaces of an interface."""
+    type_ = node.child_by_field_name("type")
+    for child in type_.named_children if type_ else ():
+        if child.type == "field_declaration_list":
+            for declared in child.named_children:
+                if declared.type == "field_declaration" and declared.child_by_field_name("name") is None:
+                    yield field_text(declared, "type", text)
+        elif child.type == "type_elem" and child.named_child_count == 1:
+            yield text(child)
+
+
+def _call(node: Node, text: Text) -> CallSyntax | None:
+    function = node.child_by_field_name("function")
+    if function is not None and function.type == "selector_expression":
+        return CallSyntax(field_text(function, "operand", text), field_text(function, "field", text))
+    return CallSyntax("", text(function)) if function is not None and function.type == "identifier" else None
+
+
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    path = field_text(node, "path", text).strip('"`')
+    name = field_text(node, "name", text)
+    if path:
+        yield ImportSyntax(path, "*") if name == "." else ImportSyntax(path, None, name or None)
+
+
+def _field_names(node: Node, text: Text) -> Iterator[str]:
+    type_ = field_text(node, "type", text)
+    for name in node.children_by_field_name("name"):
+        yield f"{text(name)} {type_}"
+
+
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    """Parameters, fields and variables that say their type."""
+    type_ = field_text(node, "type", text)
+    for name in node.children_by_field_name("name"):
+        yield TypedName(text(name), type_)
+
+
+def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
+    """`x := T{…}`, `x := &T{…}` and `x := y.(T)` say their type."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    for name, value in zip(left.named_children, right.named_children, strict=False):
+        made = value.child_by_field_name("operand") if value.type == "unary_expression" else value
+        is_typed = made is not None and made.type in ("composite_literal", "type_assertion_expression")
+        if name.type == "identifier" and made is not None and is_typed:
+            yield TypedName(text(name), field_text(made, "type", text))
+
+
+def _is_member(node: Node) -> bool:
+    """Whether a definition is a method, which is seen through its receiver alone."""
+    return node.type in ("method_declaration", "method_elem")
+
+
+def _switched(node: Node, text: Text) -> Iterator[TypedName]:
+    """The variable of a type switch: no longer of the type that it had."""
+    alias = node.child_by_field_name("alias")
+    yield from (TypedName(text(name), "") for name in (alias.named_children if alias is not None else ()))
+
+
+def _typed_case(node: Node, text: Text) -> Iterator[TypedName]:
+    """The variable of a type switch in a case of one type."""
+    types = node.children_by_field_name("type")
+    # A parent is looked up from the root: affordable, since cases of types are few.
+    alias = node.parent.child_by_field_name("alias") if node.parent is not None else None
+    if alias is not None and len(types) == 1:
+        yield from (TypedName(text(name), text(types[0])) for name in alias.named_children)
+
+
+def _items(node: Node, text: Text) -> Iterator[TypedName]:
+    """The variables of a loop: the second is an element of what it goes through."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    names = left.named_children if left is not None else []
+    for number, name in enumerate(names):
+        is_short = right is not None and right.end_byte - right.start_byte <= MAX_CHAIN
+        items = text(right) if number == 1 and is_short else ""
+        yield TypedName(text(name), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
+
+
+def _globals(node: Node, text: Text) -> Iterator[str]:
+    for name in node.children_by_field_name("name"):
+        yield text(name)
+
+
+def _package(node: Node, text: Text) -> str:
+    return text(node.named_children[0]) if node.named_children else ""
+
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_declaration": _function,
+        "method_declaration": _method,
+        "type_spec": _type,
+        "type_alias": _type,
+        "method_elem": _interface_method,
+    },
+    docs=Docs.ADJACENT,
+    blocks=frozenset(
+        {
+            "block",
+            "func_literal",
+            "if_statement",
+            "for_statement",
+            "expression_switch_statement",
+            "type_switch_statement",
+            "select_statement",
+            "expression_case",
+            "default_case",
+            "type_case",
+            "communication_case",
+        }
+    ),
+    is_member=_is_member,
+    facts=Facts(
+        returns=frozenset({"return_statement"}),
+        assignments={"assignment_statement": "left", "inc_statement": "operand", "dec_statement": "operand"},
+        raising_calls=frozenset({"panic"}),
+        closures=frozenset({"func_literal"}),
+        fields={"field_declaration": _field_names},
+    ),
+    calls={"call_expression": _call},
+    imports={"import_spec": _import},
+    typed={
+        "parameter_declaration": _typed,
+        "field_declaration": _typed,
+        "var_spec": _typed,
+        "short_var_declaration": _typed_by_value,
+        "type_case": _typed_case,
+    },
+    bound={
+        "short_var_declaration": first_values("left", "right"),
+        "range_clause": _items,
+        "type_switch_statement": _switched,
+        "var_spec": first_values("name", "value", unless="type"),
+    },
+    parameters=_parameters,
+    return_type=_return_type,
+    bases=_bases,
+    is_public=lambda name, modifiers: name[:1].isupper(),
+    package={"package_clause": _package},
+    globals={"const_spec": _globals, "var_spec": _globals},
+)

@@ -1,0 +1,332 @@
+"""PHP."""
+
+from collections.abc import Iterator
+
+import tree_sitter_php
+from tree_sitter import Node
+
+from codesum_pipeline.languages.declaration import (
+    CallSyntax,
+    Declaration,
+    DefinitionHead,
+    Docs,
+    Facts,
+    ImportSyntax,
+    Text,
+    TypedName,
+    field_text,
+    raw_text,
+)
+from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
+from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spelling import lists, spell_plain
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+_CLOSURES = frozenset({"anonymous_function", "arrow_function"})
+_TEST_ATTRIBUTES = ("Test", "DataProvider", "TestWith")
+
+STATEMENTS = frozenset({
+    "break_statement", "compound_statement", "continue_statement", "declare_statement", "do_statement",
+    "echo_statement", "exit_statement", "expression_statement", "for_statement", "foreach_statement",
+    "function_definition", "function_static_declaration", "global_declaration", "goto_statement", "if_statement",
+    "named_label_statement", "return_statement", "switch_statement", "try_statement", "unset_statement",
+    "while_statement", "class_declaration",
+})  # fmt: skip
+
+SPEC = LanguageSpec(
+    name="php",
+    version=4,
+    distribution="tree-sitter-php",
+    grammar=tree_sitter_php.language_php,
+    lines=frozenset({
+        "case_statement", "default_statement", "match_conditional_expression", "match_default_expression",
+        *STATEMENTS,
+    }),
+    containers=frozenset({"case_statement", "default_statement"}),
+    blocks=frozenset({"program"}),
+    braced=frozenset({
+        "compound_statement", "declaration_list", "enum_declaration_list", "switch_block", "match_block",
+        "property_hook_list",
+    }),
+    hanging=frozenset({"case_statement", "default_statement"}),
+    rows=frozenset({
+        "program", "compound_statement", "declaration_list", "enum_declaration_list", "colon_block",
+        "property_hook_list",
+    }),
+    atoms=frozenset({
+        "string", "encapsed_string", "heredoc", "nowdoc", "shell_command_expression", "variable_name", "namespace_name",
+        "qualified_name", "relative_name", "text_interpolation",
+    }),
+    deep=frozenset({"encapsed_string", "heredoc", "shell_command_expression"}),
+    comments=frozenset({"comment"}),
+    branches=frozenset({
+        "if_statement", "else_if_clause", "while_statement", "do_statement", "for_statement", "foreach_statement",
+        "case_statement", "catch_clause", "match_conditional_expression",
+    }),
+    respelled={"string": spell_plain, "encapsed_string": spell_plain},
+    lists=lists("arguments", "formal_parameters", "array_creation_expression", "anonymous_function_use_clause"),
+    tokens={
+        **BRACKETS,
+        "->": TokenSpacing.TIGHT,
+        "?->": TokenSpacing.TIGHT,
+        "::": TokenSpacing.TIGHT,
+        "\\": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
+        "!": TokenSpacing.PREFIX,
+        "@": TokenSpacing.PREFIX,
+        "~": TokenSpacing.PREFIX,
+        "?": TokenSpacing.INFIX,
+        "&": TokenSpacing.EITHER,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "...": TokenSpacing.PREFIX,
+        "#[": TokenSpacing.OPEN,
+    },
+    tokens_in={
+        ("optional_type", "?"): TokenSpacing.PREFIX,
+        ("reference_modifier", "&"): TokenSpacing.PREFIX,
+        ("by_ref", "&"): TokenSpacing.PREFIX,
+        ("conditional_expression", ":"): TokenSpacing.INFIX,
+        ("union_type", "|"): TokenSpacing.TIGHT,
+        ("type_list", "|"): TokenSpacing.INFIX,
+        ("arrow_function", "fn"): TokenSpacing.WORD,
+        ("array_creation_expression", "["): TokenSpacing.PREFIX,
+        ("array_creation_expression", "array"): TokenSpacing.WORD,
+        ("list_literal", "["): TokenSpacing.PREFIX,
+        ("list_literal", "list"): TokenSpacing.WORD,
+        ("anonymous_function", "function"): TokenSpacing.INFIX,
+        ("cast_expression", "("): TokenSpacing.PREFIX,
+        ("exit_statement", "exit"): TokenSpacing.WORD,
+    },
+)  # fmt: skip
+
+
+def _child(node: Node | None, *types: str) -> Node | None:
+    return next((child for child in node.named_children if child.type in types), None) if node is not None else None
+
+
+def _function(node: Node) -> DefinitionHead | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+
+
+def _type(node: Node) -> DefinitionHead | None:
+    name = raw_text(node.child_by_field_name("name"))
+    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
+
+
+def _bound_function(node: Node) -> DefinitionHead | None:
+    """`$name = function (…) { … }`, and an anonymous class given to a variable."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or left.type != "variable_name" or right is None:
+        return None
+    name = raw_text(left).removeprefix("$")
+    if right.type == "anonymous_function":
+        return DefinitionHead((name,), SymbolType.FUNCTION, right.child_by_field_name("body"))
+    made = _child(right, "anonymous_class") if right.type == "object_creation_expression" else None
+    return DefinitionHead((name,), SymbolType.CLASS, made.child_by_field_name("body")) if made is not None else None
+
+
+def _namespace(node: Node) -> DefinitionHead | None:
+    """`namespace A { … }` is a scope without a part in names, like the namespace of a whole file."""
+    body = node.child_by_field_name("body")
+    return DefinitionHead((), None, body) if body is not None else None
+
+
+def _signed(node: Node) -> Node:
+    """The node that has the parameters of a definition."""
+    right = node.child_by_field_name("right")
+    return right if right is not None else node
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    parameters = _signed(node).child_by_field_name("parameters")
+    for child in parameters.named_children if parameters is not None else ():
+        if child.type in ("simple_parameter", "property_promotion_parameter", "variadic_parameter"):
+            yield Parameter(
+                field_text(child, "name", text).removeprefix("$"),
+                field_text(child, "type", text) or None,
+                field_text(child, "default_value", text) or None,
+                "var_positional" if child.type == "variadic_parameter" else "positional",
+            )
+
+
+def _return_type(node: Node, text: Text) -> str | None:
+    return field_text(_signed(node), "return_type", text) or None
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    """What a class extends, implements and uses (traits)."""
+    clauses = [child for child in node.named_children if child.type in ("base_clause", "class_interface_clause")]
+    body = node.child_by_field_name("body")
+    clauses += [child for child in body.named_children if child.type == "use_declaration"] if body is not None else []
+    for clause in clauses:
+        for child in clause.named_children:
+            if child.type in ("name", "qualified_name"):
+                yield text(child)
+
+
+def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+    attributes = node.child_by_field_name("attributes")
+    for group in attributes.named_children if attributes is not None else ():
+        for attribute in group.named_children:
+            if attribute.named_children and text(attribute.named_children[0]).endswith(_TEST_ATTRIBUTES):
+                yield "test"
+    for child in node.named_children:
+        if child.type.endswith("_modifier"):
+            yield text(child)
+
+
+def _call(node: Node, text: Text) -> CallSyntax | None:
+    function = node.child_by_field_name("function")
+    if function is None or function.type not in ("name", "qualified_name"):
+        return None
+    receiver, _, name = text(function).rpartition("\\")
+    return CallSyntax(receiver, name, mark="\\")
+
+
+def _method_call(node: Node, text: Text) -> CallSyntax | None:
+    name = node.child_by_field_name("name")
+    if name is None or name.type != "name":
+        return None
+    return CallSyntax(field_text(node, "object", text), text(name), mark="->")
+
+
+def _static_call(node: Node, text: Text) -> CallSyntax | None:
+    name = node.child_by_field_name("name")
+    return CallSyntax(field_text(node, "scope", text), text(name), mark="::") if name and name.type == "name" else None
+
+
+def _new(node: Node, text: Text) -> CallSyntax | None:
+    name = _child(node, "name", "qualified_name")
+    return CallSyntax("", text(name), is_new=True) if name is not None else None
+
+
+def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`use A\\B;`, `use function A\\f;`, `use A\\{B, C as D};`."""
+    prefix = text(_child(node, "namespace_name"))
+    group = node.child_by_field_name("body")
+    for clause in (group or node).named_children:
+        if clause.type != "namespace_use_clause":
+            continue
+        named = [child for child in clause.named_children if child.type in ("name", "qualified_name", "namespace_name")]
+        if not named:
+            continue
+        whole = f"{prefix}\\{text(named[0])}" if group is not None else text(named[0])
+        module, _, name = whole.strip("\\").rpartition("\\")
+        yield ImportSyntax(module or name, name if module else None, text(named[1]) if len(named) > 1 else None)
+
+
+def _include(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`require __DIR__ . '/x.php'`: the part that is a literal."""
+    waiting = list(node.named_children)
+    while waiting:
+        part = waiting.pop()
+        if part.type in ("string", "encapsed_string"):
+            if path := raw_text(part).strip("'\""):
+                yield ImportSyntax(path.lstrip("/"))
+            return
+        if part.type in ("binary_expression", "parenthesized_expression"):
+            waiting.extend(part.named_children)
+
+
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    type_, name = field_text(node, "type", text), field_text(node, "name", text)
+    if type_ and name:
+        yield TypedName(name, type_)
+        if node.type == "property_promotion_parameter":
+            yield TypedName(f"$this->{name.removeprefix('$')}", type_)
+
+
+def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
+    type_ = field_text(node, "type", text)
+    for element in node.named_children:
+        if type_ and element.type == "property_element":
+            yield TypedName(field_text(element, "name", text).removeprefix("$"), type_)
+
+
+def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
+    """`$x = new Foo(…)`, `$this->x = new Foo(…)`."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    made = _child(right, "name", "qualified_name") if right and right.type == "object_creation_expression" else None
+    if left is not None and made is not None and left.type in ("variable_name", "member_access_expression"):
+        yield TypedName(text(left), text(made))
+
+
+def _property(node: Node, text: Text) -> Iterator[str]:
+    type_ = field_text(node, "type", text)
+    for element in node.named_children:
+        if element.type == "property_element":
+            name = field_text(element, "name", text).removeprefix("$")
+            yield f"{name}: {type_}" if type_ else name
+
+
+def _case(node: Node, text: Text) -> Iterator[str]:
+    yield field_text(node, "name", text)
+
+
+def _constants(node: Node, text: Text) -> Iterator[str]:
+    for element in node.named_children:
+        if element.type == "const_element" and element.named_children:
+            yield text(element.named_children[0])
+
+
+def _package(node: Node, text: Text) -> str:
+    return field_text(node, "name", text)
+
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_definition": _function,
+        "method_declaration": _function,
+        "class_declaration": _type,
+        "interface_declaration": _type,
+        "trait_declaration": _type,
+        "enum_declaration": _type,
+        "assignment_expression": _bound_function,
+        "namespace_definition": _namespace,
+    },
+    docs=Docs.MARKED,
+    doc_marks=("/**",),
+    facts=Facts(
+        returns=frozenset({"return_statement"}),
+        raises=frozenset({"throw_expression"}),
+        yields=frozenset({"yield_expression"}),
+        assignments={"assignment_expression": "left", "augmented_assignment_expression": "left"},
+        raising_calls=frozenset({"trigger_error"}),
+        closures=_CLOSURES,
+        fields={"property_declaration": _property, "enum_case": _case, "const_declaration": _constants},
+    ),
+    calls={
+        "function_call_expression": _call,
+        "member_call_expression": _method_call,
+        "nullsafe_member_call_expression": _method_call,
+        "scoped_call_expression": _static_call,
+        "object_creation_expression": _new,
+    },
+    imports={
+        "namespace_use_declaration": _use,
+        "require_expression": _include,
+        "require_once_expression": _include,
+        "include_expression": _include,
+        "include_once_expression": _include,
+    },
+    typed={
+        "simple_parameter": _typed,
+        "variadic_parameter": _typed,
+        "property_promotion_parameter": _typed,
+        "property_declaration": _typed_property,
+        "assignment_expression": _typed_by_value,
+    },
+    parameters=_parameters,
+    return_type=_return_type,
+    bases=_bases,
+    modifiers=_modifiers,
+    is_public=lambda name, modifiers: not {"private", "protected"} & set(modifiers),
+    package={"namespace_definition": _package},
+    globals={"const_declaration": _constants},
+)

@@ -1,0 +1,263 @@
+"""Which brackets of Python say nothing: the syntax tree is the same without them.
+
+Every expression has a level, as the operators' precedence gives it, and every
+place a least level that may stand in it without brackets. Places that no rule
+names keep theirs.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from tree_sitter import Node
+
+from codesum_pipeline.languages.spelling import is_longer_than_one
+
+GROUP = "parenthesized_expression"
+_BRACKETED, _NAMED, _LAMBDA, _CONDITIONAL, _OR, _AND, _NOT, _COMPARISON, _BIT_OR = range(9)
+_BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _UNARY, _POWER, _AWAIT, _ATOM, _NEVER = range(9, 19)
+
+_ATOMS = (
+    "identifier", "attribute", "subscript", "call", "string", "concatenated_string", "integer", "float", "true",
+    "false", "none", "ellipsis", "list", "dictionary", "set", "tuple", "list_comprehension",
+    "dictionary_comprehension", "set_comprehension", "generator_expression",
+)  # fmt: skip
+_LEVELS = {
+    "named_expression": _NAMED,
+    "lambda": _LAMBDA,
+    "conditional_expression": _CONDITIONAL,
+    "as_pattern": _CONDITIONAL,
+    "not_operator": _NOT,
+    "comparison_operator": _COMPARISON,
+    "unary_operator": _UNARY,
+    "await": _AWAIT,
+    **dict.fromkeys(_ATOMS, _ATOM),
+}
+_OPERATORS = {
+    "or": _OR, "and": _AND, "|": _BIT_OR, "^": _BIT_XOR, "&": _BIT_AND, "<<": _SHIFT, ">>": _SHIFT, "+": _SUM,
+    "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT, "@": _PRODUCT, "**": _POWER,
+}  # fmt: skip
+_YIELDING = (("expression_statement", None), ("assignment", "right"), ("augmented_assignment", "right"))
+_PLACES: dict[tuple[str, str | None], int] = {
+    ("if_statement", "condition"): _NAMED,
+    ("elif_clause", "condition"): _NAMED,
+    ("while_statement", "condition"): _NAMED,
+    ("argument_list", None): _NAMED,
+    ("list", None): _NAMED,
+    **dict.fromkeys(
+        (
+            *_YIELDING, ("return_statement", None), ("tuple", None), ("set", None), ("expression_list", None),
+            ("keyword_argument", "value"), ("default_parameter", "value"), ("typed_default_parameter", "value"),
+            ("pair", "value"), ("for_statement", "right"), ("assert_statement", None), ("raise_statement", None),
+            ("raise_statement", "cause"), ("lambda", "body"), ("yield", None), ("decorator", None),
+            ("as_pattern", None), ("except_clause", "value"), ("with_item", "value"), ("named_expression", "value"),
+            ("subscript", "subscript"), ("generator_expression", "body"), ("list_comprehension", "body"),
+            ("set_comprehension", "body"),
+        ),
+        _LAMBDA,
+    ),
+    ("pair", "key"): _CONDITIONAL,
+    ("type", None): _CONDITIONAL,
+    ("slice", None): _CONDITIONAL,
+    ("for_in_clause", "right"): _OR,
+    ("if_clause", None): _OR,
+    ("not_operator", "argument"): _NOT,
+    ("comparison_operator", None): _BIT_OR,
+    ("comparison_operator", "operators"): _BIT_OR,
+    ("list_splat", None): _BIT_OR,
+    ("dictionary_splat", None): _BIT_OR,
+    ("unary_operator", "argument"): _UNARY,
+    ("await", None): _ATOM,
+    ("attribute", "object"): _ATOM,
+    ("call", "function"): _ATOM,
+    ("subscript", "value"): _ATOM,
+    ("as_pattern_target", None): _ATOM,
+    ("delete_statement", None): _ATOM,
+}  # fmt: skip
+# Words that are names or begin a statement, as what stands after them says.
+_SOFT_WORDS = ("print", "exec", "match", "case", "type")
+_SOFT = re.compile(rb"(?:print|exec|match|case|type|async|await)\b(?![.(])")
+# What not every place takes that takes a tuple without brackets; the grammar reads a star there as another one.
+_ENCLOSED = ("named_expression", "yield", "list_splat")
+_TUPLES = {
+    ("expression_statement", None), ("return_statement", None), ("assignment", "right"),
+    ("augmented_assignment", "right"), ("for_statement", "right"), ("yield", None), ("subscript", "subscript"),
+}  # fmt: skip
+# One argument and what comments may stand around it: the rest is not looked at, since calls are many.
+_FEW = 4
+_TARGET_LISTS = ("pattern_list", "tuple_pattern", "list_pattern")
+_TARGETS = {
+    ("assignment", "left"),
+    ("for_statement", "left"),
+    ("for_in_clause", "left"),
+    ("augmented_assignment", "left"),
+}
+
+
+def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
+    """Whether the brackets around an expression say nothing."""
+    parent = above[-1].type
+    if parent == GROUP:
+        return True
+    inner = _first(node)
+    while inner is not None and inner.type == GROUP:
+        inner = _first(inner)
+    if inner is None:
+        return False
+    kind = inner.type
+    if parent == "match_statement":
+        return kind == "identifier" and not _SOFT.match(inner.text or b"")
+    if kind == "identifier" or parent == "expression_statement":
+        if _SOFT.match(inner.text or b""):
+            return False
+        # A text in brackets is the docstring that it is without them, but with another margin.
+        if parent == "expression_statement" and kind in ("string", "concatenated_string"):
+            return False
+    if (kind == "tuple" and parent == "with_item") or _follows_soft_word(node):
+        return False
+    if kind == "yield":
+        return (parent, field) in _YIELDING and (parent != "expression_statement" or _is_whole(node))
+    return _level(inner) >= _least(node, parent, field)
+
+
+def _follows_soft_word(node: Node) -> bool:
+    """Whether brackets stand right after a word that is a call's name with them, and may be none without them."""
+    place: Node | None = node
+    before: Node | None = None
+    while place is not None and before is None:
+        before = _before(place)
+        place = place.parent
+    return before is not None and before.type in _SOFT_WORDS
+
+
+def _before(node: Node) -> Node | None:
+    """What stands before a node, comments and broken lines aside."""
+    before = node.prev_sibling
+    while before is not None and before.is_extra:
+        before = before.prev_sibling
+    return before
+
+
+def _level(inner: Node) -> int:
+    if inner.type in ("binary_operator", "boolean_operator"):
+        return _OPERATORS.get(_operator(inner), _BRACKETED)
+    return _LEVELS.get(inner.type, _BRACKETED)
+
+
+def _least(node: Node, parent: str, field: str | None) -> int:
+    """The least level of what may stand in a place without brackets."""
+    if parent == "boolean_operator":
+        around = node.parent
+        return _OPERATORS.get(_operator(around), _NEVER) + 1 if around else _NEVER
+    if parent == "binary_operator":
+        around = node.parent
+        own = _OPERATORS.get(_operator(around), _NEVER) if around else _NEVER
+        if own == _POWER:
+            return _AWAIT if field == "left" else _UNARY
+        return own if field == "left" else own + 1
+    if parent == "conditional_expression":
+        before = _before(node)
+        return _LAMBDA if before is not None and before.type == "else" else _OR
+    return _PLACES.get((parent, field), _NEVER)
+
+
+def _operator(node: Node) -> str:
+    operator = node.child_by_field_name("operator")
+    return operator.type if operator is not None else ""
+
+
+def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
+    """Whether a tuple is one without its brackets."""
+    parent = above[-1].type
+    place: Node | None = node
+    if parent == GROUP:
+        while place is not None and place.parent is not None and place.parent.type == GROUP:
+            place = place.parent
+        around = place.parent if place is not None else None
+        if place is None or around is None:
+            return False
+        parent = around.type
+        field = next((name for name in ("right", "subscript") if place in around.children_by_field_name(name)), None)
+    if parent == "type" and place is not None:
+        return _is_alone_in_brackets(place.parent) and not _holds(node, _ENCLOSED)
+    if (parent, field) not in _TUPLES or place is None:
+        return False
+    first = _first(node)
+    if first is None or _holds(node, _ENCLOSED):
+        return False
+    before = _before(place)
+    if parent == "yield":
+        return before is None or before.type != "from"
+    if parent == "subscript":
+        return _is_alone_in_brackets(place)
+    return parent != "expression_statement" or (_is_whole(place) and not _SOFT.match(first.text or b""))
+
+
+def _is_whole(node: Node) -> bool:
+    """Whether nothing else is in a node's statement; comments and broken lines do not count."""
+    around = node.parent
+    return around is None or all(child == node or child.is_extra for child in around.children)
+
+
+def _holds(node: Node, kinds: Collection[str]) -> bool:
+    return any(child.type in kinds for child in node.named_children)
+
+
+def _is_alone_in_brackets(node: Node | None) -> bool:
+    """Whether a node is all that stands in square brackets."""
+    around = node.parent if node is not None else None
+    if around is None:
+        return False
+    in_order = [child for child in around.children if not child.is_extra]
+    place = in_order.index(node) if node in in_order else 0
+    return 0 < place < len(in_order) - 1 and in_order[place - 1].type == "[" and in_order[place + 1].type == "]"
+
+
+def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool:
+    """Whether targets are the same without their brackets; an annotated one is another kind of target with them."""
+    parent = above[-1].type
+    if _first(node) is None:
+        return False
+    place, around = node, node.parent
+    has_comma = any(child.type == "," for child in node.children)
+    while has_comma and around is not None and around.type == "tuple_pattern" and around.parent is not None:
+        # Of brackets in brackets the innermost are the tuple's.
+        if any(child.type == "," for child in around.children):
+            break
+        place, around = around, around.parent
+        parent, field = around.type, "left" if around.child_by_field_name("left") == place else None
+    if parent in _TARGET_LISTS or (parent == "case_pattern" and _is_whole_case(node)):
+        return not any(child.type == "," for child in node.children)
+    if (parent, field) not in _TARGETS:
+        return False
+    if parent == "assignment" and (around is None or around.child_by_field_name("type") is not None):
+        return False
+    return not _SOFT.match((_first(node) or node).text or b"")
+
+
+def _is_whole_case(node: Node) -> bool:
+    pattern = node.parent
+    return pattern is not None and pattern.parent is not None and pattern.parent.type == "case_clause"
+
+
+def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
+    """Whether brackets after a name say nothing: those of no bases, and those around a generator's own."""
+    parent = above[-1].type
+    if parent == "class_definition":
+        return _first(node) is None
+    if parent != "call" or node.named_child_count > _FEW:
+        return False
+    held = [child for child in node.named_children if not child.is_extra]
+    only: Node | None = held[0] if len(held) == 1 else None
+    while only is not None and only.type == GROUP:
+        only = _first(only)
+    return only is not None and only.type == "generator_expression"
+
+
+def is_no_only_item(node: Node) -> bool:
+    """Whether a comma after types in brackets says nothing: it makes a tuple of one that is no parameter."""
+    around = node.parent
+    return around is None or around.type != "generic_type" or is_longer_than_one(node)
+
+
+def _first(node: Node) -> Node | None:
+    return next((child for child in node.named_children if not child.is_extra), None)

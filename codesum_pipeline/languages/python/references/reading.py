@@ -1,0 +1,192 @@
+"""What the graph needs to know about one Python file: scopes, the names bound in them, and calls.
+
+The facts say what is written, never what it means: nothing here looks at
+another file, and no path stands in them, so a file whose blob did not change
+carries them over. They are one JSON object:
+
+- `scopes`: `[kind, parent scope, end of the symbol's id]`; scope 0 is the file itself. The end of an id is
+  the id without the file's path, null where the parser has no symbol for the scope.
+- `names`: per scope, `{name: [binding, …]}` in source order; the names `return` and `yield` hold what a function gives.
+- `attributes`: per class scope, `{attribute: [[scope, binding], …]}`: what methods assign to their receiver.
+- `functions`: per function scope, `[return annotation, decorators, is a generator]`.
+- `classes`: per class scope, `[bases, decorators]`.
+- `imports`: `[module, level, name]`, one for each imported name, in source order.
+- `stars`: `[scope, module, level]`.
+- `calls`: `[scope, callee, line]` in source order. A decorator is a call too, unless it adds to a property.
+
+Callees and values are shapes of expressions, see `references.expressions`.
+"""
+
+import json
+from collections.abc import Sequence
+
+import tree_sitter_python
+from tree_sitter import Language, Node, Query, QueryCursor, Tree
+
+from codesum_pipeline.languages.declaration import NAMELESS, References
+from codesum_pipeline.languages.python.references.definitions import DefinitionReader
+from codesum_pipeline.languages.python.references.expressions import ExpressionReader, only_child
+from codesum_pipeline.languages.python.references.imports import ImportReader
+from codesum_pipeline.languages.python.references.names import Bound, NameTable
+from codesum_pipeline.languages.python.references.narrowing import NarrowingReader
+from codesum_pipeline.languages.python.references.reaching import ShapeReach
+from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind
+from codesum_pipeline.languages.python.references.statements import StatementReader
+from codesum_pipeline.model.symbols import Symbol
+
+REFERENCES_VERSION = "5"
+
+_QUERY_SOURCE = """
+(function_definition) @function
+(class_definition) @class
+(decorated_definition) @decorated
+(lambda) @lambda
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @comprehension
+(call function: (_) @callee)
+(decorator (identifier) @callee)
+(decorator (attribute attribute: (identifier) @accessor) @callee (#not-any-of? @accessor "setter" "getter" "deleter"))
+(assignment) @assignment
+(augmented_assignment left: (identifier) @augmented)
+(named_expression) @walrus
+[(for_statement) (for_in_clause)] @loop
+(as_pattern) @as
+(except_clause (as_pattern) @except_as)
+(case_pattern (as_pattern) @case_as)
+(case_pattern (dotted_name . (identifier) @captured .))
+(union_pattern (dotted_name . (identifier) @captured .))
+(keyword_pattern (dotted_name . (identifier) @captured .))
+(splat_pattern (identifier) @captured)
+(type_alias_statement left: (type (identifier) @captured))
+(import_statement) @import
+(import_from_statement) @from
+(global_statement) @global
+(nonlocal_statement) @nonlocal
+(delete_statement) @delete
+(return_statement) @return
+(yield) @yield
+[(if_statement) (elif_clause) (else_clause) (for_statement) (while_statement) (try_statement) (except_clause)
+  (case_clause)] @branch
+[(break_statement) (continue_statement)] @jump
+(call function: (identifier) @isinstance (#eq? @isinstance "isinstance")) @narrowing
+"""
+_QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
+
+
+def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
+    """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
+    captures = QueryCursor(_QUERY).captures(tree.root_node)
+    expressions = ExpressionReader(source)
+    table = NameTable(expressions)
+    ids = {(symbol.name, symbol.start_line): symbol.id.removeprefix(file_path) for symbol in symbols}
+    definitions = DefinitionReader(expressions, table, len(source), ids)
+    definitions.read(captures)
+    scopes, ranges = definitions.scopes, definitions.ranges
+    imports = ImportReader(expressions, table, ranges)
+    imports.read(captures)
+    StatementReader(expressions, table, scopes, ranges).read(captures)
+    narrowing = NarrowingReader(expressions, table, ranges)
+    narrowing.read(captures.get("narrowing", ()))
+    _place_names(scopes, table)
+    _place_attributes(scopes, table)
+    reaching = ShapeReach({**captures, "guarded": narrowing.arms}, table.names, scopes, ranges)
+    _choose_bindings(table, reaching)
+    callees = _in_order(captures.get("callee", ()))
+    facts = {
+        "scopes": [[scope.kind, scope.parent, scope.symbol] for scope in scopes],
+        "names": [scope.names for scope in scopes],
+        "attributes": {number: scope.attributes for number, scope in enumerate(scopes) if scope.attributes},
+        "functions": {
+            number: [scope.returns, scope.decorators, scope.is_generator]
+            for number, scope in enumerate(scopes)
+            if scope.kind is ScopeKind.FUNCTION
+        },
+        "classes": {
+            number: [scope.bases, scope.decorators]
+            for number, scope in enumerate(scopes)
+            if scope.kind is ScopeKind.CLASS
+        },
+        "imports": imports.imported(),
+        "stars": imports.stars(),
+        "calls": [
+            [scope, reaching.chosen(scope, expressions.shape(node), node.start_byte), node.start_point[0] + 1]
+            for node in callees
+            for scope in [ranges.scope_at(node.start_byte)]
+        ],
+    }
+    written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return References(written, tuple([_last_name(node) for node in callees]))
+
+
+def _place_names(scopes: list[NameScope], table: NameTable) -> None:
+    """Give each scope its names, in source order."""
+    _drop_idle_narrowings(scopes, table)
+    table.names.sort(key=lambda one: (one.position, one.moment.holds_from))
+    for one in table.names:
+        scopes[one.scope].names.setdefault(one.name, []).append(one.binding)
+    for number, scope in enumerate(scopes):
+        outer = [names[0] for names in scope.names.values() if names[0][0] in (Bound.GLOBAL, Bound.NONLOCAL)]
+        for bound, name in outer:
+            _move_outward(scopes, number, name, is_global=bound == Bound.GLOBAL)
+
+
+def _drop_idle_narrowings(scopes: list[NameScope], table: NameTable) -> None:
+    """Leave out what is told of names that the function or file around does not bind itself."""
+    own = {
+        (one.scope, one.name)
+        for one in table.names
+        if one.binding[0] != Bound.NARROWED and scopes[one.scope].kind in (ScopeKind.FUNCTION, ScopeKind.MODULE)
+    }
+    own -= {(one.scope, one.name) for one in table.names if one.binding[0] in (Bound.GLOBAL, Bound.NONLOCAL)}
+    table.names = [one for one in table.names if one.binding[0] != Bound.NARROWED or (one.scope, one.name) in own]
+
+
+def _move_outward(scopes: list[NameScope], number: int, name: str, *, is_global: bool) -> None:
+    """Give the scope that owns a `global` or `nonlocal` name what this scope binds it to."""
+    scope = scopes[number]
+    owner = 0
+    if not is_global:
+        owner = scope.parent
+        while owner > 0 and (name not in scopes[owner].names or scopes[owner].kind is ScopeKind.CLASS):
+            owner = scopes[owner].parent
+    bindings = scope.names.pop(name)
+    if is_global:
+        scope.names[name] = [[Bound.GLOBAL, name]]
+    moved = [[Bound.ELSEWHERE, number, b] for b in bindings if b[0] not in (Bound.GLOBAL, Bound.NONLOCAL)]
+    if number != 0 and moved:
+        scopes[owner].names.setdefault(name, []).extend(moved)
+
+
+def _place_attributes(scopes: list[NameScope], table: NameTable) -> None:
+    """Give each class what its methods assign to their receiver, also in functions inside them."""
+    table.attributes.sort(key=lambda one: one.position)
+    for scope, _, owner, attribute, binding, _ in table.attributes:
+        method = scope
+        while method > 0 and owner not in scopes[method].names:
+            method = scopes[method].parent
+        if method > 0 and scopes[method].receiver == owner:
+            scopes[scopes[method].parent].attributes.setdefault(attribute, []).append([scope, binding])
+
+
+def _choose_bindings(table: NameTable, reaching: ShapeReach) -> None:
+    """Tell in each value which bindings of its root it can be."""
+    read = [(one.scope, one.binding, one.moment.read_at) for one in table.names]
+    read += [(one.scope, one.binding, one.read_at) for one in table.attributes]
+    for scope, binding, position in read:
+        if binding[0] == Bound.VALUE:
+            binding[1] = reaching.chosen(scope, binding[1], position)
+
+
+def _in_order(callees: Sequence[Node]) -> list[Node]:
+    calls = [(node.start_byte, -node.end_byte, node) for node in callees]
+    calls.sort(key=lambda entry: entry[:2])
+    return [node for _, _, node in calls]
+
+
+def _last_name(callee: Node) -> int:
+    """The first byte of `c` in `a.b.c`; `NAMELESS` for what has no such name."""
+    node: Node | None = callee
+    while node is not None and node.type == "parenthesized_expression":
+        node = only_child(node)
+    if node is not None and node.type == "attribute":
+        node = node.child_by_field_name("attribute")
+    return node.start_byte if node is not None and node.type == "identifier" and not node.is_missing else NAMELESS

@@ -1,0 +1,321 @@
+"""Swift."""
+
+from collections.abc import Iterator
+
+import tree_sitter_swift
+from tree_sitter import Node
+
+from codesum_pipeline.languages import handed_on
+from codesum_pipeline.languages.declaration import (
+    CallSyntax,
+    Declaration,
+    DefinitionHead,
+    Docs,
+    Extension,
+    Facts,
+    ImportSyntax,
+    Text,
+    TypedName,
+    field_text,
+    raw_text,
+)
+from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
+from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.languages.swift_words import unknown
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+_BODIES = frozenset({"class_body", "protocol_body", "enum_class_body", "computed_property", "willset_didset_block"})
+_STATEMENTS = frozenset({
+    "function_body", "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
+    "do_statement", "catch_block", "switch_statement", "computed_getter", "computed_setter", "computed_modify",
+    "didset_clause", "willset_clause", "lambda_literal",
+})  # fmt: skip
+
+SPEC = LanguageSpec(
+    name="swift",
+    version=5,
+    distribution="tree-sitter-swift",
+    grammar=tree_sitter_swift.language,
+    lines=frozenset({"switch_entry"}),
+    blocks=frozenset({"source_file"}),
+    braced=_BODIES | _STATEMENTS,
+    hanging=frozenset({"switch_entry"}),
+    rows=_BODIES | {"source_file", "statements"},
+    atoms=frozenset({
+        "line_string_literal", "multi_line_string_literal", "raw_string_literal", "regex_literal", "directive",
+    }),
+    deep=frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal"}),
+    comments=frozenset({"comment", "multiline_comment", "shebang_line"}),
+    branches=frozenset({
+        "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
+        "switch_entry", "catch_block",
+    }),
+    lists=lists("value_arguments", "array_literal", "dictionary_literal"),
+    tokens={
+        **BRACKETS,
+        ".": TokenSpacing.TIGHT,
+        "..<": TokenSpacing.TIGHT,
+        "...": TokenSpacing.TIGHT,
+        ":": TokenSpacing.COMMA,
+        ";": TokenSpacing.COMMA,
+        "?": TokenSpacing.CLOSE,
+        "!": TokenSpacing.STEP,
+        "bang": TokenSpacing.STEP,
+        "@": TokenSpacing.PREFIX,
+        "#": TokenSpacing.PREFIX,
+        "\\": TokenSpacing.PREFIX,
+        "&": TokenSpacing.EITHER,
+        "-": TokenSpacing.EITHER,
+        "+": TokenSpacing.EITHER,
+        "~": TokenSpacing.PREFIX,
+        "++": TokenSpacing.STEP,
+        "--": TokenSpacing.STEP,
+    },
+    tokens_in={
+        ("pattern", "."): TokenSpacing.PREFIX,
+        ("prefix_expression", "."): TokenSpacing.PREFIX,
+        ("if_statement", "."): TokenSpacing.PREFIX,
+        ("guard_statement", "."): TokenSpacing.PREFIX,
+        ("while_statement", "."): TokenSpacing.PREFIX,
+        ("ternary_expression", "?"): TokenSpacing.INFIX,
+        ("ternary_expression", ":"): TokenSpacing.INFIX,
+        ("as_operator", "?"): TokenSpacing.CLOSE,
+        ("type_parameters", "<"): TokenSpacing.OPEN,
+        ("type_parameters", ">"): TokenSpacing.CLOSE,
+        ("type_arguments", "<"): TokenSpacing.OPEN,
+        ("type_arguments", ">"): TokenSpacing.CLOSE,
+        ("parameter", "..."): TokenSpacing.CLOSE,
+        ("statements", ";"): TokenSpacing.OMITTED,
+        ("class_body", ";"): TokenSpacing.OMITTED,
+        ("protocol_body", ";"): TokenSpacing.OMITTED,
+        ("enum_class_body", ";"): TokenSpacing.OMITTED,
+        ("enum_entry", ";"): TokenSpacing.OMITTED,
+        ("source_file", ";"): TokenSpacing.OMITTED,
+        ("array_literal", "["): TokenSpacing.PREFIX,
+        ("array_type", "["): TokenSpacing.PREFIX,
+        ("dictionary_literal", "["): TokenSpacing.PREFIX,
+        ("dictionary_type", "["): TokenSpacing.PREFIX,
+        ("function_declaration", "=="): TokenSpacing.WORD,
+        ("function_declaration", "<"): TokenSpacing.WORD,
+        ("function_declaration", ">"): TokenSpacing.WORD,
+        ("function_declaration", "+"): TokenSpacing.WORD,
+        ("function_declaration", "-"): TokenSpacing.WORD,
+        ("function_declaration", "*"): TokenSpacing.WORD,
+        ("function_declaration", "/"): TokenSpacing.WORD,
+        ("init_declaration", "init"): TokenSpacing.WORD,
+        ("subscript_declaration", "subscript"): TokenSpacing.WORD,
+        ("visibility_modifier", "private"): TokenSpacing.WORD,
+        ("visibility_modifier", "fileprivate"): TokenSpacing.WORD,
+        ("visibility_modifier", "internal"): TokenSpacing.WORD,
+        ("visibility_modifier", "public"): TokenSpacing.WORD,
+    },
+)  # fmt: skip
+
+_PARTS = frozenset({"struct", "class", "enum", "protocol", "func", "let", "var", "typealias"})
+_MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
+
+
+def _child(node: Node | None, *types: str) -> Node | None:
+    return next((child for child in node.named_children if child.type in types), None) if node is not None else None
+
+
+def _function(node: Node) -> DefinitionHead | None:
+    name = _MEMBERS.get(node.type) or raw_text(node.child_by_field_name("name"))
+    body = node.child_by_field_name("body") or _child(node, "computed_property")
+    return DefinitionHead((name,), SymbolType.FUNCTION, body) if name else None
+
+
+def _type(node: Node) -> DefinitionHead | None:
+    """A class, struct, enum, actor or protocol; what an extension holds belongs to the type it extends."""
+    name = raw_text(node.child_by_field_name("name"))
+    body = node.child_by_field_name("body")
+    if not name:
+        return None
+    if raw_text(node.child_by_field_name("declaration_kind")) == "extension":
+        return DefinitionHead(tuple(name.partition("<")[0].split(".")), None, body)
+    return DefinitionHead((name,), SymbolType.CLASS, body)
+
+
+def _property(node: Node) -> DefinitionHead | None:
+    """A computed property, or a variable that holds a closure."""
+    name = node.child_by_field_name("name")
+    body = node.child_by_field_name("computed_value") or node.child_by_field_name("value")
+    if name is None or body is None or body.type not in ("computed_property", "lambda_literal"):
+        return None
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body)
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    holder = node.child_by_field_name("value") if node.type == "property_declaration" else node
+    if holder is None or holder.type == "lambda_literal":
+        return
+    found: Parameter | None = None
+    for number, child in enumerate(holder.children):
+        if child.type == "parameter":
+            if found is not None:
+                yield found
+            rest = any(part.type == "..." for part in child.children)
+            kind = "var_positional" if rest else "positional"
+            found = Parameter(field_text(child, "name", text), _said_type(child, text), None, kind)
+        elif found is not None and holder.field_name_for_child(number) == "default_value":
+            found = Parameter(found.name, found.type, text(child), found.kind)
+    if found is not None:
+        yield found
+
+
+def _said_type(node: Node, text: Text) -> str | None:
+    """What stands behind the colon."""
+    types = [child for child in _after(node, ":") if child.type != "parameter_modifiers"]
+    return text(types[0]) if types else None
+
+
+def _after(node: Node, token: str) -> list[Node]:
+    """The named children behind the first token of a kind."""
+    position = next((number for number, child in enumerate(node.children) if child.type == token), None)
+    return [] if position is None else [child for child in node.children[position + 1 :] if child.is_named]
+
+
+def _return_type(node: Node, text: Text) -> str | None:
+    if node.type == "property_declaration":
+        annotation = _child(node, "type_annotation")
+        return _said_type(annotation, text) if annotation is not None else None
+    types = _after(node, "->")
+    return text(types[0]) if types else None
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    for child in node.named_children:
+        if child.type == "inheritance_specifier":
+            yield field_text(child, "inherits_from", text) or text(child)
+
+
+def _extension(node: Node, text: Text) -> Extension | None:
+    """`extension Type: Protocol`."""
+    if raw_text(node.child_by_field_name("declaration_kind")) != "extension":
+        return None
+    return Extension(field_text(node, "name", text), tuple(_bases(node, text)))
+
+
+def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+    for child in node.children:
+        if child.type == "modifiers":
+            for word in child.named_children:
+                if word.type != "attribute":
+                    yield text(word)
+                elif text(_child(word, "user_type")) == "Test":
+                    yield "test"
+        elif child.type in ("async", "throws"):
+            yield child.type
+
+
+def _call(node: Node, text: Text) -> CallSyntax | None:
+    """`f()`, `Type()`, `a.b()`; `a[0]` is one to the grammar, but calls nothing that has a name."""
+    function = node.named_children[0] if node.named_children else None
+    arguments = _child(_child(node, "call_suffix"), "value_arguments")
+    if function is None or (arguments is not None and arguments.children[0].type == "["):
+        return None
+    if function.type == "navigation_expression":
+        target, suffix = function.child_by_field_name("target"), function.child_by_field_name("suffix")
+        return CallSyntax(text(target), text(suffix).lstrip("."))
+    if function.type != "simple_identifier":
+        return None
+    name = text(function)
+    return CallSyntax("", name, is_new=name[:1].isupper())
+
+
+def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`import A` takes a module, `import struct A.B` one name of it."""
+    path = text(_child(node, "identifier"))
+    is_part = any(
+        child.type in ("struct", "class", "enum", "protocol", "func", "let", "var") for child in node.children
+    )
+    module, _, name = path.rpartition(".")
+    if path:
+        yield ImportSyntax(module, name) if is_part and module else ImportSyntax(path)
+
+
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    if type_ := _said_type(node, text):
+        yield TypedName(field_text(node, "name", text), type_)
+
+
+def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
+    """`var x: T`, and `let x = T(…)`."""
+    name = field_text(node, "name", text)
+    annotation, value = _child(node, "type_annotation"), node.child_by_field_name("value")
+    said = _said_type(annotation, text) if annotation is not None else None
+    made = _call(value, text) if value is not None and value.type == "call_expression" else None
+    if name and said:
+        yield TypedName(name, said)
+    elif name and made is not None and made.is_new:
+        yield TypedName(name, made.name)
+
+
+def _stored(node: Node, text: Text) -> Iterator[str]:
+    """The stored properties that a declaration names."""
+    if node.child_by_field_name("computed_value") is None:
+        said = _return_type(node, text)
+        for name in node.children_by_field_name("name"):
+            yield f"{text(name)}: {said}" if said else text(name)
+
+
+def _cases(node: Node, text: Text) -> Iterator[str]:
+    for child in node.named_children:
+        if child.type == "simple_identifier":
+            yield text(child)
+
+
+def _global(node: Node, text: Text) -> Iterator[str]:
+    if node.child_by_field_name("computed_value") is None and _property(node) is None:
+        yield from (text(name) for name in node.children_by_field_name("name"))
+
+
+def _result(body: Node) -> Node | None:
+    """The one expression of a body is its value, if there is to be one."""
+    function = body.parent
+    if body.type == "function_body" and (function is None or all(child.type != "->" for child in function.children)):
+        return None
+    statements = _child(body, "statements")
+    only = statements.named_children[0] if statements is not None and statements.named_child_count == 1 else None
+    is_statement = only is None or only.type.endswith(("_statement", "_declaration")) or only.type == "assignment"
+    return None if is_statement else only
+
+
+DECLARATION = Declaration(
+    spec=SPEC,
+    definitions={
+        "function_declaration": _function,
+        "protocol_function_declaration": _function,
+        "init_declaration": _function,
+        "deinit_declaration": _function,
+        "subscript_declaration": _function,
+        "class_declaration": _type,
+        "protocol_declaration": _type,
+        "property_declaration": _property,
+    },
+    docs=Docs.MARKED,
+    doc_marks=("///", "/**"),
+    unknown=unknown,
+    facts=Facts(
+        returns=frozenset({"control_transfer_statement"}),
+        raising_words=frozenset({"throw_keyword"}),
+        assignments={"assignment": "target"},
+        raising_calls=frozenset({"fatalError", "preconditionFailure"}),
+        closures=frozenset({"lambda_literal"}),
+        fields={"property_declaration": _stored, "protocol_property_declaration": _stored, "enum_entry": _cases},
+        result=_result,
+    ),
+    calls={"call_expression": _call},
+    imports={"import_declaration": _import},
+    reexports={"import_declaration": handed_on.exported_module},
+    typed={"parameter": _typed, "property_declaration": _typed_property},
+    parameters=_parameters,
+    return_type=_return_type,
+    bases=_bases,
+    extensions={"class_declaration": _extension},
+    modifiers=_modifiers,
+    # Without a word, the whole module may use it.
+    is_public=lambda name, modifiers: not {"private", "fileprivate"} & set(modifiers),
+    globals={"property_declaration": _global},
+)

@@ -1,0 +1,300 @@
+"""A language's spec in its grammar's own numbers, so that a token costs one look-up."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from typing import TypeVar
+
+from tree_sitter import Language, Node, Parser
+
+from codesum_pipeline.languages.spacing import OPERANDS, TokenSpacing, is_spaced, settle
+from codesum_pipeline.languages.spec import Holds, LanguageSpec, Spell
+from codesum_pipeline.parsing.overloads import IDS_VERSION
+
+T = TypeVar("T")
+# The kind id that tree-sitter gives what it could not parse.
+ERROR_KIND = 65535
+
+
+def parser_version(spec: LanguageSpec) -> str:
+    """The grammar's and the declaration's part of what decides what a parser answers."""
+    packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
+    return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages}"
+
+
+@cache
+def _installed(distribution: str) -> str:
+    return f"{distribution}/{version(distribution)}"
+
+
+class NodeRole:
+    """Bits that say what the walk does with a node; 0 is one that it only passes through or writes down."""
+
+    LINE = 1
+    BLOCK = 2
+    ATOM = 4
+    DROPPED = 8
+    MARKED = 16
+    BRANCH = 32
+    ERROR = 64
+    FIXED = 128  # a token with one spelling
+    COMMENT = 256
+    BRACED = 512
+    BRACE = 1024  # opens or closes what is braced
+    CONTAINER = 2048
+    DEFINING = 4096  # asks the language whether it defines something
+    WRAPPER = 8192
+    PARENED = 16384
+    PAREN = 32768  # opens or closes what is in parentheses
+    HANGING = 65536
+    ROWS = 131072
+    DIRECTIVE = 262144
+    DIRECTIVE_TEXT = 524288
+    RESTART = 1048576
+    FOLDED = 2097152
+    OUTDENTED = 4194304
+    FLEXIBLE = 8388608  # may be laid out flat, or be hollow
+    TRIMMED = 16777216
+    CLOSING = 33554432  # closes what is braced or in parentheses
+    LOWERED = 67108864
+    SEPARATOR = 134217728
+    TRAILING = 268435456
+    DEEP = 536870912
+    ROW_MARK = 1073741824
+    GLUED = 2147483648
+    ENCLOSED = 4294967296  # may be bare, or merged
+    RESPELLED = 8589934592
+    TERMINATED = 17179869184
+    LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
+
+
+# What is added to the kind of a node that is laid out flat.
+FLAT = 65536
+# What is added to the kind of a node without its brackets, or whose parts are one.
+BARE = 2 * FLAT
+# What is added to the class of a bracket before which a comma is left out.
+WITHOUT_COMMA = 32
+CLOSERS = (")", "]", "}", ">")
+OMITTED_IF_BARE = ("(", ")", ";")
+
+
+# What follows a token of one class, by kind: the blank before it with, for a fixed token, its
+# spelling, and the class that it settles to. None where that depends on the parent.
+Step = tuple[str, int]
+Follow = dict[int, Step | None]
+
+
+# Whether a node of a defining kind defines something: None if not.
+Define = Callable[[Node], object | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A `LanguageSpec` in the grammar's own numbers, so that a token costs one look-up.
+
+    `follow` is indexed by the class of the token before; `follow_in` has the
+    steps that depend on the parent, by (class before, parent, kind).
+    """
+
+    language: Language
+    names: tuple[str, ...]
+    roles: Mapping[int, int]
+    follow: tuple[Follow, ...]
+    follow_in: Mapping[tuple[int, int, int], Step]
+    define: Define | None = None
+    flat: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
+    count_branches: Callable[[Node], int] = lambda node: 1
+    bare: Mapping[int, Holds] = field(default_factory=dict)
+    respelled: Mapping[int, Spell] = field(default_factory=dict)
+    lists: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
+    terminated: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
+
+    def parser(self) -> Parser:
+        """A new parser; parsers are not shared between threads."""
+        return Parser(self.language)
+
+
+def compile_grammar(
+    spec: LanguageSpec, define: Define | None = None, defining: Iterable[str] = (), marked: Iterable[str] = ()
+) -> Grammar:
+    """Look up every name of `spec` in its grammar.
+
+    Nodes of the `defining` kinds are shown to `define`; `marked` are those besides `spec.marked`.
+    """
+    language = Language(spec.grammar())
+    kinds = _Kinds(language, spec.atoms)
+    classes = _token_classes(spec, kinds)
+    contextual = {kind for _, name in spec.tokens_in for kind in kinds.called(name)}
+    for parent, _ in spec.tokens_in:
+        kinds.called(parent)
+    if spec.bare:
+        contextual.update(kind for name in OMITTED_IF_BARE for kind in kinds.by_name.get(name, ()))
+    closers = {kind for name in CLOSERS for kind in kinds.by_name.get(name, ())} if spec.lists else set()
+    return Grammar(
+        language=language,
+        names=kinds.names,
+        roles=_roles(spec, kinds, frozenset(defining), spec.marked.union(marked)),
+        follow=tuple(
+            {
+                kind: None
+                if kind in contextual or (before is TokenSpacing.COMMA and kind in closers)
+                else _step(before, token, kinds.spelling(kind))
+                for kind, token in classes.items()
+            }
+            for before in TokenSpacing
+        ),
+        follow_in=_FollowIn(spec, kinds, classes),
+        define=define,
+        flat=kinds.keyed({**spec.flat, **spec.hollow}),
+        count_branches=spec.count_branches,
+        bare=kinds.keyed({**spec.bare, **spec.merged}),
+        respelled=kinds.keyed(spec.respelled),
+        lists=kinds.keyed(spec.lists),
+        terminated=kinds.keyed(spec.terminated),
+    )
+
+
+class _FollowIn(dict[tuple[int, int, int], Step]):
+    """`Grammar.follow_in`, filled as files need it: few of all the combinations ever stand in one."""
+
+    def __init__(self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, TokenSpacing]) -> None:
+        super().__init__()
+        self._spec = spec
+        self._kinds = kinds
+        self._classes = classes
+
+    def __missing__(self, key: tuple[int, int, int]) -> Step:
+        before, parent, kind = key
+        around = "ERROR" if parent == ERROR_KIND else self._kinds.names[parent % FLAT]
+        name = self._kinds.names[kind]
+        token = self._spec.tokens_in.get((around, name), self._classes[kind])
+        if parent >= BARE and name in OMITTED_IF_BARE:
+            token = TokenSpacing.OMITTED
+        step = _step(TokenSpacing(before), token, self._kinds.spelling(kind))
+        if before == TokenSpacing.COMMA and around in self._spec.lists and name in CLOSERS:
+            step = (step[0], step[1] + WITHOUT_COMMA)
+        self[key] = step
+        return step
+
+
+class _Kinds:
+    """The kinds of a grammar by number and by name; a name may stand for several."""
+
+    def __init__(self, language: Language, as_written: frozenset[str]) -> None:
+        self._grammar = language.name
+        self._as_written = as_written
+        self.all = range(language.node_kind_count)
+        self.names = tuple([language.node_kind_for_id(kind) or "" for kind in self.all])
+        self.named = frozenset(kind for kind in self.all if language.node_kind_is_named(kind))
+        self.by_name: dict[str, list[int]] = {}
+        for kind, name in enumerate(self.names):
+            self.by_name.setdefault(name, []).append(kind)
+
+    def called(self, name: str) -> list[int]:
+        """All kinds of a name: node types and tokens."""
+        if name not in self.by_name:
+            raise LookupError(f"the grammar {self._grammar!r} has no node or token {name!r}")
+        return self.by_name[name]
+
+    def keyed(self, by_name: Mapping[str, T]) -> dict[int, T]:
+        """A mapping from names of node types by their numbers."""
+        return {kind: value for name, value in by_name.items() for kind in self.node_types(name)}
+
+    def node_types(self, name: str) -> list[int]:
+        """The node types of a name, or its tokens where it has no node type."""
+        called = self.called(name)
+        return [kind for kind in called if kind in self.named] or called
+
+    def tokens(self, name: str) -> list[int]:
+        """The tokens of a name, or its node types where it is no token."""
+        called = self.called(name)
+        return [kind for kind in called if kind not in self.named] or called
+
+    def spelling(self, kind: int) -> str:
+        """The text of a token that has only one, as characters that stand for its bytes; empty for the others.
+
+        A grammar may give one name to several (Ruby's `%w[` and `%w(`): such are atoms.
+        """
+        if kind == ERROR_KIND or kind in self.named or self.names[kind] in self._as_written:
+            return ""
+        if any(map(str.isspace, self.names[kind])):
+            return ""
+        return self.names[kind].encode().decode("latin-1")
+
+
+# What is a matter of tokens where a node type has their name (Ruby's `begin`).
+_OF_TOKENS = (NodeRole.BRACE, NodeRole.PAREN, NodeRole.CLOSING)
+
+
+def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
+    roles = {kind: NodeRole.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
+    for bit, names in (
+        (NodeRole.LINE, spec.lines),
+        (NodeRole.BLOCK, spec.blocks),
+        (NodeRole.ATOM, spec.atoms),
+        (NodeRole.DROPPED, spec.dropped | spec.comments),
+        (NodeRole.COMMENT, spec.comments),
+        (NodeRole.BRACED, spec.braced),
+        (NodeRole.BRACE, spec.openers | spec.closers | frozenset("{}") if spec.braced else frozenset[str]()),
+        (NodeRole.PARENED, spec.parened),
+        (NodeRole.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
+        (NodeRole.CLOSING, spec.closers | frozenset("}" * bool(spec.braced) + ")" * bool(spec.parened))),
+        (NodeRole.HANGING, spec.hanging),
+        (NodeRole.OUTDENTED, spec.outdented),
+        (NodeRole.FLEXIBLE, frozenset(spec.flat).union(spec.hollow)),
+        (NodeRole.TRIMMED, spec.trimmed),
+        (NodeRole.LOWERED, spec.lowered),
+        (NodeRole.SEPARATOR, spec.separators),
+        (NodeRole.TRAILING, spec.trailing),
+        (NodeRole.DEEP, spec.deep),
+        (NodeRole.ROW_MARK, spec.row_marks),
+        (NodeRole.GLUED, spec.glued),
+        (NodeRole.ROWS, spec.rows),
+        (NodeRole.RESTART, spec.restarts),
+        (NodeRole.FOLDED, spec.folded),
+        (NodeRole.DIRECTIVE, spec.directives),
+        (NodeRole.DIRECTIVE_TEXT, spec.directive_texts),
+        (NodeRole.CONTAINER, spec.containers | spec.blocks),
+        (NodeRole.DEFINING, defining),
+        (NodeRole.WRAPPER, spec.wrappers),
+        (NodeRole.MARKED, marked | spec.wrappers | set(spec.definitions)),
+        (NodeRole.BRANCH, spec.branches),
+        (NodeRole.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
+        (NodeRole.RESPELLED, frozenset(spec.respelled)),
+        (NodeRole.TERMINATED, frozenset(spec.terminated)),
+    ):
+        for name in names:
+            for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):
+                roles[kind] |= bit
+    if not (spec.containers or spec.braced or spec.rows):
+        roles = {kind: role if role & NodeRole.FIXED else role | NodeRole.CONTAINER for kind, role in roles.items()}
+    roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER
+    roles.update({kind + FLAT: role & ~NodeRole.LAID_OUT for kind, role in roles.items() if role & NodeRole.FLEXIBLE})
+    roles.update({kind + FLAT: NodeRole.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
+    for name in spec.bare:
+        roles.update({kind + BARE: roles[kind] for kind in kinds.node_types(name)})
+    for name in spec.merged:
+        roles.update({kind + BARE: NodeRole.ATOM | NodeRole.RESPELLED for kind in kinds.node_types(name)})
+    return roles
+
+
+def _token_classes(spec: LanguageSpec, kinds: _Kinds) -> dict[int, TokenSpacing]:
+    classes = {kind: TokenSpacing.WORD if kind in kinds.named else TokenSpacing.INFIX for kind in kinds.all}
+    for name, token in spec.tokens.items():
+        classes.update(dict.fromkeys(kinds.called(name), token))
+    classes[ERROR_KIND] = TokenSpacing.WORD
+    return classes
+
+
+def _step(before: TokenSpacing, token: TokenSpacing, spelling: str) -> Step:
+    if token is TokenSpacing.OMITTED:
+        return ("", int(before))
+    if token is TokenSpacing.BETWEEN:
+        if before not in OPERANDS:
+            return ("", int(before))
+        token = TokenSpacing.INFIX
+    settled = settle(before, token)
+    if token is TokenSpacing.LED and before not in (TokenSpacing.COMMA, TokenSpacing.START):
+        return (f"; {spelling}", int(settled))
+    return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))
