@@ -23,6 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.building.memos import Memo, inputs_of
 from codesum_pipeline.building.recording import RecordingStore
+from codesum_pipeline.model.garbage import collect_seldom
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.file_state import FileState
@@ -161,6 +162,7 @@ def _explains(settle: Settle[Any], changed: Collection[str], ws: Workspace) -> b
 def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     path = _path(step, ws)
     path.unlink(missing_ok=True)
+    collect_seldom()
     recording = RecordingStore(ws.tables.root)
     report = step.run(replace(ws, tables=recording), progress=progress)
     give_back()

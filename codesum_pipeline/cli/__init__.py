@@ -5,15 +5,14 @@ import os
 import sys
 from typing import NoReturn
 
-# A build makes millions of objects and little garbage: looking for it every 700 objects takes a fifth of the time.
-OBJECTS_BEFORE_COLLECTION = 100_000
+from codesum_pipeline.model.garbage import collect_seldom
 
 
 def main() -> None:
     """The entry point."""
     # What is imported is never garbage; `commands` looks for some once all is.
     gc.disable()
-    gc.set_threshold(OBJECTS_BEFORE_COLLECTION, 20, 20)
+    collect_seldom()
     _open_standard_streams()
     try:
         _run()

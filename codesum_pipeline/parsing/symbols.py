@@ -202,7 +202,7 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
     """What comes of the files that are not carried over, batch by batch."""
     if not files:
         return
-    with Pool(_workers(ws, files)) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
+    with Pool(_workers(ws, files), keep=True) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
         texts = (_source_text(file, data) for file, data in contents)
         done = 0

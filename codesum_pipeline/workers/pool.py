@@ -94,11 +94,19 @@ class _PoolProcess:
                 pipe.close() if pipe else None
 
 
-class Pool:
-    """`count` workers, started when it is entered; with fewer than two the work is done in this process."""
+# Workers that a pool left to the next one of this process: what they have imported they need not import again.
+_resting: list[_PoolProcess] = []
 
-    def __init__(self, count: int) -> None:
+
+class Pool:
+    """`count` workers, there once it is entered; with fewer than two the work is done in this process.
+
+    With `keep`, those that are idle in the end stay for the next pool, which ends those that it does not take.
+    """
+
+    def __init__(self, count: int, *, keep: bool = False) -> None:
         self._count = count if count > 1 else 0
+        self._keep = keep
         self._idle: queue.SimpleQueue[_PoolProcess] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._alive: set[_PoolProcess] = set()
@@ -107,17 +115,25 @@ class Pool:
         self._threads = ThreadPoolExecutor(max(self._count, 1), thread_name_prefix="worker")
 
     def __enter__(self) -> Self:
-        for _ in range(self._count):
+        with suppress(IndexError):
+            while len(self._alive) < self._count:
+                worker = _resting.pop()
+                self._alive.add(worker)
+                self._idle.put(worker)
+        for _ in range(self._count - len(self._alive)):
             self._idle.put(self._start())
+        _end_all(_resting)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """End the workers; a thread that waits for one then sees it gone."""
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        """End the workers that are not kept; a thread that waits for one then sees it gone."""
         with self._lock:
             self._is_closed = True
             alive = list(self._alive)
-        for worker in alive:
-            worker.end()
+        if self._keep and failure is None and self._idle.qsize() == len(alive):
+            _resting.extend(alive)
+        else:
+            _end_all(alive)
         self._threads.shutdown(cancel_futures=True)
 
     def map(self, work: Work[B, R], batches: Iterable[B]) -> Iterator[R]:
@@ -164,6 +180,11 @@ class Pool:
             self._alive.discard(worker)
         worker.end()
         return self._start()
+
+
+def _end_all(workers: list[_PoolProcess]) -> None:
+    while workers:
+        workers.pop().end()
 
 
 def _how_it_ended(status: int) -> str:

@@ -6,7 +6,6 @@ drives it, in the middle of a batch too. A Ctrl-C is for that process to handle.
 """
 
 import ctypes
-import gc
 import os
 import pickle
 import signal
@@ -17,8 +16,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-# What a batch allocates mostly lives until its end: looking through it as often as usual costs 7 % of parsing.
-_COLLECT_EVERY = 50_000
+from codesum_pipeline.model.garbage import collect_seldom
+
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
 
@@ -62,7 +61,7 @@ def main() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     pa.set_cpu_count(1)
-    gc.set_threshold(_COLLECT_EVERY)
+    collect_seldom()
     responses = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _serve(sys.stdin.buffer, responses)
