@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-ANNOTATIONS = frozenset({"annotation", "marker_annotation", "attribute_list"})
+from codesum_pipeline.languages.spec import words
+
+ANNOTATIONS = words("annotation marker_annotation attribute_list")
 
 
 def after_annotations(node: Node | None) -> Node | None:

@@ -23,24 +23,19 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import SymbolType
 
-_STATEMENTS = frozenset({
-    "command", "list", "pipeline", "variable_assignment", "variable_assignments", "declaration_command",
-    "unset_command", "test_command", "redirected_statement", "if_statement", "for_statement",
-    "c_style_for_statement", "while_statement", "case_statement", "function_definition", "compound_statement",
-    "subshell", "negated_command",
-})  # fmt: skip
-_ROWS = frozenset({
-    "program", "compound_statement", "subshell", "do_group", "if_statement", "elif_clause", "else_clause",
-    "case_statement",
-})  # fmt: skip
-_WORDS = frozenset({
-    "string", "raw_string", "ansi_c_string", "translated_string", "expansion", "simple_expansion", "concatenation",
-    "command_substitution", "process_substitution", "arithmetic_expansion", "subscript", "brace_expression",
-    "extglob_pattern", "regex", "word", "number",
-})  # fmt: skip
+_STATEMENTS = words("""
+    command list pipeline variable_assignment variable_assignments declaration_command unset_command test_command
+    redirected_statement if_statement for_statement c_style_for_statement while_statement case_statement
+    function_definition compound_statement subshell negated_command
+""")
+_ROWS = words("program compound_statement subshell do_group if_statement elif_clause else_clause case_statement")
+_WORDS = words("""
+    string raw_string ansi_c_string translated_string expansion simple_expansion concatenation command_substitution
+    process_substitution arithmetic_expansion subscript brace_expression extglob_pattern regex word number
+""")
 _ENDED = ("program", "compound_statement", "subshell", "do_group", "else_clause", "case_item")
 
 
@@ -56,67 +51,59 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-bash",
     grammar=tree_sitter_bash.language,
     lines=_STATEMENTS,
-    containers=frozenset({"case_item"}),
-    blocks=frozenset({"program"}),
+    containers=words("case_item"),
+    blocks=words("program"),
     rows=_ROWS,
     braced=_ROWS - {"program", "subshell"},
-    parened=frozenset({"subshell"}),
-    openers=frozenset({"then", "else", "do", "in"}),
-    closers=frozenset({"fi", "done", "esac"}),
-    lowered=frozenset({"elif_clause", "else_clause"}),
-    restarts=frozenset({";;", ";&", ";;&"}),
-    hanging=frozenset({"case_item"}),
-    separators=frozenset({";"}),
-    atoms=frozenset({
-        *_WORDS - {"word", "number"}, "heredoc_body", "heredoc_end", "heredoc_start",
-    }),
-    deep=frozenset({
-        "string", "translated_string", "expansion", "concatenation", "command_substitution",
-        "process_substitution", "arithmetic_expansion", "subscript", "heredoc_body",
-    }),
+    parened=words("subshell"),
+    openers=words("then else do in"),
+    closers=words("fi done esac"),
+    lowered=words("elif_clause else_clause"),
+    restarts=words(";; ;& ;;&"),
+    hanging=words("case_item"),
+    separators=words(";"),
+    atoms=frozenset(
+        {
+            *_WORDS - {"word", "number"},
+            "heredoc_body",
+            "heredoc_end",
+            "heredoc_start",
+        }
+    ),
+    deep=words("""
+        string translated_string expansion concatenation command_substitution process_substitution
+        arithmetic_expansion subscript heredoc_body
+    """),
     glued=_WORDS,
-    trailing=frozenset({"heredoc_body", "heredoc_end"}),
-    comments=frozenset({"comment"}),
-    branches=frozenset({
-        "if_statement", "elif_clause", "for_statement", "c_style_for_statement", "while_statement", "case_item",
-    }),
+    trailing=words("heredoc_body heredoc_end"),
+    comments=words("comment"),
+    branches=words("if_statement elif_clause for_statement c_style_for_statement while_statement case_item"),
     count_branches=lambda node: 0 if _is_default(node) else 1,
-    tokens={
-        ",": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "then": TokenSpacing.LED,
-        "do": TokenSpacing.LED,
-        "file_descriptor": TokenSpacing.PREFIX,
-        ">&": TokenSpacing.PREFIX,
-        "<&": TokenSpacing.PREFIX,
-        "<<": TokenSpacing.PREFIX,
-        "<<-": TokenSpacing.PREFIX,
-        "$": TokenSpacing.PREFIX,
-        "++": TokenSpacing.STEP,
-        "--": TokenSpacing.STEP,
-        "heredoc_body": TokenSpacing.TIGHT,
-        "heredoc_end": TokenSpacing.TIGHT,
-    },
+    tokens=spaced("""
+        COMMA  , ;
+        LED    then do
+        PREFIX file_descriptor >& <& << <<- $
+        STEP   ++ --
+        TIGHT  heredoc_body heredoc_end
+    """),
     tokens_in={
         **{(parent, ";"): TokenSpacing.OMITTED for parent in _ENDED},
-        ("function_definition", "("): TokenSpacing.OPEN,
-        ("function_definition", ")"): TokenSpacing.CLOSE,
-        ("case_item", "("): TokenSpacing.PREFIX,
-        ("case_item", ")"): TokenSpacing.CLOSE,
-        ("array", "("): TokenSpacing.OPEN,
-        ("array", ")"): TokenSpacing.CLOSE,
-        ("variable_assignment", "="): TokenSpacing.TIGHT,
-        ("variable_assignment", "+="): TokenSpacing.TIGHT,
-        ("binary_expression", "<<"): TokenSpacing.INFIX,
+        **spaced_in("""
+        OPEN     function_definition (  array (
+        CLOSE    function_definition )  case_item )  array )
+        PREFIX   case_item (
+        TIGHT    variable_assignment =  variable_assignment +=
+        INFIX    binary_expression <<
+    """),
     },
-)  # fmt: skip
+)
 
 # Zsh has flags in expansions, `for x (…)`, anonymous functions and globs that this grammar takes for something else.
-_ZSH_FILES = frozenset({".zshrc", ".zprofile"})
+_ZSH_FILES = words(".zshrc .zprofile")
 _ZSH_SCRIPT = re.compile(rb"#![^\n]*\bzsh\b")
 _NAME = re.compile(r"[^\s$`\"'\\()<>|&;=]+")
-_SOURCING = frozenset({"source", "."})
-_GLOBAL_WORDS = frozenset({"export", "readonly", "declare", "typeset"})
+_SOURCING = words("source .")
+_GLOBAL_WORDS = words("export readonly declare typeset")
 # What begins a path that the shell computes, up to the first of its fixed parts.
 _COMPUTED = re.compile(r"^(?:\$\{[^}]*\}|\$\w+|\$\((?:[^()]|\([^()]*\))*\)|\$[@*#?])+/")
 
@@ -184,7 +171,7 @@ DECLARATION = Declaration(
     definitions={"function_definition": _function},
     docs=Docs.ADJACENT,
     is_dialect=_is_zsh,
-    facts=Facts(raising_calls=frozenset({"exit"}), returning_calls=frozenset({"return"})),
+    facts=Facts(raising_calls=words("exit"), returning_calls=words("return")),
     calls={"command": _command},
     imports={"command": _source},
     is_public=lambda name, modifiers: not name.startswith("_"),

@@ -26,15 +26,14 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.xml_docs import plain_text
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-CREATIONS = frozenset({"object_creation_expression", "implicit_object_creation_expression"})
-FUNCTION_VALUES = frozenset({"lambda_expression", "anonymous_method_expression"})
-TEST_ATTRIBUTES = frozenset({
-    "Fact", "Theory", "Test", "TestCase", "TestCaseSource", "TestMethod", "DataTestMethod",
-})  # fmt: skip
-ACCESS = frozenset({"public", "protected", "private", "internal"})
+CREATIONS = words("object_creation_expression implicit_object_creation_expression")
+FUNCTION_VALUES = words("lambda_expression anonymous_method_expression")
+TEST_ATTRIBUTES = words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
+ACCESS = words("public protected private internal")
 
 
 def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead | None:
@@ -272,15 +271,10 @@ DECLARATION = Declaration(
     spec=SPEC,
     definitions={
         **dict.fromkeys(TYPES | {"enum_declaration", "delegate_declaration"}, _type),
-        "method_declaration": _method,
-        "constructor_declaration": _method,
-        "local_function_statement": _method,
+        "method_declaration constructor_declaration local_function_statement": _method,
         "destructor_declaration": _destructor,
-        "operator_declaration": _operator,
-        "conversion_operator_declaration": _operator,
-        "property_declaration": _property,
-        "indexer_declaration": _property,
-        "event_declaration": _property,
+        "operator_declaration conversion_operator_declaration": _operator,
+        "property_declaration indexer_declaration event_declaration": _property,
         "variable_declarator": _variable,
     },
     masked=masked,
@@ -289,16 +283,15 @@ DECLARATION = Declaration(
     doc_marks=("///", "/**"),
     plain_doc=plain_text,
     facts=Facts(
-        returns=frozenset({"return_statement"}),
-        raises=frozenset({"throw_statement", "throw_expression"}),
-        yields=frozenset({"yield_statement"}),
+        returns=words("return_statement"),
+        raises=words("throw_statement throw_expression"),
+        yields=words("yield_statement"),
         assignments={"assignment_expression": "left"},
         closures=FUNCTION_VALUES,
-        delegations=frozenset({"constructor_initializer"}),
+        delegations=words("constructor_initializer"),
         result=_result,
         fields={
-            "field_declaration": _fields,
-            "event_field_declaration": _fields,
+            "field_declaration event_field_declaration": _fields,
             "property_declaration": _held_property,
             "enum_member_declaration": _member,
             "parameter": _component,
@@ -312,18 +305,13 @@ DECLARATION = Declaration(
     imports={"using_directive": _using},
     typed={
         "variable_declaration": _variables,
-        "parameter": _typed,
-        "property_declaration": _typed,
-        "foreach_statement": _typed,
-        "catch_declaration": _typed,
-        "declaration_pattern": _typed,
-        "recursive_pattern": _typed,
-        "declaration_expression": _typed,
+        "parameter property_declaration foreach_statement": _typed,
+        "catch_declaration declaration_pattern recursive_pattern declaration_expression": _typed,
     },
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
     modifiers=_modifiers,
     is_public=_is_public,
-    package={"namespace_declaration": _namespace, "file_scoped_namespace_declaration": _namespace},
-)  # fmt: skip
+    package={"namespace_declaration file_scoped_namespace_declaration": _namespace},
+)

@@ -13,7 +13,7 @@ from typing import Self
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, split_keys
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 # Longer ones are expressions and types whose class nobody can tell.
@@ -163,6 +163,9 @@ class Facts:
     # The members of a class that are no definitions, as "name" or "name: type".
     fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        split_keys(self, "assignments", "fields")
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
@@ -172,7 +175,8 @@ class Declaration:
     `tree_sitter`'s own `node.text`. All other hooks come after the file is
     read and see canonical text. `preambles` stand before a definition and
     belong to it (attributes, a type signature). Equal definitions of the kinds
-    in `clauses` that follow each other are one.
+    in `clauses` that follow each other are one. A key of a mapping may be
+    several node types with blanks between them.
     """
 
     spec: LanguageSpec
@@ -263,6 +267,12 @@ class Declaration:
     reexports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
     # Names at the top of a file that are no definitions: constants, variables.
     globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        split_keys(
+            self, "definitions", "calls", "imports", "typed", "bound", "extensions", "listed", "package", "exports",
+            "reexports", "globals",
+        )  # fmt: skip
 
     @property
     def marked(self) -> frozenset[str]:

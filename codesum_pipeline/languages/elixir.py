@@ -19,10 +19,10 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-_SECTIONS = frozenset({"else_block", "rescue_block", "catch_block", "after_block"})
+_SECTIONS = words("else_block rescue_block catch_block after_block")
 _ROWS = _SECTIONS | {"source", "do_block", "body", "anonymous_function", "block"}
 
 SPEC = LanguageSpec(
@@ -31,66 +31,47 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-elixir",
     grammar=tree_sitter_elixir.language,
     lines=frozenset(),
-    blocks=frozenset({"source", "body"}),
+    blocks=words("source body"),
     rows=_ROWS,
-    braced=frozenset({"do_block", "anonymous_function"}),
-    parened=frozenset({"block"}),
-    openers=frozenset({"do", "fn"}),
-    closers=frozenset({"end"}),
+    braced=words("do_block anonymous_function"),
+    parened=words("block"),
+    openers=words("do fn"),
+    closers=words("end"),
     outdented=_SECTIONS,
-    flat={"body": forms.fits_line, "anonymous_function": forms.has_one_row, "block": forms.has_one_row},
-    atoms=frozenset({"string", "charlist", "sigil", "quoted_atom", "quoted_keyword"}),
-    deep=frozenset({"string", "charlist", "sigil"}),
-    trimmed=frozenset({"keyword", "quoted_keyword"}),
-    comments=frozenset({"comment"}),
+    flat={"body": forms.fits_line, "anonymous_function block": forms.has_one_row},
+    atoms=words("string charlist sigil quoted_atom quoted_keyword"),
+    deep=words("string charlist sigil"),
+    trimmed=words("keyword quoted_keyword"),
+    comments=words("comment"),
     branches=_SECTIONS | {"call", "do_block", "anonymous_function"},
     count_branches=forms.count_branches,
-    tokens={
-        "(": TokenSpacing.PREFIX,
-        ")": TokenSpacing.CLOSE,
-        "[": TokenSpacing.PREFIX,
-        "]": TokenSpacing.CLOSE,
-        "{": TokenSpacing.PREFIX,
-        "}": TokenSpacing.CLOSE,
-        "<<": TokenSpacing.PREFIX,
-        ">>": TokenSpacing.CLOSE,
-        ",": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        ".": TokenSpacing.TIGHT,
-        "..": TokenSpacing.TIGHT,
-        "//": TokenSpacing.TIGHT,
-        "%": TokenSpacing.PREFIX,
-        "@": TokenSpacing.PREFIX,
-        "&": TokenSpacing.APART,
-        "^": TokenSpacing.PREFIX,
-        "!": TokenSpacing.PREFIX,
-        "...": TokenSpacing.WORD,
-        "nil": TokenSpacing.WORD,
-        "true": TokenSpacing.WORD,
-        "false": TokenSpacing.WORD,
-    },
+    tokens=spaced("""
+        PREFIX ( [ { << % @ ^ !
+        CLOSE  ) ] } >>
+        COMMA  , ;
+        TIGHT  . .. //
+        APART  &
+        WORD   ... nil true false
+    """),
     tokens_in={
-        ("arguments", "("): TokenSpacing.OPEN,
-        ("access_call", "["): TokenSpacing.OPEN,
-        ("map", "{"): TokenSpacing.TIGHT,
-        ("unary_operator", "-"): TokenSpacing.PREFIX,
-        ("unary_operator", "+"): TokenSpacing.PREFIX,
-        ("unary_operator", "~~~"): TokenSpacing.PREFIX,
         **{(parent, ";"): TokenSpacing.OMITTED for parent in _ROWS | {"stab_clause"}},
+        **spaced_in("""
+        OPEN     arguments (  access_call [
+        TIGHT    map {
+        PREFIX   unary_operator -  unary_operator +  unary_operator ~~~
+    """),
     },
-)  # fmt: skip
+)
 
-_MODULES = frozenset({"defmodule", "defprotocol", "defimpl"})
-_TESTS = frozenset({"test", "property"})
-_PRIVATE = frozenset({"defp", "defmacrop", "defguardp"})
-_CALLBACKS = frozenset({"callback", "macrocallback"})
+_MODULES = words("defmodule defprotocol defimpl")
+_TESTS = words("test property")
+_PRIVATE = words("defp defmacrop defguardp")
+_CALLBACKS = words("callback macrocallback")
 # Attributes that say something about the definition after them.
-_PREAMBLES = frozenset({
-    "doc", "spec", "impl", "deprecated", "since", "dialyzer", "compile", "tag", "decorate", "doc_since",
-})  # fmt: skip
+_PREAMBLES = words("doc spec impl deprecated since dialyzer compile tag decorate doc_since")
 # Calls that say something about it: the attributes of a component of Phoenix.
-_PREAMBLE_CALLS = frozenset({"attr", "slot"})
-_TYPES = frozenset({"type", "typep", "opaque"})
+_PREAMBLE_CALLS = words("attr slot")
+_TYPES = words("type typep opaque")
 # Attributes whose value is a type, in which the names of types look like calls.
 _TYPED_ATTRIBUTES = _TYPES | _CALLBACKS | {"spec"}
 # Attributes that are no constants of the module.
@@ -98,7 +79,7 @@ _OTHER_ATTRIBUTES = _PREAMBLES | _CALLBACKS | {
     "moduledoc", "typedoc", "behaviour", "optional_callbacks", "spec", "derive", "enforce_keys", "before_compile",
     "after_compile", "on_definition", "on_load", "external_resource", "moduletag", "describetag",
 }  # fmt: skip
-_IMPORTS = frozenset({"alias", "import", "require", "use"})
+_IMPORTS = words("alias import require use")
 # What looks like a call and is a word of the language.
 _WORDS = forms.DEFINERS | _MODULES | _TESTS | _IMPORTS | {
     "defstruct", "defexception", "describe", "if", "unless", "case", "cond", "with", "for", "receive", "try", "quote",
@@ -314,13 +295,13 @@ DECLARATION = Declaration(
     spec=SPEC,
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
     docs=Docs.ADJACENT,
-    preambles=frozenset({"unary_operator", "call"}),
+    preambles=words("unary_operator call"),
     is_preamble=_is_preamble,
     uncalled=_uncalled,
-    clauses=frozenset({"call", "unary_operator"}),
+    clauses=words("call unary_operator"),
     facts=Facts(
-        raising_calls=frozenset({"raise", "reraise", "throw", "exit"}),
-        closures=frozenset({"anonymous_function"}),
+        raising_calls=words("raise reraise throw exit"),
+        closures=words("anonymous_function"),
         fields={"call": _struct_fields, "unary_operator": _attribute},
         result=forms.result,
     ),

@@ -7,11 +7,12 @@ from textwrap import dedent
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Text, raw_text
+from codesum_pipeline.languages.spec import words
 
-DEFINERS = frozenset({"def", "defp", "defmacro", "defmacrop", "defguard", "defguardp", "defdelegate", "defn", "defnp"})
+DEFINERS = words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
 # Each is a branch; so are the clauses of what has some.
-_BRANCHING = frozenset({"if", "unless", "for", "while"})
-_SECTIONS = frozenset({"else_block", "rescue_block", "catch_block", "after_block"})
+_BRANCHING = words("if unless for while")
+_SECTIONS = words("else_block rescue_block catch_block after_block")
 _DEFAULTS = frozenset({"_", "true", ""})
 # How many calls and operators a line may end with before its last `do` block is looked for no longer.
 _MAX_TAIL = 20

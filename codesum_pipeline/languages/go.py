@@ -20,8 +20,7 @@ from codesum_pipeline.languages.declaration import (
     first_values,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -30,70 +29,46 @@ SPEC = LanguageSpec(
     version=2,
     distribution="tree-sitter-go",
     grammar=tree_sitter_go.language,
-    lines=frozenset({
-        "package_clause", "import_declaration", "import_spec", "const_declaration", "const_spec", "var_declaration",
-        "var_spec", "function_declaration", "method_declaration", "type_declaration", "type_spec", "type_alias",
-        "field_declaration", "method_elem", "type_elem", "expression_statement", "send_statement", "inc_statement",
-        "dec_statement", "assignment_statement", "short_var_declaration", "labeled_statement",
-        "fallthrough_statement", "break_statement", "continue_statement", "goto_statement", "return_statement",
-        "go_statement", "defer_statement", "if_statement", "for_statement", "expression_switch_statement",
-        "type_switch_statement", "select_statement", "block", "expression_case", "default_case", "type_case",
-        "communication_case",
-    }),
-    blocks=frozenset({"source_file"}),
-    braced=frozenset({
-        "block", "field_declaration_list", "interface_type", "expression_switch_statement", "type_switch_statement",
-        "select_statement",
-    }),
-    parened=frozenset({"import_spec_list", "var_spec_list", "const_declaration", "type_declaration"}),
-    hanging=frozenset({"expression_case", "default_case", "type_case", "communication_case"}),
-    containers=frozenset({"statement_list"}),
-    atoms=frozenset({"interpreted_string_literal", "raw_string_literal", "rune_literal"}),
-    comments=frozenset({"comment"}),
+    lines=words("""
+        package_clause import_declaration import_spec const_declaration const_spec var_declaration var_spec
+        function_declaration method_declaration type_declaration type_spec type_alias field_declaration method_elem
+        type_elem expression_statement send_statement inc_statement dec_statement assignment_statement
+        short_var_declaration labeled_statement fallthrough_statement break_statement continue_statement
+        goto_statement return_statement go_statement defer_statement if_statement for_statement
+        expression_switch_statement type_switch_statement select_statement block expression_case default_case
+        type_case communication_case
+    """),
+    blocks=words("source_file"),
+    braced=words("""
+        block field_declaration_list interface_type expression_switch_statement type_switch_statement
+        select_statement
+    """),
+    parened=words("import_spec_list var_spec_list const_declaration type_declaration"),
+    hanging=words("expression_case default_case type_case communication_case"),
+    containers=words("statement_list"),
+    atoms=words("interpreted_string_literal raw_string_literal rune_literal"),
+    comments=words("comment"),
     # A statement that is nothing but `;`.
-    dropped=frozenset({"empty_statement"}),
-    branches=frozenset({
-        "if_statement", "for_statement", "expression_case", "type_case", "communication_case",
-    }),
-    wrappers=frozenset({"type_declaration"}),
-    lists=lists("argument_list", "parameter_list", "type_arguments", "literal_value"),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        ":": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "...": TokenSpacing.PREFIX,
-        "++": TokenSpacing.CLOSE,
-        "--": TokenSpacing.CLOSE,
-        "!": TokenSpacing.PREFIX,
-        "*": TokenSpacing.EITHER,
-        "&": TokenSpacing.EITHER,
-        "-": TokenSpacing.EITHER,
-        "+": TokenSpacing.EITHER,
-        "^": TokenSpacing.EITHER,
-        "<-": TokenSpacing.EITHER,
-    },
-    tokens_in={
-        ("slice_expression", ":"): TokenSpacing.TIGHT,
-        ("func_literal", "func"): TokenSpacing.WORD,
-        ("function_type", "func"): TokenSpacing.WORD,
-        ("pointer_type", "*"): TokenSpacing.PREFIX,
-        ("slice_type", "["): TokenSpacing.PREFIX,
-        ("slice_type", "]"): TokenSpacing.TIGHT,
-        ("array_type", "["): TokenSpacing.PREFIX,
-        ("array_type", "]"): TokenSpacing.TIGHT,
-        ("map_type", "map"): TokenSpacing.WORD,
-        ("map_type", "]"): TokenSpacing.TIGHT,
-        ("statement_list", ";"): TokenSpacing.OMITTED,
-        ("source_file", ";"): TokenSpacing.OMITTED,
-        ("field_declaration_list", ";"): TokenSpacing.OMITTED,
-        ("interface_type", ";"): TokenSpacing.OMITTED,
-        ("import_spec_list", ";"): TokenSpacing.OMITTED,
-        ("const_declaration", ";"): TokenSpacing.OMITTED,
-        ("var_spec_list", ";"): TokenSpacing.OMITTED,
-        ("type_declaration", ";"): TokenSpacing.OMITTED,
-    },
-)  # fmt: skip
+    dropped=words("empty_statement"),
+    branches=words("if_statement for_statement expression_case type_case communication_case"),
+    wrappers=words("type_declaration"),
+    lists=lists("argument_list parameter_list type_arguments literal_value"),
+    tokens=BRACKETS
+    | spaced("""
+        TIGHT  .
+        COMMA  : ;
+        PREFIX ... !
+        CLOSE  ++ --
+        EITHER * & - + ^ <-
+    """),
+    tokens_in=spaced_in("""
+        TIGHT     slice_expression :  slice_type ]  array_type ]  map_type ]
+        WORD      func_literal func  function_type func  map_type map
+        PREFIX    pointer_type *  slice_type [  array_type [
+        OMITTED   statement_list ;  source_file ;  field_declaration_list ;  interface_type ;  import_spec_list ;
+           const_declaration ;  var_spec_list ;  type_declaration ;
+    """),
+)
 
 
 def _function(node: Node) -> DefinitionHead | None:
@@ -243,40 +218,26 @@ DECLARATION = Declaration(
     definitions={
         "function_declaration": _function,
         "method_declaration": _method,
-        "type_spec": _type,
-        "type_alias": _type,
+        "type_spec type_alias": _type,
         "method_elem": _interface_method,
     },
     docs=Docs.ADJACENT,
-    blocks=frozenset(
-        {
-            "block",
-            "func_literal",
-            "if_statement",
-            "for_statement",
-            "expression_switch_statement",
-            "type_switch_statement",
-            "select_statement",
-            "expression_case",
-            "default_case",
-            "type_case",
-            "communication_case",
-        }
-    ),
+    blocks=words("""
+        block func_literal if_statement for_statement expression_switch_statement type_switch_statement
+        select_statement expression_case default_case type_case communication_case
+    """),
     is_member=_is_member,
     facts=Facts(
-        returns=frozenset({"return_statement"}),
-        assignments={"assignment_statement": "left", "inc_statement": "operand", "dec_statement": "operand"},
-        raising_calls=frozenset({"panic"}),
-        closures=frozenset({"func_literal"}),
+        returns=words("return_statement"),
+        assignments={"assignment_statement": "left", "inc_statement dec_statement": "operand"},
+        raising_calls=words("panic"),
+        closures=words("func_literal"),
         fields={"field_declaration": _field_names},
     ),
     calls={"call_expression": _call},
     imports={"import_spec": _import},
     typed={
-        "parameter_declaration": _typed,
-        "field_declaration": _typed,
-        "var_spec": _typed,
+        "parameter_declaration field_declaration var_spec": _typed,
         "short_var_declaration": _typed_by_value,
         "type_case": _typed_case,
     },
@@ -291,5 +252,5 @@ DECLARATION = Declaration(
     bases=_bases,
     is_public=lambda name, modifiers: name[:1].isupper(),
     package={"package_clause": _package},
-    globals={"const_spec": _globals, "var_spec": _globals},
+    globals={"const_spec var_spec": _globals},
 )

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import ImportSyntax, Text, field_text, raw_text
+from codesum_pipeline.languages.spec import words
 
 Read = Callable[[Node, Text], Iterable[ImportSyntax]]
 
-_GUARDS = frozenset({"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "preproc_elifdef"})
+_GUARDS = words("preproc_ifdef preproc_if preproc_else preproc_elif preproc_elifdef")
 # What may stand in a header that does nothing but include others: its words and what they ask.
 _IDLE = frozenset({
     "comment", "identifier", "number_literal", "preproc_call", "preproc_defined", "preproc_directive",

@@ -20,16 +20,15 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-_ROWS = frozenset({
-    "haskell", "imports", "declarations", "class_declarations", "instance_declarations", "local_binds",
-    "alternatives", "do", "equations", "gadt_constructors", "fields",
-})  # fmt: skip
+_ROWS = words("""
+    haskell imports declarations class_declarations instance_declarations local_binds alternatives do equations
+    gadt_constructors fields
+""")
 _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
-_ASIDE = frozenset({"comment", "haddock", "pragma", "cpp"})
+_ASIDE = words("comment haddock pragma cpp")
 
 
 def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
@@ -85,50 +84,34 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-haskell",
     grammar=tree_sitter_haskell.language,
     lines=frozenset(),
-    blocks=frozenset({"haskell"}),
+    blocks=words("haskell"),
     rows=_ROWS,
-    braced=frozenset({"fields"}),
-    hanging=frozenset({
-        "function", "bind", "class", "instance", "data_type", "newtype", "type_family", "exp", "let", "alternative",
-        "match", "pattern_synonym", "gadt_constructor", "signature", "top_splice",
-    }),
-    restarts=frozenset({"match", "where", "in"}),
-    flat={
-        "match": _is_unguarded, "where": _is_head, "in": _ends_inline, "local_binds": _is_inline,
-        "do": _is_inline, "alternatives": _is_inline,
-    },
-    atoms=frozenset({"module", "prefix_id", "infix_id", "qualified", "quasiquote", "string", "char", "children"}),
-    comments=frozenset({"comment", "haddock"}),
-    branches=frozenset({"alternative", "match", "conditional"}),
+    braced=words("fields"),
+    hanging=words("""
+        function bind class instance data_type newtype type_family exp let alternative match pattern_synonym
+        gadt_constructor signature top_splice
+    """),
+    restarts=words("match where in"),
+    flat={"match": _is_unguarded, "where": _is_head, "in": _ends_inline, "local_binds do alternatives": _is_inline},
+    atoms=words("module prefix_id infix_id qualified quasiquote string char children"),
+    comments=words("comment haddock"),
+    branches=words("alternative match conditional"),
     count_branches=_count_branches,
-    tokens={
-        "(": TokenSpacing.PREFIX,
-        ")": TokenSpacing.CLOSE,
-        "[": TokenSpacing.PREFIX,
-        "]": TokenSpacing.CLOSE,
-        "}": TokenSpacing.CLOSE,
-        ",": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        ".": TokenSpacing.TIGHT,
-        "\\": TokenSpacing.PREFIX,
-        "@": TokenSpacing.TIGHT,
-        "!": TokenSpacing.PREFIX,
-        "~": TokenSpacing.PREFIX,
-        "%": TokenSpacing.PREFIX,
-        "'": TokenSpacing.PREFIX,
-        "''": TokenSpacing.PREFIX,
-        "_": TokenSpacing.WORD,
-    },
-    tokens_in={
-        ("forall", "."): TokenSpacing.COMMA,
-        ("type_application", "@"): TokenSpacing.PREFIX,
-        ("negation", "-"): TokenSpacing.PREFIX,
-        ("splice", "$"): TokenSpacing.PREFIX,
-    },
-)  # fmt: skip
+    tokens=spaced(r"""
+        PREFIX ( [ \ ! ~ % ' ''
+        CLOSE  ) ] }
+        COMMA  , ;
+        TIGHT  . @
+        WORD   _
+    """),
+    tokens_in=spaced_in("""
+        COMMA    forall .
+        PREFIX   type_application @  negation -  splice $
+    """),
+)
 
 # Operators that give the function on their left an argument.
-_APPLYING = frozenset({"$", "$!", "<$>", ".", "=<<", ">>=", ">>", "<*>", "&"})
+_APPLYING = words("$ $! <$> . =<< >>= >> <*> &")
 
 
 def _name_of(node: Node) -> str:
@@ -367,22 +350,19 @@ DECLARATION = Declaration(
         "bind": _bind,
         "signature": _signature,
         "foreign_import": _foreign,
-        "data_type": _type,
-        "newtype": _type,
-        "class": _type,
-        "type_family": _type,
+        "data_type newtype class type_family": _type,
         "instance": _instance,
     },
     unknown=later_branches,
     hiding=directives,
     docs=Docs.MARKED,
     doc_marks=("-- |", "{-|", "{- |", "--|"),
-    clauses=frozenset({"function"}),
-    heads=frozenset({"signature"}),
+    clauses=words("function"),
+    heads=words("signature"),
     facts=Facts(
-        raising_calls=frozenset({"error", "throw", "throwIO", "throwError", "fail", "undefined"}),
-        closures=frozenset({"lambda"}),
-        fields={"field": _field, "data_constructor": _constructor, "gadt_constructor": _constructor},
+        raising_calls=words("error throw throwIO throwError fail undefined"),
+        closures=words("lambda"),
+        fields={"field": _field, "data_constructor gadt_constructor": _constructor},
         result=_result,
     ),
     calls={"apply": _call, "infix": _infix_call},
@@ -390,10 +370,10 @@ DECLARATION = Declaration(
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
-    extensions={"instance": _extension, "deriving_instance": _extension},
+    extensions={"instance deriving_instance": _extension},
     # The lines after the first of a comment that the grammar takes for one.
     plain_doc=lambda said: _LINE_MARK.sub("", said),
-    heading=frozenset({"header"}),
+    heading=words("header"),
     package={"header": lambda node, text: field_text(node, "module", text)},
     exports={"export": _export},
     reexports={"exports": handed_on.exported_modules},

@@ -29,68 +29,51 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.javadoc import plain_text
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-BODIES = frozenset({
-    "block", "class_body", "constructor_body", "interface_body", "annotation_type_body", "module_body", "enum_body",
-    "switch_block",
-})  # fmt: skip
-VARIABLES = frozenset({"field_declaration", "constant_declaration", "local_variable_declaration"})
-TEST_ANNOTATIONS = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"})
-ACCESS = frozenset({"public", "protected", "private"})
+BODIES = words("""
+    block class_body constructor_body interface_body annotation_type_body module_body enum_body switch_block
+""")
+VARIABLES = words("field_declaration constant_declaration local_variable_declaration")
+TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
+ACCESS = words("public protected private")
 
 SPEC = LanguageSpec(
     name="java",
     version=3,
     distribution="tree-sitter-java",
     grammar=tree_sitter_java.language,
-    lines=frozenset({"switch_block_statement_group", "switch_rule"}),
-    blocks=frozenset({"program"}),
+    lines=words("switch_block_statement_group switch_rule"),
+    blocks=words("program"),
     braced=BODIES,
     rows=BODIES | {"program", "enum_body_declarations", "switch_block_statement_group"},
-    hanging=frozenset({"switch_block_statement_group"}),
-    atoms=frozenset({
-        "string_literal", "character_literal", "integral_type", "floating_point_type", "boolean_type", "void_type",
-    }),
-    comments=frozenset({"line_comment", "block_comment"}),
-    branches=frozenset({
-        "if_statement", "for_statement", "enhanced_for_statement", "while_statement", "do_statement", "catch_clause",
-        "case",
-    }),
+    hanging=words("switch_block_statement_group"),
+    atoms=words("string_literal character_literal integral_type floating_point_type boolean_type void_type"),
+    comments=words("line_comment block_comment"),
+    branches=words("""
+        if_statement for_statement enhanced_for_statement while_statement do_statement catch_clause case
+    """),
     wrappers=VARIABLES,
-    lists=lists("array_initializer", "element_value_array_initializer", "enum_body"),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        "::": TokenSpacing.TIGHT,
-        "...": TokenSpacing.CLOSE,
-        ";": TokenSpacing.COMMA,
-        "@": TokenSpacing.PREFIX,
-        "!": TokenSpacing.PREFIX,
-        "~": TokenSpacing.PREFIX,
-        "-": TokenSpacing.EITHER,
-        "+": TokenSpacing.EITHER,
-        "++": TokenSpacing.STEP,
-        "--": TokenSpacing.STEP,
-    },
-    tokens_in={
-        ("type_arguments", "<"): TokenSpacing.OPEN,
-        ("type_arguments", ">"): TokenSpacing.CLOSE,
-        ("type_parameters", "<"): TokenSpacing.OPEN,
-        ("type_parameters", ">"): TokenSpacing.CLOSE,
-        ("method_reference", "new"): TokenSpacing.WORD,
-        ("class_literal", "class"): TokenSpacing.WORD,
-        ("array_initializer", "{"): TokenSpacing.OPEN,
-        ("element_value_array_initializer", "{"): TokenSpacing.OPEN,
-        ("labeled_statement", ":"): TokenSpacing.COMMA,
-        ("switch_block_statement_group", ":"): TokenSpacing.CLOSE,
-        ("annotated_type", "@"): TokenSpacing.PREFIX,
-        ("wildcard", "?"): TokenSpacing.WORD,
-    },
-)  # fmt: skip
+    lists=lists("array_initializer element_value_array_initializer enum_body"),
+    tokens=BRACKETS
+    | spaced("""
+        TIGHT  . ::
+        CLOSE  ...
+        COMMA  ;
+        PREFIX @ ! ~
+        EITHER - +
+        STEP   ++ --
+    """),
+    tokens_in=spaced_in("""
+        OPEN     type_arguments <  type_parameters <  array_initializer {  element_value_array_initializer {
+        CLOSE    type_arguments >  type_parameters >  switch_block_statement_group :
+        WORD     method_reference new  class_literal class  wildcard ?
+        COMMA    labeled_statement :
+        PREFIX   annotated_type @
+    """),
+)
 
 
 def _type(node: Node) -> DefinitionHead | None:
@@ -318,33 +301,26 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "class_declaration": _type,
-        "interface_declaration": _type,
-        "enum_declaration": _type,
-        "record_declaration": _type,
-        "annotation_type_declaration": _type,
+        "class_declaration interface_declaration": _type,
+        "enum_declaration record_declaration annotation_type_declaration": _type,
         "enum_constant": _constant_with_body,
-        "method_declaration": _method,
-        "constructor_declaration": _method,
-        "compact_constructor_declaration": _method,
-        "annotation_type_element_declaration": _method,
+        "method_declaration constructor_declaration": _method,
+        "compact_constructor_declaration annotation_type_element_declaration": _method,
         "variable_declarator": _variable,
     },
     docs=Docs.MARKED,
     doc_marks=("/**", "///"),
     plain_doc=plain_text,
     facts=Facts(
-        returns=frozenset({"return_statement"}),
-        raises=frozenset({"throw_statement"}),
+        returns=words("return_statement"),
+        raises=words("throw_statement"),
         assignments={"assignment_expression": "left", "update_expression": ""},
-        closures=frozenset({"lambda_expression"}),
+        closures=words("lambda_expression"),
         result=_result,
         fields={
-            "field_declaration": _fields,
-            "constant_declaration": _fields,
+            "field_declaration constant_declaration": _fields,
             "enum_constant": _constant,
-            "formal_parameter": _component,
-            "spread_parameter": _component,
+            "formal_parameter spread_parameter": _component,
         },
     ),
     calls={
@@ -355,16 +331,10 @@ DECLARATION = Declaration(
     },
     imports={"import_declaration": _import},
     typed={
-        "formal_parameter": _typed,
-        "spread_parameter": _typed,
-        "field_declaration": _typed_variables,
-        "constant_declaration": _typed_variables,
-        "local_variable_declaration": _typed_variables,
-        "enhanced_for_statement": _typed,
-        "resource": _typed,
+        "formal_parameter spread_parameter enhanced_for_statement resource": _typed,
+        "field_declaration constant_declaration local_variable_declaration": _typed_variables,
         "catch_formal_parameter": _caught,
-        "type_pattern": _typed_pattern,
-        "record_pattern_component": _typed_pattern,
+        "type_pattern record_pattern_component": _typed_pattern,
         "instanceof_expression": _typed_test,
     },
     parameters=_parameters,

@@ -27,17 +27,17 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.kotlin_words import annotations, masked, unknown
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-BODIES = frozenset({"class_body", "enum_class_body"})
+BODIES = words("class_body enum_class_body")
 BRACED = BODIES | {"block", "lambda_literal", "when_expression"}
-TYPE_NODES = frozenset({"user_type", "nullable_type", "function_type", "parenthesized_type", "non_nullable_type"})
-FUNCTION_VALUES = frozenset({"lambda_literal", "anonymous_function"})
-TEST_ANNOTATIONS = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"})
-STATEMENTS = frozenset({"property_declaration", "assignment", "for_statement", "while_statement", "do_while_statement"})
+TYPE_NODES = words("user_type nullable_type function_type parenthesized_type non_nullable_type")
+FUNCTION_VALUES = words("lambda_literal anonymous_function")
+TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
+STATEMENTS = words("property_declaration assignment for_statement while_statement do_while_statement")
 
 SPEC = LanguageSpec(
     name="kotlin",
@@ -46,73 +46,69 @@ SPEC = LanguageSpec(
     grammar=tree_sitter_kotlin.language,
     lines=frozenset(),
     # An accessor stands on a line of its own below its property.
-    blocks=frozenset({"source_file", "getter", "setter"}),
+    blocks=words("source_file getter setter"),
     braced=BRACED,
     rows=BRACED | {"source_file"},
-    atoms=frozenset({"character_literal"}),
-    comments=frozenset({"line_comment", "block_comment"}),
-    branches=frozenset({
-        "if_expression", "for_statement", "while_statement", "do_while_statement", "catch_block", "when_entry",
-    }),
-    lists=lists(
-        "value_arguments", "function_value_parameters", "class_parameters", "type_arguments",
-        "type_parameters", "collection_literal",
-    ),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        "?.": TokenSpacing.TIGHT,
-        "::": TokenSpacing.TIGHT,
-        "..": TokenSpacing.TIGHT,
-        "..<": TokenSpacing.TIGHT,
-        "!!": TokenSpacing.CLOSE,
-        ";": TokenSpacing.COMMA,
-        ":": TokenSpacing.COMMA,
-        "@": TokenSpacing.PREFIX,
-        "!": TokenSpacing.PREFIX,
-        "-": TokenSpacing.EITHER,
-        "+": TokenSpacing.EITHER,
-        "++": TokenSpacing.STEP,
-        "--": TokenSpacing.STEP,
-        "this": TokenSpacing.WORD,
-        "super": TokenSpacing.WORD,
-        "this@": TokenSpacing.PREFIX,
-        "super@": TokenSpacing.PREFIX,
-        "return@": TokenSpacing.PREFIX,
-        '"""': TokenSpacing.QUOTE,
-        "${": TokenSpacing.TIGHT,
-        "string_content": TokenSpacing.TIGHT,
-        "escape_sequence": TokenSpacing.TIGHT,
-    },
+    atoms=words("character_literal"),
+    comments=words("line_comment block_comment"),
+    branches=words("if_expression for_statement while_statement do_while_statement catch_block when_entry"),
+    lists=lists("""
+        value_arguments function_value_parameters class_parameters type_arguments type_parameters collection_literal
+    """),
+    tokens=BRACKETS
+    | spaced('''
+        TIGHT  . ?. :: .. ..< ${ string_content escape_sequence
+        CLOSE  !!
+        COMMA  ; :
+        PREFIX @ ! this@ super@ return@
+        EITHER - +
+        STEP   ++ --
+        WORD   this super
+        QUOTE  """
+    '''),
     tokens_in={
-        **{(parent, ";"): TokenSpacing.OMITTED for parent in (
-            "source_file", "block", "class_body", "lambda_literal", "when_expression",
-        )},
-        **{(parent, ":"): TokenSpacing.INFIX for parent in (
-            "class_declaration", "object_declaration", "companion_object", "object_literal", "secondary_constructor",
-            "type_constraint", "type_parameter",
-        )},
-        **{(parent, mark): token
-           for mark, token in (("<", TokenSpacing.OPEN), (">", TokenSpacing.CLOSE)) for parent in (
-            "type_arguments", "type_parameters", "super_expression",
-        )},
-        ("string_literal", '"'): TokenSpacing.QUOTE,
-        ("interpolation", "}"): TokenSpacing.TIGHT,
-        ("interpolation", "$"): TokenSpacing.TIGHT,
-        ("interpolation", "identifier"): TokenSpacing.TIGHT,
-        ("file_annotation", ":"): TokenSpacing.TIGHT,
-        ("use_site_target", ":"): TokenSpacing.TIGHT,
-        ("nullable_type", "?"): TokenSpacing.CLOSE,
-        ("spread_expression", "*"): TokenSpacing.PREFIX,
-        ("getter", "get"): TokenSpacing.WORD,
-        ("setter", "set"): TokenSpacing.WORD,
-        ("primary_constructor", "constructor"): TokenSpacing.WORD,
-        ("secondary_constructor", "constructor"): TokenSpacing.WORD,
-        ("anonymous_function", "fun"): TokenSpacing.WORD,
-        ("labeled_expression", "label"): TokenSpacing.PREFIX,
-        ("infix_expression", "identifier"): TokenSpacing.INFIX,
+        **{
+            (parent, ";"): TokenSpacing.OMITTED
+            for parent in (
+                "source_file",
+                "block",
+                "class_body",
+                "lambda_literal",
+                "when_expression",
+            )
+        },
+        **{
+            (parent, ":"): TokenSpacing.INFIX
+            for parent in (
+                "class_declaration",
+                "object_declaration",
+                "companion_object",
+                "object_literal",
+                "secondary_constructor",
+                "type_constraint",
+                "type_parameter",
+            )
+        },
+        **{
+            (parent, mark): token
+            for mark, token in (("<", TokenSpacing.OPEN), (">", TokenSpacing.CLOSE))
+            for parent in (
+                "type_arguments",
+                "type_parameters",
+                "super_expression",
+            )
+        },
+        **spaced_in("""
+        QUOTE    string_literal "
+        TIGHT    interpolation }  interpolation $  interpolation identifier  file_annotation :  use_site_target :
+        CLOSE    nullable_type ?
+        PREFIX   spread_expression *  labeled_expression label
+        WORD     getter get  setter set  primary_constructor constructor  secondary_constructor constructor
+           anonymous_function fun
+        INFIX    infix_expression identifier
+    """),
     },
-)  # fmt: skip
+)
 
 
 def _child(node: Node | None, *types: str) -> Node | None:
@@ -326,8 +322,7 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "class_declaration": _type,
-        "object_declaration": _type,
+        "class_declaration object_declaration": _type,
         "companion_object": _companion,
         "enum_entry": _entry_with_body,
         "function_declaration": _function,
@@ -340,14 +335,14 @@ DECLARATION = Declaration(
     docs=Docs.MARKED,
     doc_marks=("/**",),
     # What the grammar takes an annotation with arguments on a line of its own for.
-    preambles=frozenset({"annotated_expression"}),
+    preambles=words("annotated_expression"),
     facts=Facts(
-        returns=frozenset({"return_expression"}),
-        raises=frozenset({"throw_expression"}),
+        returns=words("return_expression"),
+        raises=words("throw_expression"),
         assignments={"assignment": "left"},
-        raising_calls=frozenset({"error", "TODO"}),
-        closures=frozenset({"anonymous_function"}),
-        delegations=frozenset({"constructor_delegation_call"}),
+        raising_calls=words("error TODO"),
+        closures=words("anonymous_function"),
+        delegations=words("constructor_delegation_call"),
         result=_result,
         fields={"property_declaration": _field, "class_parameter": _component, "enum_entry": _entry},
     ),
@@ -355,17 +350,10 @@ DECLARATION = Declaration(
         "call_expression": _call,
         "infix_expression": _infix_call,
         "constructor_delegation_call": _delegation,
-        "callable_reference": _reference,
-        "navigation_expression": _reference,
+        "callable_reference navigation_expression": _reference,
     },
     imports={"import": _import},
-    typed={
-        "class_parameter": _typed,
-        "parameter": _typed,
-        "variable_declaration": _typed,
-        "catch_block": _typed,
-        "property_declaration": _made,
-    },
+    typed={"class_parameter parameter variable_declaration catch_block": _typed, "property_declaration": _made},
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
@@ -373,5 +361,5 @@ DECLARATION = Declaration(
     is_public=lambda name, modifiers: not {"private", "internal"} & set(modifiers),
     package={"package_header": _package},
     reexports={"type_alias": handed_on.aliased_type},
-    globals={"property_declaration": _global, "type_alias": _global},
+    globals={"property_declaration type_alias": _global},
 )

@@ -18,8 +18,7 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists, spell_quoted
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -29,35 +28,31 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-lua",
     grammar=tree_sitter_lua.language,
     lines=frozenset(),
-    blocks=frozenset({"chunk", "block"}),
-    rows=frozenset({"chunk", "block"}),
-    atoms=frozenset({"string"}),
-    comments=frozenset({"comment", "hash_bang_line"}),
+    blocks=words("chunk block"),
+    rows=words("chunk block"),
+    atoms=words("string"),
+    comments=words("comment hash_bang_line"),
     # A statement that is nothing but `;`.
-    dropped=frozenset({"empty_statement"}),
-    branches=frozenset({
-        "if_statement", "elseif_statement", "for_statement", "while_statement", "repeat_statement",
-    }),
-    wrappers=frozenset({"variable_declaration"}),
+    dropped=words("empty_statement"),
+    branches=words("if_statement elseif_statement for_statement while_statement repeat_statement"),
+    wrappers=words("variable_declaration"),
     lists=lists("table_constructor"),
     respelled={"string": spell_quoted},
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        ":": TokenSpacing.TIGHT,
-        "::": TokenSpacing.SPACED,
-        "-": TokenSpacing.EITHER,
-        "#": TokenSpacing.PREFIX,
-        "~": TokenSpacing.EITHER,
-    },
-    tokens_in={
-        ("function_definition", "function"): TokenSpacing.WORD,
-        ("return_statement", ";"): TokenSpacing.OMITTED,
-    },
-)  # fmt: skip
+    tokens=BRACKETS
+    | spaced("""
+        TIGHT  . :
+        SPACED ::
+        EITHER - ~
+        PREFIX #
+    """),
+    tokens_in=spaced_in("""
+        WORD      function_definition function
+        OMITTED   return_statement ;
+    """),
+)
 
 # A call of one of these with a base, or of a class library, makes a class.
-_CLASS_MAKERS = frozenset({"setmetatable", "class", "Class", "extend", "subclass"})
+_CLASS_MAKERS = words("setmetatable class Class extend subclass")
 
 
 def _function(node: Node) -> DefinitionHead | None:
@@ -228,10 +223,10 @@ DECLARATION = Declaration(
     definitions={"function_declaration": _function, "assignment_statement": _assignment, "field": _field},
     docs=Docs.ADJACENT,
     facts=Facts(
-        returns=frozenset({"return_statement"}),
+        returns=words("return_statement"),
         assignments={"assignment_statement": "left"},
-        raising_calls=frozenset({"error"}),
-        closures=frozenset({"function_definition"}),
+        raising_calls=words("error"),
+        closures=words("function_definition"),
         fields={"field": _table_field},
     ),
     calls={"function_call": _call},
@@ -241,9 +236,6 @@ DECLARATION = Declaration(
     bases=_bases,
     modifiers=_modifiers,
     is_public=lambda name, modifiers: "local" not in modifiers and not name.startswith("_"),
-    reexports={
-        "return_statement": handed_on.returned_fields,
-        "assignment_statement": handed_on.assigned_fields,
-    },
+    reexports={"return_statement": handed_on.returned_fields, "assignment_statement": handed_on.assigned_fields},
     globals={"assignment_statement": _global},
 )

@@ -17,91 +17,71 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists, spell_plain
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-_CLOSURES = frozenset({"anonymous_function", "arrow_function"})
+_CLOSURES = words("anonymous_function arrow_function")
 _TEST_ATTRIBUTES = ("Test", "DataProvider", "TestWith")
 
-STATEMENTS = frozenset({
-    "break_statement", "compound_statement", "continue_statement", "declare_statement", "do_statement",
-    "echo_statement", "exit_statement", "expression_statement", "for_statement", "foreach_statement",
-    "function_definition", "function_static_declaration", "global_declaration", "goto_statement", "if_statement",
-    "named_label_statement", "return_statement", "switch_statement", "try_statement", "unset_statement",
-    "while_statement", "class_declaration",
-})  # fmt: skip
+STATEMENTS = words("""
+    break_statement compound_statement continue_statement declare_statement do_statement echo_statement
+    exit_statement expression_statement for_statement foreach_statement function_definition
+    function_static_declaration global_declaration goto_statement if_statement named_label_statement
+    return_statement switch_statement try_statement unset_statement while_statement class_declaration
+""")
 
 SPEC = LanguageSpec(
     name="php",
     version=4,
     distribution="tree-sitter-php",
     grammar=tree_sitter_php.language_php,
-    lines=frozenset({
-        "case_statement", "default_statement", "match_conditional_expression", "match_default_expression",
-        *STATEMENTS,
-    }),
-    containers=frozenset({"case_statement", "default_statement"}),
-    blocks=frozenset({"program"}),
-    braced=frozenset({
-        "compound_statement", "declaration_list", "enum_declaration_list", "switch_block", "match_block",
-        "property_hook_list",
-    }),
-    hanging=frozenset({"case_statement", "default_statement"}),
-    rows=frozenset({
-        "program", "compound_statement", "declaration_list", "enum_declaration_list", "colon_block",
-        "property_hook_list",
-    }),
-    atoms=frozenset({
-        "string", "encapsed_string", "heredoc", "nowdoc", "shell_command_expression", "variable_name", "namespace_name",
-        "qualified_name", "relative_name", "text_interpolation",
-    }),
-    deep=frozenset({"encapsed_string", "heredoc", "shell_command_expression"}),
-    comments=frozenset({"comment"}),
-    branches=frozenset({
-        "if_statement", "else_if_clause", "while_statement", "do_statement", "for_statement", "foreach_statement",
-        "case_statement", "catch_clause", "match_conditional_expression",
-    }),
-    respelled={"string": spell_plain, "encapsed_string": spell_plain},
-    lists=lists("arguments", "formal_parameters", "array_creation_expression", "anonymous_function_use_clause"),
-    tokens={
-        **BRACKETS,
-        "->": TokenSpacing.TIGHT,
-        "?->": TokenSpacing.TIGHT,
-        "::": TokenSpacing.TIGHT,
-        "\\": TokenSpacing.TIGHT,
-        ":": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "++": TokenSpacing.STEP,
-        "--": TokenSpacing.STEP,
-        "!": TokenSpacing.PREFIX,
-        "@": TokenSpacing.PREFIX,
-        "~": TokenSpacing.PREFIX,
-        "?": TokenSpacing.INFIX,
-        "&": TokenSpacing.EITHER,
-        "-": TokenSpacing.EITHER,
-        "+": TokenSpacing.EITHER,
-        "...": TokenSpacing.PREFIX,
-        "#[": TokenSpacing.OPEN,
-    },
-    tokens_in={
-        ("optional_type", "?"): TokenSpacing.PREFIX,
-        ("reference_modifier", "&"): TokenSpacing.PREFIX,
-        ("by_ref", "&"): TokenSpacing.PREFIX,
-        ("conditional_expression", ":"): TokenSpacing.INFIX,
-        ("union_type", "|"): TokenSpacing.TIGHT,
-        ("type_list", "|"): TokenSpacing.INFIX,
-        ("arrow_function", "fn"): TokenSpacing.WORD,
-        ("array_creation_expression", "["): TokenSpacing.PREFIX,
-        ("array_creation_expression", "array"): TokenSpacing.WORD,
-        ("list_literal", "["): TokenSpacing.PREFIX,
-        ("list_literal", "list"): TokenSpacing.WORD,
-        ("anonymous_function", "function"): TokenSpacing.INFIX,
-        ("cast_expression", "("): TokenSpacing.PREFIX,
-        ("exit_statement", "exit"): TokenSpacing.WORD,
-    },
-)  # fmt: skip
+    lines=frozenset(
+        {
+            "case_statement",
+            "default_statement",
+            "match_conditional_expression",
+            "match_default_expression",
+            *STATEMENTS,
+        }
+    ),
+    containers=words("case_statement default_statement"),
+    blocks=words("program"),
+    braced=words("""
+        compound_statement declaration_list enum_declaration_list switch_block match_block property_hook_list
+    """),
+    hanging=words("case_statement default_statement"),
+    rows=words("program compound_statement declaration_list enum_declaration_list colon_block property_hook_list"),
+    atoms=words("""
+        string encapsed_string heredoc nowdoc shell_command_expression variable_name namespace_name qualified_name
+        relative_name text_interpolation
+    """),
+    deep=words("encapsed_string heredoc shell_command_expression"),
+    comments=words("comment"),
+    branches=words("""
+        if_statement else_if_clause while_statement do_statement for_statement foreach_statement case_statement
+        catch_clause match_conditional_expression
+    """),
+    respelled={"string encapsed_string": spell_plain},
+    lists=lists("arguments formal_parameters array_creation_expression anonymous_function_use_clause"),
+    tokens=BRACKETS
+    | spaced(r"""
+        TIGHT  -> ?-> :: \
+        COMMA  : ;
+        STEP   ++ --
+        PREFIX ! @ ~ ...
+        INFIX  ?
+        EITHER & - +
+        OPEN   #[
+    """),
+    tokens_in=spaced_in("""
+        PREFIX   optional_type ?  reference_modifier &  by_ref &  array_creation_expression [  list_literal [
+           cast_expression (
+        INFIX    conditional_expression :  type_list |  anonymous_function function
+        TIGHT    union_type |
+        WORD     arrow_function fn  array_creation_expression array  list_literal list  exit_statement exit
+    """),
+)
 
 
 def _child(node: Node | None, *types: str) -> Node | None:
@@ -281,44 +261,34 @@ def _package(node: Node, text: Text) -> str:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "function_definition": _function,
-        "method_declaration": _function,
-        "class_declaration": _type,
-        "interface_declaration": _type,
-        "trait_declaration": _type,
-        "enum_declaration": _type,
+        "function_definition method_declaration": _function,
+        "class_declaration interface_declaration trait_declaration enum_declaration": _type,
         "assignment_expression": _bound_function,
         "namespace_definition": _namespace,
     },
     docs=Docs.MARKED,
     doc_marks=("/**",),
     facts=Facts(
-        returns=frozenset({"return_statement"}),
-        raises=frozenset({"throw_expression"}),
-        yields=frozenset({"yield_expression"}),
-        assignments={"assignment_expression": "left", "augmented_assignment_expression": "left"},
-        raising_calls=frozenset({"trigger_error"}),
+        returns=words("return_statement"),
+        raises=words("throw_expression"),
+        yields=words("yield_expression"),
+        assignments={"assignment_expression augmented_assignment_expression": "left"},
+        raising_calls=words("trigger_error"),
         closures=_CLOSURES,
         fields={"property_declaration": _property, "enum_case": _case, "const_declaration": _constants},
     ),
     calls={
         "function_call_expression": _call,
-        "member_call_expression": _method_call,
-        "nullsafe_member_call_expression": _method_call,
+        "member_call_expression nullsafe_member_call_expression": _method_call,
         "scoped_call_expression": _static_call,
         "object_creation_expression": _new,
     },
     imports={
         "namespace_use_declaration": _use,
-        "require_expression": _include,
-        "require_once_expression": _include,
-        "include_expression": _include,
-        "include_once_expression": _include,
+        "require_expression require_once_expression include_expression include_once_expression": _include,
     },
     typed={
-        "simple_parameter": _typed,
-        "variadic_parameter": _typed,
-        "property_promotion_parameter": _typed,
+        "simple_parameter variadic_parameter property_promotion_parameter": _typed,
         "property_declaration": _typed_property,
         "assignment_expression": _typed_by_value,
     },

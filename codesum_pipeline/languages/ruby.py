@@ -25,25 +25,24 @@ from codesum_pipeline.languages.declaration import (
 )
 from codesum_pipeline.languages.ruby_mixins import MIXINS, constants, extension
 from codesum_pipeline.languages.ruby_spec import SPEC
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-_VISIBILITY = frozenset({"private", "protected", "public", "module_function"})
-_DEFINING_CALLS = frozenset({"define_method", "define_singleton_method"})
-_MAKERS = frozenset({"new", "define"})
-_MADE = frozenset({"Struct", "Class", "Module", "Data", "Concern"})
-_ATTRIBUTES = frozenset({
-    "attr_accessor", "attr_reader", "attr_writer", "attr", "cattr_accessor", "mattr_accessor", "class_attribute",
-})  # fmt: skip
-_IMPORTS = frozenset({"require", "require_relative", "load", "autoload"})
+_VISIBILITY = words("private protected public module_function")
+_DEFINING_CALLS = words("define_method define_singleton_method")
+_MAKERS = words("new define")
+_MADE = words("Struct Class Module Data Concern")
+_ATTRIBUTES = words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
+_IMPORTS = words("require require_relative load autoload")
 # Calls that declare something, and so are no calls here.
 _DECLARING = _VISIBILITY | _DEFINING_CALLS | MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
-_CLAUSES = frozenset({"rescue", "else", "ensure"})
+_CLAUSES = words("rescue else ensure")
 _STATEMENTS = _CLAUSES | {
     "return", "if", "unless", "case", "case_match", "while", "until", "for", "begin", "assignment", "if_modifier",
     "unless_modifier", "while_modifier", "until_modifier", "alias", "undef", "break", "next", "redo", "retry", "method",
     "singleton_method", "class", "module",
 }  # fmt: skip
-_BLOCKS = frozenset({"block", "do_block"})
+_BLOCKS = words("block do_block")
 
 
 def _path(node: Node | None) -> tuple[str, ...]:
@@ -361,29 +360,27 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "class": _class,
-        "module": _class,
+        "class module": _class,
         "singleton_class": _own_class,
-        "method": _method,
-        "singleton_method": _method,
+        "method singleton_method": _method,
         "assignment": _assignment,
         "call": _defining_call,
     },
     docs=Docs.ADJACENT,
-    sections=frozenset({"identifier"}),
+    sections=words("identifier"),
     section_words=_VISIBILITY,
     facts=Facts(
-        returns=frozenset({"return"}),
-        assignments={"assignment": "left", "operator_assignment": "left"},
-        raising_calls=frozenset({"raise", "fail"}),
-        closures=frozenset({"lambda"}),
+        returns=words("return"),
+        assignments={"assignment operator_assignment": "left"},
+        raising_calls=words("raise fail"),
+        closures=words("lambda"),
         result=_result,
         fields={"call": _attributes, "alias": _alias, "assignment": _assigned_fields},
     ),
     calls={"call": _call, "identifier": _bare_call},
     imports={"call": _imports},
     typed={"assignment": _typed},
-    bound={"assignment": first_values("left", "right"), "operator_assignment": first_values("left", "right")},
+    bound={"assignment operator_assignment": first_values("left", "right")},
     parameters=_parameters,
     bases=_bases,
     extensions={"call": extension},

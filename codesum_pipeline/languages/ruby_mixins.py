@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Extension, Text, raw_text
+from codesum_pipeline.languages.spec import words
 
-MIXINS = frozenset({"include", "extend", "prepend"})
+MIXINS = words("include extend prepend")
 
 
 def extension(node: Node, text: Text) -> Extension | None:

@@ -3,8 +3,7 @@
 import tree_sitter_ruby
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists, spell_plain
 
 
@@ -27,105 +26,52 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-ruby",
     grammar=tree_sitter_ruby.language,
     lines=frozenset(),
-    blocks=frozenset({"program", "body_statement", "block_body", "then", "do"}),
-    rows=frozenset({
-        "program", "body_statement", "block_body", "then", "do", "begin", "else", "ensure", "parenthesized_statements",
-    }),
-    braced=frozenset({"begin"}),
-    openers=frozenset({"begin"}),
-    parened=frozenset({"parenthesized_statements"}),
-    flat={"block_body": _is_alone, "parenthesized_statements": _is_alone},
-    hanging=frozenset({"else", "ensure"}),
-    lowered=frozenset({"rescue", "else", "ensure", "end"}),
-    restarts=frozenset({"rescue", "else", "ensure", "elsif", "when", "in_clause", "end"}),
-    atoms=frozenset({
-        "bare_string", "bare_symbol", "scope_resolution", "operator",
-        # What literals may be written between, all by one name: `%w[`, `%Q(`, `/x`.
-        '"', "/", "`", ':"', "%w(", "%i(", ")",
-    }),
-    deep=frozenset({"bare_string", "bare_symbol", "scope_resolution"}),
-    trailing=frozenset({"heredoc_body", "uninterpreted"}),
-    dropped=frozenset({"empty_statement"}),
-    comments=frozenset({"comment"}),
-    branches=frozenset({
-        "if", "elsif", "unless", "while", "until", "for", "if_modifier", "unless_modifier", "while_modifier",
-        "until_modifier", "when", "in_clause", "rescue", "rescue_modifier",
-    }),
-    wrappers=frozenset({"call", "argument_list"}),
-    row_marks=frozenset({"identifier"}),
+    blocks=words("program body_statement block_body then do"),
+    rows=words("program body_statement block_body then do begin else ensure parenthesized_statements"),
+    braced=words("begin"),
+    openers=words("begin"),
+    parened=words("parenthesized_statements"),
+    flat={"block_body parenthesized_statements": _is_alone},
+    hanging=words("else ensure"),
+    lowered=words("rescue else ensure end"),
+    restarts=words("rescue else ensure elsif when in_clause end"),
+    # What literals may be written between has one name for all: `%w[`, `%Q(`, `/x`.
+    atoms=words('bare_string bare_symbol scope_resolution operator " / ` :" %w( %i( )'),
+    deep=words("bare_string bare_symbol scope_resolution"),
+    trailing=words("heredoc_body uninterpreted"),
+    dropped=words("empty_statement"),
+    comments=words("comment"),
+    branches=words("""
+        if elsif unless while until for if_modifier unless_modifier while_modifier until_modifier when in_clause
+        rescue rescue_modifier
+    """),
+    wrappers=words("call argument_list"),
+    row_marks=words("identifier"),
     respelled={'"': _spell_quote},
-    lists=lists("argument_list", "array", "hash"),
-    tokens={
-        "(": TokenSpacing.OPEN,
-        "[": TokenSpacing.OPEN,
-        ")": TokenSpacing.CLOSE,
-        "]": TokenSpacing.CLOSE,
-        ",": TokenSpacing.COMMA,
-        ".": TokenSpacing.TIGHT,
-        "&.": TokenSpacing.TIGHT,
-        "::": TokenSpacing.TIGHT,
-        "..": TokenSpacing.TIGHT,
-        "...": TokenSpacing.TIGHT,
-        ";": TokenSpacing.OMITTED,
-        "!": TokenSpacing.PREFIX,
-        "~": TokenSpacing.PREFIX,
-        "->": TokenSpacing.WORD,
-        "%w(": TokenSpacing.PREFIX,
-        "%i(": TokenSpacing.PREFIX,
-        '"': TokenSpacing.TEXT,
-        ':"': TokenSpacing.TEXT,
-        "`": TokenSpacing.TEXT,
-        "#{": TokenSpacing.TIGHT,
-        "string_content": TokenSpacing.TIGHT,
-        "escape_sequence": TokenSpacing.TIGHT,
-        "heredoc_body": TokenSpacing.TIGHT,
-        "heredoc_content": TokenSpacing.TIGHT,
-        "heredoc_end": TokenSpacing.TIGHT,
-        "uninterpreted": TokenSpacing.TIGHT,
-        "yield": TokenSpacing.WORD,
-        "nil": TokenSpacing.WORD,
-    },
-    tokens_in={
-        ("program", ";"): TokenSpacing.OMITTED,
-        ("array", "["): TokenSpacing.PREFIX,
-        ("array_pattern", "["): TokenSpacing.PREFIX,
-        ("find_pattern", "["): TokenSpacing.PREFIX,
-        ("hash", "{"): TokenSpacing.PREFIX,
-        ("hash", "}"): TokenSpacing.CLOSE,
-        ("hash_pattern", "{"): TokenSpacing.PREFIX,
-        ("hash_pattern", "}"): TokenSpacing.CLOSE,
-        ("parenthesized_statements", "("): TokenSpacing.PREFIX,
-        ("parenthesized_pattern", "("): TokenSpacing.PREFIX,
-        ("destructured_parameter", "("): TokenSpacing.PREFIX,
-        ("destructured_left_assignment", "("): TokenSpacing.PREFIX,
-        ("interpolation", "}"): TokenSpacing.TIGHT,
-        ("interpolation", ";"): TokenSpacing.COMMA,
-        ("block_parameters", ";"): TokenSpacing.COMMA,
-        ("lambda_parameters", ";"): TokenSpacing.COMMA,
-        ("block_parameters", "|"): TokenSpacing.STEP,
-        ("regex", "/"): TokenSpacing.TEXT,
-        ("unary", "-"): TokenSpacing.PREFIX,
-        ("unary", "+"): TokenSpacing.PREFIX,
-        ("unary", "&"): TokenSpacing.PREFIX,
-        ("range", ".."): TokenSpacing.TIGHT,
-        ("pair", ":"): TokenSpacing.COMMA,
-        ("keyword_pattern", ":"): TokenSpacing.COMMA,
-        ("keyword_parameter", ":"): TokenSpacing.COMMA,
-        ("setter", "="): TokenSpacing.CLOSE,
-        ("splat_argument", "*"): TokenSpacing.PREFIX,
-        ("splat_parameter", "*"): TokenSpacing.PREFIX,
-        ("rest_assignment", "*"): TokenSpacing.PREFIX,
-        ("hash_splat_argument", "**"): TokenSpacing.PREFIX,
-        ("hash_splat_parameter", "**"): TokenSpacing.PREFIX,
-        ("hash_splat_nil", "**"): TokenSpacing.PREFIX,
-        ("block_argument", "&"): TokenSpacing.PREFIX,
-        ("block_parameter", "&"): TokenSpacing.PREFIX,
-        ("rational", "r"): TokenSpacing.CLOSE,
-        ("complex", "i"): TokenSpacing.CLOSE,
-        ("complex", "ri"): TokenSpacing.CLOSE,
-        ("then", "then"): TokenSpacing.OMITTED,
-        ("do", "do"): TokenSpacing.OMITTED,
-        ("variable_reference_pattern", "^"): TokenSpacing.PREFIX,
-        ("expression_reference_pattern", "^"): TokenSpacing.PREFIX,
-    },
-)  # fmt: skip
+    lists=lists("argument_list array hash"),
+    tokens=spaced("""
+        OPEN    ( [
+        CLOSE   ) ]
+        COMMA   ,
+        TIGHT   . &. :: .. ... #{ string_content escape_sequence heredoc_body heredoc_content heredoc_end
+           uninterpreted
+        OMITTED ;
+        PREFIX  ! ~ %w( %i(
+        WORD    -> yield nil
+        TEXT    " :" `
+    """),
+    tokens_in=spaced_in("""
+        OMITTED   program ;  then then  do do
+        PREFIX    array [  array_pattern [  find_pattern [  hash {  hash_pattern {  parenthesized_statements (
+           parenthesized_pattern (  destructured_parameter (  destructured_left_assignment (  unary -  unary +
+           unary &  splat_argument *  splat_parameter *  rest_assignment *  hash_splat_argument **
+           hash_splat_parameter **  hash_splat_nil **  block_argument &  block_parameter &
+           variable_reference_pattern ^  expression_reference_pattern ^
+        CLOSE     hash }  hash_pattern }  setter =  rational r  complex i  complex ri
+        TIGHT     interpolation }  range ..
+        COMMA     interpolation ;  block_parameters ;  lambda_parameters ;  pair :  keyword_pattern :
+           keyword_parameter :
+        STEP      block_parameters |
+        TEXT      regex /
+    """),
+)

@@ -21,94 +21,63 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.rust_macros import around_items
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-ITEMS = frozenset({
-    "function_item", "function_signature_item", "struct_item", "enum_item", "union_item", "trait_item", "impl_item",
-    "mod_item", "type_item", "const_item", "static_item", "use_declaration", "extern_crate_declaration",
-    "foreign_mod_item", "macro_definition", "macro_invocation", "inner_attribute_item", "attribute_item",
-    "associated_type", "let_declaration", "expression_statement", "empty_statement",
-})  # fmt: skip
+ITEMS = words("""
+    function_item function_signature_item struct_item enum_item union_item trait_item impl_item mod_item type_item
+    const_item static_item use_declaration extern_crate_declaration foreign_mod_item macro_definition
+    macro_invocation inner_attribute_item attribute_item associated_type let_declaration expression_statement
+    empty_statement
+""")
 
 SPEC = LanguageSpec(
     name="rust",
     version=5,
     distribution="tree-sitter-rust",
     grammar=tree_sitter_rust.language,
-    lines=frozenset({"field_declaration", "enum_variant", "match_arm", "macro_rule"}),
-    blocks=frozenset({"source_file"}),
-    braced=frozenset({
-        "block", "declaration_list", "field_declaration_list", "enum_variant_list", "match_block", "macro_definition",
-    }),
+    lines=words("field_declaration enum_variant match_arm macro_rule"),
+    blocks=words("source_file"),
+    braced=words("block declaration_list field_declaration_list enum_variant_list match_block macro_definition"),
     # The match arms and fields of these are lines; attributes and visibility stand among them.
-    rows=frozenset({"source_file", "block", "declaration_list"}),
+    rows=words("source_file block declaration_list"),
     # The grammar has no node for the separator of a repetition.
-    atoms=frozenset({
-        "string_literal", "raw_string_literal", "char_literal", "lifetime", "token_repetition",
-        "token_repetition_pattern",
-    }),
-    comments=frozenset({"line_comment", "block_comment"}),
-    branches=frozenset({"if_expression", "while_expression", "for_expression", "loop_expression", "match_arm"}),
+    atoms=words("string_literal raw_string_literal char_literal lifetime token_repetition token_repetition_pattern"),
+    comments=words("line_comment block_comment"),
+    branches=words("if_expression while_expression for_expression loop_expression match_arm"),
     lists=lists(
-        "arguments", "parameters", "array_expression", "field_initializer_list", "field_declaration_list",
-        "enum_variant_list", "use_list", "type_arguments", "type_parameters", "slice_pattern",
-        "struct_pattern", "ordered_field_declaration_list", "tuple_struct_pattern",
-        tuples=("tuple_expression", "tuple_type", "tuple_pattern"),
+        """
+        arguments parameters array_expression field_initializer_list field_declaration_list enum_variant_list use_list
+        type_arguments type_parameters slice_pattern struct_pattern ordered_field_declaration_list
+        tuple_struct_pattern
+    """,
+        tuples="tuple_expression tuple_type tuple_pattern",
     ),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        "::": TokenSpacing.TIGHT,
-        ":": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "?": TokenSpacing.CLOSE,
-        "..": TokenSpacing.TIGHT,
-        "..=": TokenSpacing.TIGHT,
-        "...": TokenSpacing.TIGHT,
-        "!": TokenSpacing.PREFIX,
-        "#": TokenSpacing.PREFIX,
-        "$": TokenSpacing.PREFIX,
-        "-": TokenSpacing.EITHER,
-        "*": TokenSpacing.EITHER,
-        "&": TokenSpacing.EITHER,
-        "&&": TokenSpacing.EITHER,
-        "=>": TokenSpacing.SPACED,
-    },
-    tokens_in={
-        ("macro_invocation", "!"): TokenSpacing.CLOSE,
-        ("inner_attribute_item", "!"): TokenSpacing.TIGHT,
-        ("never_type", "!"): TokenSpacing.WORD,
-        ("removed_trait_bound", "?"): TokenSpacing.PREFIX,
-        ("reference_type", "&"): TokenSpacing.PREFIX,
-        ("reference_expression", "&"): TokenSpacing.PREFIX,
-        ("reference_pattern", "&"): TokenSpacing.PREFIX,
-        ("self_parameter", "&"): TokenSpacing.PREFIX,
-        ("pointer_type", "*"): TokenSpacing.PREFIX,
-        ("use_wildcard", "*"): TokenSpacing.CLOSE,
-        ("type_arguments", "<"): TokenSpacing.OPEN,
-        ("type_arguments", ">"): TokenSpacing.CLOSE,
-        ("type_parameters", "<"): TokenSpacing.OPEN,
-        ("type_parameters", ">"): TokenSpacing.CLOSE,
-        ("bracketed_type", "<"): TokenSpacing.OPEN,
-        ("bracketed_type", ">"): TokenSpacing.CLOSE,
-        ("for_lifetimes", "<"): TokenSpacing.OPEN,
-        ("for_lifetimes", ">"): TokenSpacing.CLOSE,
-        ("use_list", "{"): TokenSpacing.OPEN,
-        ("visibility_modifier", "pub"): TokenSpacing.WORD,
-        ("function_type", "fn"): TokenSpacing.WORD,
-        ("macro_definition", "macro_rules!"): TokenSpacing.WORD,
-        ("array_type", "["): TokenSpacing.PREFIX,
-        ("impl_item", "impl"): TokenSpacing.WORD,
-        ("base_field_initializer", ".."): TokenSpacing.PREFIX,
-    },
-)  # fmt: skip
+    tokens=BRACKETS
+    | spaced("""
+        TIGHT  . :: .. ..= ...
+        COMMA  : ;
+        CLOSE  ?
+        PREFIX ! # $
+        EITHER - * & &&
+        SPACED =>
+    """),
+    tokens_in=spaced_in("""
+        CLOSE    macro_invocation !  use_wildcard *  type_arguments >  type_parameters >  bracketed_type >
+           for_lifetimes >
+        TIGHT    inner_attribute_item !
+        WORD     never_type !  visibility_modifier pub  function_type fn  macro_definition macro_rules!
+           impl_item impl
+        PREFIX   removed_trait_bound ?  reference_type &  reference_expression &  reference_pattern &
+           self_parameter &  pointer_type *  array_type [  base_field_initializer ..
+        OPEN     type_arguments <  type_parameters <  bracketed_type <  for_lifetimes <  use_list {
+    """),
+)
 
 
 # Types that are called by a name, which may be one of the repository's.
-_NAMED_TYPES = frozenset({"type_identifier", "scoped_type_identifier", "generic_type"})
+_NAMED_TYPES = words("type_identifier scoped_type_identifier generic_type")
 
 
 def _function(node: Node) -> DefinitionHead | None:
@@ -324,12 +293,8 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "function_item": _function,
-        "function_signature_item": _function,
-        "struct_item": _type,
-        "enum_item": _type,
-        "union_item": _type,
-        "trait_item": _type,
+        "function_item function_signature_item": _function,
+        "struct_item enum_item union_item trait_item": _type,
         "mod_item": _module,
         "impl_item": _impl,
         "macro_definition": _macro,
@@ -339,19 +304,19 @@ DECLARATION = Declaration(
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
     file_doc_marks=("//!", "/*!"),
-    preambles=frozenset({"attribute_item"}),
+    preambles=words("attribute_item"),
     facts=Facts(
-        returns=frozenset({"return_expression"}),
-        yields=frozenset({"yield_expression"}),
-        assignments={"assignment_expression": "left", "compound_assignment_expr": "left"},
-        raising_calls=frozenset({"panic!", "unreachable!", "todo!", "unimplemented!", "bail!"}),
-        closures=frozenset({"closure_expression", "async_block"}),
+        returns=words("return_expression"),
+        yields=words("yield_expression"),
+        assignments={"assignment_expression compound_assignment_expr": "left"},
+        raising_calls=words("panic! unreachable! todo! unimplemented! bail!"),
+        closures=words("closure_expression async_block"),
         fields={"field_declaration": _field, "enum_variant": _variant},
         result=_result,
     ),
     calls={"call_expression": _call, "macro_invocation": _macro_call, "struct_expression": _struct_literal},
     imports={"use_declaration": _use, "mod_item": _module_file},
-    typed={"parameter": _typed, "field_declaration": _typed, "let_declaration": _typed},
+    typed={"parameter field_declaration let_declaration": _typed},
     bound={"let_declaration": first_values("pattern", "value", unless="type")},
     parameters=_parameters,
     return_type=_return_type,
@@ -360,5 +325,5 @@ DECLARATION = Declaration(
     modifiers=_modifiers,
     is_public=lambda name, modifiers: any(word.startswith("pub") for word in modifiers),
     reexports={"use_declaration": handed_on.of_public(_use)},
-    globals={"const_item": _global, "static_item": _global, "type_item": _global},
+    globals={"const_item static_item type_item": _global},
 )

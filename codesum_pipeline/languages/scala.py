@@ -24,9 +24,10 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.scala_spec import BLOCKS, SPEC, TYPES, VALUES, lone_child
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-FUNCTION_VALUES = frozenset({"lambda_expression", "case_block"})
+FUNCTION_VALUES = words("lambda_expression case_block")
 
 
 def _bound(node: Node, field: str = "value") -> Node | None:
@@ -285,37 +286,31 @@ DECLARATION = Declaration(
     spec=SPEC,
     definitions={
         **dict.fromkeys(TYPES, _type),
-        "function_definition": _function,
-        "function_declaration": _function,
-        "val_definition": _value,
-        "var_definition": _value,
+        "function_definition function_declaration": _function,
+        "val_definition var_definition": _value,
         "given_definition": _given,
         "extension_definition": _extension,
     },
-    companions=frozenset({"object_definition"}),
+    companions=words("object_definition"),
     docs=Docs.MARKED,
     doc_marks=("/**",),
     facts=Facts(
-        returns=frozenset({"return_expression"}),
-        raises=frozenset({"throw_expression"}),
+        returns=words("return_expression"),
+        raises=words("throw_expression"),
         assignments={"assignment_expression": "left"},
         result=_result,
         fields={
             **dict.fromkeys(VALUES, _field),
             "class_parameter": _component,
-            "simple_enum_case": _member,
-            "full_enum_case": _member,
-            "type_definition": _member,
+            "simple_enum_case full_enum_case type_definition": _member,
         },
     ),
     calls={"call_expression": _call, "infix_expression": _infix_call, "instance_expression": _new},
-    imports={"import_declaration": _import, "export_declaration": _import},
+    imports={"import_declaration export_declaration": _import},
     reexports={"export_declaration": _import},
     typed={
         **dict.fromkeys(VALUES, _typed_value),
-        "parameter": _typed,
-        "class_parameter": _typed,
-        "binding": _typed,
+        "parameter class_parameter binding": _typed,
         "typed_pattern": _typed_pattern,
     },
     parameters=_parameters,

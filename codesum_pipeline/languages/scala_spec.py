@@ -3,15 +3,15 @@
 import tree_sitter_scala
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 
-TYPES = frozenset({"class_definition", "trait_definition", "object_definition", "enum_definition", "package_object"})
-VALUES = frozenset({"val_definition", "var_definition", "val_declaration", "var_declaration"})
-BRACED = frozenset({"template_body", "enum_body", "block", "case_block", "case_clause", "refinement"})
-INDENTED = frozenset({"indented_block", "indented_cases", "with_template_body", "enumerators"})
-BLOCKS = frozenset({"block", "indented_block"})
+TYPES = words("class_definition trait_definition object_definition enum_definition package_object")
+VALUES = words("val_definition var_definition val_declaration var_declaration")
+BRACED = words("template_body enum_body block case_block case_clause refinement")
+INDENTED = words("indented_block indented_cases with_template_body enumerators")
+BLOCKS = words("block indented_block")
 
 
 def _is_alone(block: Node) -> bool:
@@ -35,54 +35,60 @@ SPEC = LanguageSpec(
     blocks=INDENTED | {"compilation_unit"},
     braced=BRACED,
     # Bodies without braces: `object A:`, `case 1 =>`.
-    openers=frozenset({":", "=>"}),
+    openers=words(": =>"),
     rows=BRACED | INDENTED | {"compilation_unit"},
-    hanging=frozenset({"extension_definition"}),
+    hanging=words("extension_definition"),
     flat={"indented_block": _is_alone},
-    restarts=frozenset({"end_marker"}),
-    atoms=frozenset({
-        "string", "character_literal", "interpolated_string_expression", "end_marker", "vararg", "using_directive",
-        "xml_expression",
-    }),
-    deep=frozenset({"interpolated_string_expression"}),
-    comments=frozenset({"comment", "block_comment"}),
-    branches=frozenset({
-        "if_expression", "while_expression", "do_while_expression", "for_expression", "case_clause",
-    }),
-    lists=lists(
-        "arguments", "parameters", "class_parameters", "type_arguments", "type_parameters",
-        "tuple_expression", "tuple_type",
-    ),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        "#": TokenSpacing.TIGHT,
-        ":": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "@": TokenSpacing.PREFIX,
-        "operator_identifier": TokenSpacing.INFIX,
-    },
+    restarts=words("end_marker"),
+    atoms=words("""
+        string character_literal interpolated_string_expression end_marker vararg using_directive xml_expression
+    """),
+    deep=words("interpolated_string_expression"),
+    comments=words("comment block_comment"),
+    branches=words("if_expression while_expression do_while_expression for_expression case_clause"),
+    lists=lists("""
+        arguments parameters class_parameters type_arguments type_parameters tuple_expression tuple_type
+    """),
+    tokens=BRACKETS
+    | spaced("""
+        TIGHT  . #
+        COMMA  : ;
+        PREFIX @
+        INFIX  operator_identifier
+    """),
     tokens_in={
-        **{(parent, ";"): TokenSpacing.OMITTED for parent in (
-            "compilation_unit", "template_body", "enum_body", "block", "indented_block", "case_clause", "refinement",
-        )},
+        **{
+            (parent, ";"): TokenSpacing.OMITTED
+            for parent in (
+                "compilation_unit",
+                "template_body",
+                "enum_body",
+                "block",
+                "indented_block",
+                "case_clause",
+                "refinement",
+            )
+        },
         **{("prefix_expression", operator): TokenSpacing.PREFIX for operator in "+-!~"},
-        **{(parent, "operator_identifier"): TokenSpacing.WORD for parent in (
-            "function_definition", "function_declaration", "arguments", "field_expression", "namespace_selectors",
-        )},
-        ("namespace_selectors", "{"): TokenSpacing.OPEN,
-        ("access_qualifier", "["): TokenSpacing.TIGHT,
-        ("splice_expression", "${"): TokenSpacing.PREFIX,
-        ("quote_expression", "'"): TokenSpacing.PREFIX,
-        ("infix_expression", "identifier"): TokenSpacing.INFIX,
-        ("capture_pattern", "@"): TokenSpacing.INFIX,
-        ("repeated_parameter_type", "*"): TokenSpacing.CLOSE,
-        ("repeat_pattern", "*"): TokenSpacing.CLOSE,
-        ("covariant_type_parameter", "+"): TokenSpacing.PREFIX,
-        ("contravariant_type_parameter", "-"): TokenSpacing.PREFIX,
-        ("covariant_type_parameter", ":"): TokenSpacing.INFIX,
-        ("contravariant_type_parameter", ":"): TokenSpacing.INFIX,
-        ("type_parameters", ":"): TokenSpacing.INFIX,
-        ("lambda_expression", "=>"): TokenSpacing.SPACED,
+        **{
+            (parent, "operator_identifier"): TokenSpacing.WORD
+            for parent in (
+                "function_definition",
+                "function_declaration",
+                "arguments",
+                "field_expression",
+                "namespace_selectors",
+            )
+        },
+        **spaced_in("""
+        OPEN     namespace_selectors {
+        TIGHT    access_qualifier [
+        PREFIX   splice_expression ${  quote_expression '  covariant_type_parameter +
+           contravariant_type_parameter -
+        INFIX    infix_expression identifier  capture_pattern @  covariant_type_parameter :
+           contravariant_type_parameter :  type_parameters :
+        CLOSE    repeated_parameter_type *  repeat_pattern *
+        SPACED   lambda_expression =>
+    """),
     },
-)  # fmt: skip
+)

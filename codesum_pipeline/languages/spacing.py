@@ -1,6 +1,5 @@
 """How tokens stand beside each other: one fixed table over what comes before and after."""
 
-from collections.abc import Mapping
 from enum import IntEnum
 
 
@@ -37,16 +36,6 @@ class TokenSpacing(IntEnum):
     BETWEEN = 17
 
 
-# How brackets stand in all languages that have them.
-BRACKETS: Mapping[str, TokenSpacing] = {
-    "(": TokenSpacing.OPEN,
-    "[": TokenSpacing.OPEN,
-    "{": TokenSpacing.INFIX,
-    ")": TokenSpacing.CLOSE,
-    "]": TokenSpacing.CLOSE,
-    "}": TokenSpacing.CLOSE,
-    ",": TokenSpacing.COMMA,
-}
 OPERANDS = frozenset({TokenSpacing.WORD, TokenSpacing.NUMBER, TokenSpacing.CLOSE})
 JOINED_AFTER = frozenset(
     {

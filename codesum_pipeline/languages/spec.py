@@ -6,6 +6,7 @@ tree-sitter grammar; a name that the grammar does not have is an error.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tree_sitter import Node
 
@@ -97,3 +98,49 @@ class LanguageSpec:
     terminated: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     tokens: Mapping[str, TokenSpacing] = field(default_factory=dict)
     tokens_in: Mapping[tuple[str, str], TokenSpacing] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated")
+
+
+def split_keys(table: object, *names: str) -> None:
+    """Let each key of some mappings be one node type, where several were written with blanks between them."""
+    for name in names:
+        by_kinds: Mapping[str, Any] = getattr(table, name)
+        object.__setattr__(table, name, {kind: value for kinds, value in by_kinds.items() for kind in kinds.split()})
+
+
+def words(text: str) -> frozenset[str]:
+    """Names with blanks between them."""
+    return frozenset(text.split())
+
+
+def spaced(table: str) -> dict[str, TokenSpacing]:
+    """How tokens stand: a name of `TokenSpacing`, then the tokens that are such."""
+    found: dict[str, TokenSpacing] = {}
+    spacing = TokenSpacing.START
+    for word in table.split():
+        if word in TokenSpacing.__members__:
+            spacing = TokenSpacing[word]
+        else:
+            found[word] = spacing
+    return found
+
+
+def spaced_in(table: str) -> dict[tuple[str, str], TokenSpacing]:
+    """How tokens stand in a node: a name of `TokenSpacing`, then pairs of a node type and a token in it."""
+    found: dict[tuple[str, str], TokenSpacing] = {}
+    spacing, parent = TokenSpacing.START, ""
+    for word in table.split():
+        if word in TokenSpacing.__members__:
+            spacing = TokenSpacing[word]
+        elif parent:
+            found[parent, word] = spacing
+            parent = ""
+        else:
+            parent = word
+    return found
+
+
+# How brackets stand in all languages that have them.
+BRACKETS = spaced("OPEN ( [  CLOSE ) ] }  COMMA ,  INFIX {")

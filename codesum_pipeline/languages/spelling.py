@@ -25,9 +25,9 @@ def is_longer_than_one(node: Node) -> bool:
     return sum(child.type == "," for child in node.children) > 1
 
 
-def lists(*names: str, tuples: tuple[str, ...] = ()) -> Mapping[str, Callable[[Node], bool]]:
-    """The lists of a language by the names of their node types."""
-    return {**dict.fromkeys(names, is_always), **dict.fromkeys(tuples, is_longer_than_one)}
+def lists(names: str, *, tuples: str = "") -> Mapping[str, Callable[[Node], bool]]:
+    """The lists of a language by the names of their node types, with blanks between them."""
+    return {**dict.fromkeys(names.split(), is_always), **dict.fromkeys(tuples.split(), is_longer_than_one)}
 
 
 def spell_quoted(node: Node, written: str, parent: str, field: str | None) -> str:

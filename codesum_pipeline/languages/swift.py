@@ -19,100 +19,59 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.languages.swift_words import unknown
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-_BODIES = frozenset({"class_body", "protocol_body", "enum_class_body", "computed_property", "willset_didset_block"})
-_STATEMENTS = frozenset({
-    "function_body", "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
-    "do_statement", "catch_block", "switch_statement", "computed_getter", "computed_setter", "computed_modify",
-    "didset_clause", "willset_clause", "lambda_literal",
-})  # fmt: skip
+_BODIES = words("class_body protocol_body enum_class_body computed_property willset_didset_block")
+_STATEMENTS = words("""
+    function_body if_statement guard_statement for_statement while_statement repeat_while_statement do_statement
+    catch_block switch_statement computed_getter computed_setter computed_modify didset_clause willset_clause
+    lambda_literal
+""")
 
 SPEC = LanguageSpec(
     name="swift",
     version=5,
     distribution="tree-sitter-swift",
     grammar=tree_sitter_swift.language,
-    lines=frozenset({"switch_entry"}),
-    blocks=frozenset({"source_file"}),
+    lines=words("switch_entry"),
+    blocks=words("source_file"),
     braced=_BODIES | _STATEMENTS,
-    hanging=frozenset({"switch_entry"}),
+    hanging=words("switch_entry"),
     rows=_BODIES | {"source_file", "statements"},
-    atoms=frozenset({
-        "line_string_literal", "multi_line_string_literal", "raw_string_literal", "regex_literal", "directive",
-    }),
-    deep=frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal"}),
-    comments=frozenset({"comment", "multiline_comment", "shebang_line"}),
-    branches=frozenset({
-        "if_statement", "guard_statement", "for_statement", "while_statement", "repeat_while_statement",
-        "switch_entry", "catch_block",
-    }),
-    lists=lists("value_arguments", "array_literal", "dictionary_literal"),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        "..<": TokenSpacing.TIGHT,
-        "...": TokenSpacing.TIGHT,
-        ":": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "?": TokenSpacing.CLOSE,
-        "!": TokenSpacing.STEP,
-        "bang": TokenSpacing.STEP,
-        "@": TokenSpacing.PREFIX,
-        "#": TokenSpacing.PREFIX,
-        "\\": TokenSpacing.PREFIX,
-        "&": TokenSpacing.EITHER,
-        "-": TokenSpacing.EITHER,
-        "+": TokenSpacing.EITHER,
-        "~": TokenSpacing.PREFIX,
-        "++": TokenSpacing.STEP,
-        "--": TokenSpacing.STEP,
-    },
-    tokens_in={
-        ("pattern", "."): TokenSpacing.PREFIX,
-        ("prefix_expression", "."): TokenSpacing.PREFIX,
-        ("if_statement", "."): TokenSpacing.PREFIX,
-        ("guard_statement", "."): TokenSpacing.PREFIX,
-        ("while_statement", "."): TokenSpacing.PREFIX,
-        ("ternary_expression", "?"): TokenSpacing.INFIX,
-        ("ternary_expression", ":"): TokenSpacing.INFIX,
-        ("as_operator", "?"): TokenSpacing.CLOSE,
-        ("type_parameters", "<"): TokenSpacing.OPEN,
-        ("type_parameters", ">"): TokenSpacing.CLOSE,
-        ("type_arguments", "<"): TokenSpacing.OPEN,
-        ("type_arguments", ">"): TokenSpacing.CLOSE,
-        ("parameter", "..."): TokenSpacing.CLOSE,
-        ("statements", ";"): TokenSpacing.OMITTED,
-        ("class_body", ";"): TokenSpacing.OMITTED,
-        ("protocol_body", ";"): TokenSpacing.OMITTED,
-        ("enum_class_body", ";"): TokenSpacing.OMITTED,
-        ("enum_entry", ";"): TokenSpacing.OMITTED,
-        ("source_file", ";"): TokenSpacing.OMITTED,
-        ("array_literal", "["): TokenSpacing.PREFIX,
-        ("array_type", "["): TokenSpacing.PREFIX,
-        ("dictionary_literal", "["): TokenSpacing.PREFIX,
-        ("dictionary_type", "["): TokenSpacing.PREFIX,
-        ("function_declaration", "=="): TokenSpacing.WORD,
-        ("function_declaration", "<"): TokenSpacing.WORD,
-        ("function_declaration", ">"): TokenSpacing.WORD,
-        ("function_declaration", "+"): TokenSpacing.WORD,
-        ("function_declaration", "-"): TokenSpacing.WORD,
-        ("function_declaration", "*"): TokenSpacing.WORD,
-        ("function_declaration", "/"): TokenSpacing.WORD,
-        ("init_declaration", "init"): TokenSpacing.WORD,
-        ("subscript_declaration", "subscript"): TokenSpacing.WORD,
-        ("visibility_modifier", "private"): TokenSpacing.WORD,
-        ("visibility_modifier", "fileprivate"): TokenSpacing.WORD,
-        ("visibility_modifier", "internal"): TokenSpacing.WORD,
-        ("visibility_modifier", "public"): TokenSpacing.WORD,
-    },
-)  # fmt: skip
+    atoms=words("line_string_literal multi_line_string_literal raw_string_literal regex_literal directive"),
+    deep=words("line_string_literal multi_line_string_literal raw_string_literal"),
+    comments=words("comment multiline_comment shebang_line"),
+    branches=words("""
+        if_statement guard_statement for_statement while_statement repeat_while_statement switch_entry catch_block
+    """),
+    lists=lists("value_arguments array_literal dictionary_literal"),
+    tokens=BRACKETS
+    | spaced(r"""
+        TIGHT  . ..< ...
+        COMMA  : ;
+        CLOSE  ?
+        STEP   ! bang ++ --
+        PREFIX @ # \ ~
+        EITHER & - +
+    """),
+    tokens_in=spaced_in("""
+        PREFIX    pattern .  prefix_expression .  if_statement .  guard_statement .  while_statement .
+           array_literal [  array_type [  dictionary_literal [  dictionary_type [
+        INFIX     ternary_expression ?  ternary_expression :
+        CLOSE     as_operator ?  type_parameters >  type_arguments >  parameter ...
+        OPEN      type_parameters <  type_arguments <
+        OMITTED   statements ;  class_body ;  protocol_body ;  enum_class_body ;  enum_entry ;  source_file ;
+        WORD      function_declaration ==  function_declaration <  function_declaration >  function_declaration +
+           function_declaration -  function_declaration *  function_declaration /  init_declaration init
+           subscript_declaration subscript  visibility_modifier private  visibility_modifier fileprivate
+           visibility_modifier internal  visibility_modifier public
+    """),
+)
 
-_PARTS = frozenset({"struct", "class", "enum", "protocol", "func", "let", "var", "typealias"})
+_PARTS = words("struct class enum protocol func let var typealias")
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
@@ -285,25 +244,21 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "function_declaration": _function,
-        "protocol_function_declaration": _function,
-        "init_declaration": _function,
-        "deinit_declaration": _function,
-        "subscript_declaration": _function,
-        "class_declaration": _type,
-        "protocol_declaration": _type,
+        "function_declaration protocol_function_declaration": _function,
+        "init_declaration deinit_declaration subscript_declaration": _function,
+        "class_declaration protocol_declaration": _type,
         "property_declaration": _property,
     },
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
     unknown=unknown,
     facts=Facts(
-        returns=frozenset({"control_transfer_statement"}),
-        raising_words=frozenset({"throw_keyword"}),
+        returns=words("control_transfer_statement"),
+        raising_words=words("throw_keyword"),
         assignments={"assignment": "target"},
-        raising_calls=frozenset({"fatalError", "preconditionFailure"}),
-        closures=frozenset({"lambda_literal"}),
-        fields={"property_declaration": _stored, "protocol_property_declaration": _stored, "enum_entry": _cases},
+        raising_calls=words("fatalError preconditionFailure"),
+        closures=words("lambda_literal"),
+        fields={"property_declaration protocol_property_declaration": _stored, "enum_entry": _cases},
         result=_result,
     ),
     calls={"call_expression": _call},

@@ -18,77 +18,52 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-CONTAINERS = frozenset({
-    "struct_declaration", "enum_declaration", "union_declaration", "opaque_declaration", "error_set_declaration",
-})  # fmt: skip
+CONTAINERS = words("struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration")
 # What stands around the type that a function gives back or a variable is.
-_AROUND_TYPES = frozenset({"labeled_type_expression", "parenthesized_expression"})
+_AROUND_TYPES = words("labeled_type_expression parenthesized_expression")
 
 SPEC = LanguageSpec(
     name="zig",
     version=3,
     distribution="tree-sitter-zig",
     grammar=tree_sitter_zig.language,
-    lines=frozenset({
-        "function_declaration", "variable_declaration", "container_field", "test_declaration", "comptime_declaration",
-        "using_namespace_declaration", "switch_case",
-    }),
+    lines=words("""
+        function_declaration variable_declaration container_field test_declaration comptime_declaration
+        using_namespace_declaration switch_case
+    """),
     # A line of a string in lines ends with the line, so what comes after starts another.
-    blocks=frozenset({"source_file", "multiline_string"}),
+    blocks=words("source_file multiline_string"),
     braced=CONTAINERS | {"block", "switch_expression"},
-    rows=frozenset({"source_file", "block"}),
+    rows=words("source_file block"),
     # An identifier may be any text: `@"zls env"`.
-    atoms=frozenset({"string", "character", "multiline_string", "identifier"}),
-    comments=frozenset({"comment"}),
-    branches=frozenset({
-        "if_statement", "if_expression", "while_statement", "while_expression", "for_statement", "for_expression",
-        "switch_case", "catch_expression",
-    }),
-    lists=lists("call_expression", "parameters", "initializer_list"),
-    tokens={
-        **BRACKETS,
-        ".": TokenSpacing.TIGHT,
-        ".*": TokenSpacing.CLOSE,
-        ".?": TokenSpacing.CLOSE,
-        "..": TokenSpacing.TIGHT,
-        "...": TokenSpacing.TIGHT,
-        ":": TokenSpacing.COMMA,
-        ";": TokenSpacing.COMMA,
-        "!": TokenSpacing.PREFIX,
-        "?": TokenSpacing.PREFIX,
-        "=>": TokenSpacing.SPACED,
-        "-": TokenSpacing.EITHER,
-        "-%": TokenSpacing.EITHER,
-        "&": TokenSpacing.EITHER,
-        "*": TokenSpacing.EITHER,
-        "~": TokenSpacing.PREFIX,
-    },
-    tokens_in={
-        ("pointer_type", "*"): TokenSpacing.PREFIX,
-        ("pointer_type", "["): TokenSpacing.PREFIX,
-        ("pointer_type", "]"): TokenSpacing.TIGHT,
-        ("pointer_type", ":"): TokenSpacing.TIGHT,
-        ("slice_type", "["): TokenSpacing.PREFIX,
-        ("slice_type", "]"): TokenSpacing.TIGHT,
-        ("slice_type", ":"): TokenSpacing.TIGHT,
-        ("array_type", "["): TokenSpacing.PREFIX,
-        ("array_type", "]"): TokenSpacing.TIGHT,
-        ("anonymous_struct_initializer", "."): TokenSpacing.PREFIX,
-        ("field_initializer", "."): TokenSpacing.PREFIX,
-        ("error_type", "error"): TokenSpacing.WORD,
-        ("struct_declaration", "struct"): TokenSpacing.WORD,
-        ("enum_declaration", "enum"): TokenSpacing.WORD,
-        ("union_declaration", "union"): TokenSpacing.WORD,
-        ("union_declaration", "enum"): TokenSpacing.WORD,
-        ("calling_convention", "callconv"): TokenSpacing.WORD,
-        ("error_union_type", "!"): TokenSpacing.PREFIX,
-    },
-)  # fmt: skip
+    atoms=words("string character multiline_string identifier"),
+    comments=words("comment"),
+    branches=words("""
+        if_statement if_expression while_statement while_expression for_statement for_expression switch_case
+        catch_expression
+    """),
+    lists=lists("call_expression parameters initializer_list"),
+    tokens=BRACKETS
+    | spaced("""
+        TIGHT  . .. ...
+        CLOSE  .* .?
+        COMMA  : ;
+        PREFIX ! ? ~
+        SPACED =>
+        EITHER - -% & *
+    """),
+    tokens_in=spaced_in("""
+        PREFIX   pointer_type *  pointer_type [  slice_type [  array_type [  anonymous_struct_initializer .
+           field_initializer .  error_union_type !
+        TIGHT    pointer_type ]  pointer_type :  slice_type ]  slice_type :  array_type ]
+        WORD     error_type error  struct_declaration struct  enum_declaration enum  union_declaration union
+           union_declaration enum  calling_convention callconv
+    """),
+)
 
 
 def _child(node: Node | None, *types: str) -> Node | None:
@@ -258,15 +233,15 @@ DECLARATION = Declaration(
     doc_marks=("///",),
     file_doc_marks=("//!",),
     facts=Facts(
-        returns=frozenset({"return_expression"}),
-        raises=frozenset({"error_type"}),
+        returns=words("return_expression"),
+        raises=words("error_type"),
         assignments={"assignment_expression": "left"},
-        raising_calls=frozenset({"panic"}),
+        raising_calls=words("panic"),
         fields={"container_field": _field, "error_set_declaration": _errors},
     ),
     calls={"call_expression": _call},
     imports={"variable_declaration": _import, "using_namespace_declaration": _using},
-    typed={"parameter": _typed, "container_field": _typed, "variable_declaration": _typed_variable},
+    typed={"parameter container_field": _typed, "variable_declaration": _typed_variable},
     parameters=_parameters,
     return_type=_return_type,
     modifiers=_modifiers,

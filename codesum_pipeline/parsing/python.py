@@ -23,7 +23,7 @@ from codesum_pipeline.languages.python.spelling import (
     spell_texts,
 )
 from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
@@ -49,73 +49,27 @@ PYTHON = LanguageSpec(
     version=3,
     distribution="tree-sitter-python",
     grammar=tree_sitter_python.language,
-    lines=frozenset(
-        {
-            "import_statement",
-            "import_from_statement",
-            "future_import_statement",
-            "print_statement",
-            "exec_statement",
-            "assert_statement",
-            "expression_statement",
-            "return_statement",
-            "delete_statement",
-            "raise_statement",
-            "pass_statement",
-            "break_statement",
-            "continue_statement",
-            "global_statement",
-            "nonlocal_statement",
-            "type_alias_statement",
-            "if_statement",
-            "elif_clause",
-            "else_clause",
-            "for_statement",
-            "while_statement",
-            "try_statement",
-            "except_clause",
-            "finally_clause",
-            "with_statement",
-            "match_statement",
-            "case_clause",
-            "function_definition",
-            "class_definition",
-            "decorated_definition",
-            "decorator",
-        }
-    ),
-    blocks=frozenset({"module", "block"}),
-    atoms=frozenset({"string"}),
-    dropped=frozenset({"comment", "line_continuation", ";"}),
+    lines=words("""
+        import_statement import_from_statement future_import_statement print_statement exec_statement
+        assert_statement expression_statement return_statement delete_statement raise_statement pass_statement
+        break_statement continue_statement global_statement nonlocal_statement type_alias_statement if_statement
+        elif_clause else_clause for_statement while_statement try_statement except_clause finally_clause
+        with_statement match_statement case_clause function_definition class_definition decorated_definition
+        decorator
+    """),
+    blocks=words("module block"),
+    atoms=words("string"),
+    dropped=words("comment line_continuation ;"),
     # These statements and no others: comprehensions, `match` and boolean operators do not count.
-    branches=frozenset(
-        {
-            "if_statement",
-            "elif_clause",
-            "for_statement",
-            "while_statement",
-            "except_clause",
-            "with_statement",
-            "assert_statement",
-        }
-    ),
+    branches=words("""
+        if_statement elif_clause for_statement while_statement except_clause with_statement assert_statement
+    """),
     definitions={"function_definition": SymbolType.FUNCTION, "class_definition": SymbolType.CLASS},
-    wrappers=frozenset({"decorated_definition"}),
-    marked=frozenset(
-        {
-            "import_statement",
-            "import_from_statement",
-            "future_import_statement",
-            "call",
-            "return_statement",
-            "raise_statement",
-            "yield",
-            "assignment",
-            "augmented_assignment",
-            "global_statement",
-            "nonlocal_statement",
-        }
-    ),
+    wrappers=words("decorated_definition"),
+    marked=words("""
+        import_statement import_from_statement future_import_statement call return_statement raise_statement yield
+        assignment augmented_assignment global_statement nonlocal_statement
+    """),
     bare={
         "parenthesized_expression": is_bare_group,
         "tuple": is_bare_tuple,
@@ -124,18 +78,11 @@ PYTHON = LanguageSpec(
     },
     lists={
         **lists(
-            "argument_list",
-            "parameters",
-            "list",
-            "dictionary",
-            "set",
-            "import_from_statement",
-            "future_import_statement",
-            "with_clause",
-            "list_pattern",
-            "class_pattern",
-            "dict_pattern",
-            tuples=("tuple", "tuple_pattern", "subscript"),
+            """
+        argument_list parameters list dictionary set import_from_statement future_import_statement with_clause
+        list_pattern class_pattern dict_pattern
+    """,
+            tuples="tuple tuple_pattern subscript",
         ),
         "type_parameter": is_no_only_item,
     },
@@ -146,37 +93,27 @@ PYTHON = LanguageSpec(
         "float": spell_float,
     },
     merged={"concatenated_string": is_one_text},
-    tokens={
-        "integer": TokenSpacing.NUMBER,
-        "_": TokenSpacing.WORD,
-        "(": TokenSpacing.OPEN,
-        "[": TokenSpacing.OPEN,
-        "{": TokenSpacing.OPEN,
-        ")": TokenSpacing.CLOSE,
-        "]": TokenSpacing.CLOSE,
-        "}": TokenSpacing.CLOSE,
-        ",": TokenSpacing.COMMA,
-        ":": TokenSpacing.COMMA,
-        ".": TokenSpacing.TIGHT,
-        "-": TokenSpacing.EITHER,
-        "+": TokenSpacing.EITHER,
-        "~": TokenSpacing.EITHER,
-        "*": TokenSpacing.EITHER,
-        "**": TokenSpacing.EITHER,
-        "@": TokenSpacing.EITHER,
-    },
+    tokens=spaced("""
+        NUMBER integer
+        WORD   _
+        OPEN   ( [ {
+        CLOSE  ) ] }
+        COMMA  , :
+        TIGHT  .
+        EITHER - + ~ * ** @
+    """),
     tokens_in={
-        ("slice", ":"): TokenSpacing.OPEN,
-        ("keyword_argument", "="): TokenSpacing.TIGHT,
-        ("keyword_pattern", "="): TokenSpacing.TIGHT,
-        ("default_parameter", "="): TokenSpacing.TIGHT,
-        ("import_prefix", "."): TokenSpacing.PREFIX,
-        ("import_from_statement", "import"): TokenSpacing.SPACED,
         **{
             (parent, bracket): TokenSpacing.OMITTED
             for parent in ("import_from_statement", "future_import_statement", "with_clause")
             for bracket in "()"
         },
+        **spaced_in("""
+        OPEN     slice :
+        TIGHT    keyword_argument =  keyword_pattern =  default_parameter =
+        PREFIX   import_prefix .
+        SPACED   import_from_statement import
+    """),
     },
 )
 

@@ -14,7 +14,7 @@ from codesum_pipeline.languages.c_family.declarators import (
 )
 from codesum_pipeline.languages.c_family.macros import masked, unknown
 from codesum_pipeline.languages.declaration import Declaration, Docs, Facts
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.languages.spelling import lists
 
 SPEC = LanguageSpec(
@@ -23,19 +23,19 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-c",
     grammar=tree_sitter_c.language,
     lines=c_family.LINES,
-    blocks=frozenset({"translation_unit"}),
+    blocks=words("translation_unit"),
     braced=c_family.BRACED,
     rows=c_family.BRACED | {"translation_unit"},
     containers=c_family.CONTAINERS,
-    hanging=frozenset({"case_statement"}),
+    hanging=words("case_statement"),
     atoms=c_family.ATOMS,
     dropped=frozenset({"\n"}),
-    comments=frozenset({"comment"}),
+    comments=words("comment"),
     branches=c_family.BRANCHES,
     wrappers=c_family.WRAPPERS,
     directives=c_family.DIRECTIVES,
-    directive_texts=frozenset({"preproc_arg"}),
-    lists=lists("initializer_list", "enumerator_list"),
+    directive_texts=words("preproc_arg"),
+    lists=lists("initializer_list enumerator_list"),
     tokens=c_family.TOKENS,
     tokens_in=c_family.TOKENS_IN,
 )
@@ -45,9 +45,7 @@ DECLARATION = Declaration(
     definitions={
         "function_definition": function,
         "declaration": declaration,
-        "struct_specifier": structure,
-        "union_specifier": structure,
-        "enum_specifier": structure,
+        "struct_specifier union_specifier enum_specifier": structure,
         "type_definition": named_by_typedef,
         "preproc_function_def": macro,
         "expression_statement": macro_with_block,
@@ -55,15 +53,11 @@ DECLARATION = Declaration(
     docs=Docs.ADJACENT,
     masked=masked,
     unknown=unknown,
-    facts=Facts(returns=frozenset({"return_statement"}), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
+    facts=Facts(returns=words("return_statement"), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
     calls={"call_expression": c_family.call},
     reexports={"translation_unit": handed_on.forwarded_headers},
     imports={"preproc_include": c_family.include},
-    typed={
-        "declaration": c_family.typed,
-        "parameter_declaration": c_family.typed,
-        "field_declaration": c_family.typed,
-    },
+    typed={"declaration parameter_declaration field_declaration": c_family.typed},
     parameters=c_family.parameters,
     return_type=c_family.return_type,
     modifiers=c_family.modifiers,

@@ -31,18 +31,58 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import SymbolType
 
 # What may follow `operator`; it makes one name with it.
 _OPERATORS = (
-    "()", "[]", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", "+=", "-=", "*=", "/=", "%=", "^=",
-    "&=", "|=", "<<", ">>", ">>=", "<<=", "==", "!=", "<=", ">=", "<=>", "&&", "||", "++", "--", ",", "->*", "->",
-)  # fmt: skip
+    "()",
+    "[]",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "^",
+    "&",
+    "|",
+    "~",
+    "!",
+    "=",
+    "<",
+    ">",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    "%=",
+    "^=",
+    "&=",
+    "|=",
+    "<<",
+    ">>",
+    ">>=",
+    "<<=",
+    "==",
+    "!=",
+    "<=",
+    ">=",
+    "<=>",
+    "&&",
+    "||",
+    "++",
+    "--",
+    ",",
+    "->*",
+    "->",
+)
 _PACKS = (
-    "parameter_pack_expansion", "variadic_declarator", "variadic_type_parameter_declaration", "sizeof_expression",
-)  # fmt: skip
+    "parameter_pack_expansion",
+    "variadic_declarator",
+    "variadic_type_parameter_declaration",
+    "sizeof_expression",
+)
 _REFERENCES = ("reference_declarator", "abstract_reference_declarator")
 
 SPEC = LanguageSpec(
@@ -52,60 +92,57 @@ SPEC = LanguageSpec(
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES
     | {
-        "class_specifier", "namespace_definition", "template_declaration", "template_instantiation",
-        "friend_declaration", "using_declaration", "alias_declaration", "static_assert_declaration",
-        "concept_definition", "namespace_alias_definition", "access_specifier", "for_range_loop", "try_statement",
-        "throw_statement", "co_return_statement", "co_yield_statement",
+        "class_specifier",
+        "namespace_definition",
+        "template_declaration",
+        "template_instantiation",
+        "friend_declaration",
+        "using_declaration",
+        "alias_declaration",
+        "static_assert_declaration",
+        "concept_definition",
+        "namespace_alias_definition",
+        "access_specifier",
+        "for_range_loop",
+        "try_statement",
+        "throw_statement",
+        "co_return_statement",
+        "co_yield_statement",
     },
-    blocks=frozenset({"translation_unit"}),
+    blocks=words("translation_unit"),
     braced=c_family.BRACED | {"requirement_seq"},
     rows=c_family.BRACED | {"translation_unit", "requirement_seq"},
     containers=c_family.CONTAINERS,
-    hanging=frozenset({"case_statement"}),
+    hanging=words("case_statement"),
     atoms=c_family.ATOMS | {"raw_string_literal", "user_defined_literal"},
     dropped=frozenset({"\n"}),
-    comments=frozenset({"comment"}),
+    comments=words("comment"),
     branches=c_family.BRANCHES | {"for_range_loop", "catch_clause"},
     wrappers=c_family.WRAPPERS | {"template_declaration", "friend_declaration"},
     directives=c_family.DIRECTIVES,
-    directive_texts=frozenset({"preproc_arg"}),
-    lists=lists("initializer_list", "enumerator_list"),
-    tokens={
-        **c_family.TOKENS,
-        "static_assert": TokenSpacing.WORD,
-        "decltype": TokenSpacing.WORD,
-        "noexcept": TokenSpacing.WORD,
-        "explicit": TokenSpacing.WORD,
-        ".*": TokenSpacing.TIGHT,
-        "->*": TokenSpacing.TIGHT,
-    },
+    directive_texts=words("preproc_arg"),
+    lists=lists("initializer_list enumerator_list"),
+    tokens=c_family.TOKENS
+    | spaced("""
+        WORD  static_assert decltype noexcept explicit
+        TIGHT .* ->*
+    """),
     tokens_in={
         **c_family.TOKENS_IN,
         **{("operator_name", operator): TokenSpacing.CLOSE for operator in _OPERATORS},
-        ("operator_name", "operator"): TokenSpacing.WORD,
-        ("operator_name", "new"): TokenSpacing.WORD,
-        ("operator_name", "delete"): TokenSpacing.WORD,
-        ("operator_name", "co_await"): TokenSpacing.WORD,
-        ("operator_name", '""'): TokenSpacing.TIGHT,
         **{(parent, "..."): TokenSpacing.CLOSE for parent in _PACKS},
         **{(parent, mark): TokenSpacing.PREFIX for parent in _REFERENCES for mark in ("&", "&&")},
-        ("template_argument_list", "<"): TokenSpacing.OPEN,
-        ("template_argument_list", ">"): TokenSpacing.CLOSE,
-        ("template_parameter_list", "<"): TokenSpacing.OPEN,
-        ("template_parameter_list", ">"): TokenSpacing.CLOSE,
-        ("field_declaration_list", ":"): TokenSpacing.COMMA,
-        ("preproc_if", ":"): TokenSpacing.COMMA,
-        ("preproc_ifdef", ":"): TokenSpacing.COMMA,
-        ("preproc_else", ":"): TokenSpacing.COMMA,
-        ("preproc_elif", ":"): TokenSpacing.COMMA,
-        ("trailing_return_type", "->"): TokenSpacing.INFIX,
-        ("compound_requirement", "->"): TokenSpacing.INFIX,
-        ("compound_requirement", "{"): TokenSpacing.OPEN,
-        ("lambda_capture_specifier", "&"): TokenSpacing.PREFIX,
-        ("lambda_default_capture", "&"): TokenSpacing.PREFIX,
-        ("lambda_capture_specifier", "*"): TokenSpacing.PREFIX,
+        **spaced_in("""
+        WORD     operator_name operator  operator_name new  operator_name delete  operator_name co_await
+        TIGHT    operator_name ""
+        OPEN     template_argument_list <  template_parameter_list <  compound_requirement {
+        CLOSE    template_argument_list >  template_parameter_list >
+        COMMA    field_declaration_list :  preproc_if :  preproc_ifdef :  preproc_else :  preproc_elif :
+        INFIX    trailing_return_type ->  compound_requirement ->
+        PREFIX   lambda_capture_specifier &  lambda_default_capture &  lambda_capture_specifier *
+    """),
     },
-)  # fmt: skip
+)
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
@@ -174,12 +211,8 @@ DECLARATION = Declaration(
     spec=SPEC,
     definitions={
         "function_definition": function,
-        "declaration": declaration,
-        "field_declaration": declaration,
-        "class_specifier": structure,
-        "struct_specifier": structure,
-        "union_specifier": structure,
-        "enum_specifier": structure,
+        "declaration field_declaration": declaration,
+        "class_specifier struct_specifier union_specifier enum_specifier": structure,
         "type_definition": named_by_typedef,
         "concept_definition": _concept,
         "namespace_definition": _namespace,
@@ -189,27 +222,24 @@ DECLARATION = Declaration(
         "expression_statement": macro_with_block,
     },
     docs=Docs.ADJACENT,
-    sections=frozenset({"access_specifier"}),
+    sections=words("access_specifier"),
     masked=masked,
     unknown=unknown,
     facts=Facts(
-        returns=frozenset({"return_statement", "co_return_statement"}),
-        raises=frozenset({"throw_statement"}),
-        yields=frozenset({"co_yield_statement"}),
+        returns=words("return_statement co_return_statement"),
+        raises=words("throw_statement"),
+        yields=words("co_yield_statement"),
         assignments=c_family.ASSIGNMENTS,
-        closures=frozenset({"lambda_expression"}),
+        closures=words("lambda_expression"),
         fields=c_family.FIELDS,
     ),
     calls={"call_expression": c_family.call, "new_expression": _made},
     reexports={"translation_unit": handed_on.forwarded_headers},
     imports={"preproc_include": c_family.include, "using_declaration": _using},
     typed={
-        "declaration": c_family.typed,
+        "declaration parameter_declaration": c_family.typed,
+        "optional_parameter_declaration field_declaration for_range_loop": c_family.typed,
         "init_declarator": _typed_by_value,
-        "parameter_declaration": c_family.typed,
-        "optional_parameter_declaration": c_family.typed,
-        "field_declaration": c_family.typed,
-        "for_range_loop": c_family.typed,
     },
     parameters=c_family.parameters,
     return_type=c_family.return_type,

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import DefinitionHead, raw_text
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 
-_POINTING = frozenset({"pointer_declarator", "reference_declarator", "pointer_type_declarator"})
-_AROUND = frozenset({"array_declarator", "init_declarator"})
-_NAMED = frozenset({"template_function", "template_type", "template_method"})
-_PLAIN = frozenset({"identifier", "field_identifier", "type_identifier", "namespace_identifier", "primitive_type"})
+_POINTING = words("pointer_declarator reference_declarator pointer_type_declarator")
+_AROUND = words("array_declarator init_declarator")
+_NAMED = words("template_function template_type template_method")
+_PLAIN = words("identifier field_identifier type_identifier namespace_identifier primitive_type")
 # What a tree that did not parse takes for a function's name.
-_NO_NAMES = frozenset({"if", "for", "while", "switch", "return", "else", "do", "catch", "sizeof", "defined", "case"})
-_STRUCTURES = frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"})
+_NO_NAMES = words("if for while switch return else do catch sizeof defined case")
+_STRUCTURES = words("struct_specifier union_specifier enum_specifier class_specifier")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What C and C++ have in common: layout, spacing, and the facts of functions and structures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -12,74 +12,74 @@ from codesum_pipeline.languages.c_family.declarators import (
     shape_of_declarator,
 )
 from codesum_pipeline.languages.declaration import CallSyntax, Code, ImportSyntax, Text, TypedName, field_text
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
+from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import BRACKETS, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter
 
-DIRECTIVES = frozenset({
-    "#if", "#ifdef", "#ifndef", "#elif", "#elifdef", "#elifndef", "#else", "#endif", "#define", "#include",
-    "preproc_directive", "comment",
-})  # fmt: skip
+DIRECTIVES = words("""
+    #if #ifdef #ifndef #elif #elifdef #elifndef #else #endif #define #include preproc_directive comment
+""")
 # Statements and declarations; with directives around them they do not stand between the braces that hold them.
-LINES = frozenset({
-    "declaration", "function_definition", "type_definition", "linkage_specification", "struct_specifier",
-    "union_specifier", "enum_specifier", "field_declaration", "enumerator", "compound_statement",
-    "expression_statement", "if_statement", "switch_statement", "case_statement", "while_statement", "do_statement",
-    "for_statement", "return_statement", "break_statement", "continue_statement", "goto_statement",
-    "labeled_statement", "attributed_statement", "preproc_if", "preproc_ifdef", "preproc_include", "preproc_def",
-    "preproc_function_def", "preproc_call", "preproc_else", "preproc_elif",
-})  # fmt: skip
-BRACED = frozenset({"compound_statement", "declaration_list", "field_declaration_list", "enumerator_list"})
-CONTAINERS = frozenset({
-    "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef", "case_statement",
-    "labeled_statement",
-})  # fmt: skip
+LINES = words("""
+    declaration function_definition type_definition linkage_specification struct_specifier union_specifier
+    enum_specifier field_declaration enumerator compound_statement expression_statement if_statement
+    switch_statement case_statement while_statement do_statement for_statement return_statement break_statement
+    continue_statement goto_statement labeled_statement attributed_statement preproc_if preproc_ifdef
+    preproc_include preproc_def preproc_function_def preproc_call preproc_else preproc_elif
+""")
+BRACED = words("compound_statement declaration_list field_declaration_list enumerator_list")
+CONTAINERS = words("""
+    preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef case_statement labeled_statement
+""")
 # An attribute may be a macro's name in the clothes of one.
-ATOMS = frozenset({
-    "string_literal", "char_literal", "system_lib_string", "attribute_declaration", "preproc_arg",
-})  # fmt: skip
-BRANCHES = frozenset({"if_statement", "for_statement", "while_statement", "do_statement", "case"})
-WRAPPERS = frozenset({"type_definition", "declaration", "field_declaration", "linkage_specification"})
+ATOMS = words("string_literal char_literal system_lib_string attribute_declaration preproc_arg")
+BRANCHES = words("if_statement for_statement while_statement do_statement case")
+WRAPPERS = words("type_definition declaration field_declaration linkage_specification")
 
 _CALLED_LIKE_FUNCTIONS = (
-    "sizeof", "alignof", "_Alignof", "__alignof__", "alignas", "offsetof", "defined", "_Generic", "__attribute__",
-    "__attribute", "__declspec", "asm", "__asm__", "__asm",
-)  # fmt: skip
-TOKENS: Mapping[str, TokenSpacing] = {
+    "sizeof",
+    "alignof",
+    "_Alignof",
+    "__alignof__",
+    "alignas",
+    "offsetof",
+    "defined",
+    "_Generic",
+    "__attribute__",
+    "__attribute",
+    "__declspec",
+    "asm",
+    "__asm__",
+    "__asm",
+)
+TOKENS = {
     **BRACKETS,
     **dict.fromkeys(_CALLED_LIKE_FUNCTIONS, TokenSpacing.WORD),
-    ".": TokenSpacing.TIGHT,
-    "->": TokenSpacing.TIGHT,
-    "::": TokenSpacing.TIGHT,
-    ";": TokenSpacing.COMMA,
-    "++": TokenSpacing.STEP,
-    "--": TokenSpacing.STEP,
-    "!": TokenSpacing.PREFIX,
-    "~": TokenSpacing.PREFIX,
-    "[[": TokenSpacing.OPEN,
-    "]]": TokenSpacing.CLOSE,
+    **spaced("""
+    TIGHT  . -> ::
+    COMMA  ;
+    STEP   ++ --
+    PREFIX ! ~
+    OPEN   [[
+    CLOSE  ]]
+"""),
 }
 _POINTERS = ("pointer_declarator", "abstract_pointer_declarator", "pointer_expression")
-TOKENS_IN: Mapping[tuple[str, str], TokenSpacing] = {
+TOKENS_IN = {
     **{(parent, "*"): TokenSpacing.PREFIX for parent in _POINTERS},
-    ("pointer_expression", "&"): TokenSpacing.PREFIX,
-    ("unary_expression", "-"): TokenSpacing.PREFIX,
-    ("unary_expression", "+"): TokenSpacing.PREFIX,
-    ("case_statement", ":"): TokenSpacing.COMMA,
-    ("labeled_statement", ":"): TokenSpacing.COMMA,
-    ("cast_expression", ")"): TokenSpacing.TIGHT,
-    ("initializer_list", "{"): TokenSpacing.OPEN,
-    ("parenthesized_declarator", "("): TokenSpacing.PREFIX,
-    ("abstract_parenthesized_declarator", "("): TokenSpacing.PREFIX,
-    ("field_designator", "."): TokenSpacing.PREFIX,
-    ("subscript_designator", "["): TokenSpacing.PREFIX,
+    **spaced_in("""
+    PREFIX   pointer_expression &  unary_expression -  unary_expression +  parenthesized_declarator (
+       abstract_parenthesized_declarator (  field_designator .  subscript_designator [
+    COMMA    case_statement :  labeled_statement :
+    TIGHT    cast_expression )
+    OPEN     initializer_list {
+"""),
 }
 ASSIGNMENTS = {"assignment_expression": "left", "update_expression": "argument"}
 # Types that no class stands behind.
-_BUILT_IN = frozenset({"primitive_type", "sized_type_specifier", "placeholder_type_specifier", "auto", "decltype"})
-_STRUCTURES = frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"})
-_FUNCTION_WORDS = frozenset({
-    "storage_class_specifier", "virtual", "explicit_function_specifier", "virtual_specifier", "noexcept",
-})  # fmt: skip
+_BUILT_IN = words("primitive_type sized_type_specifier placeholder_type_specifier auto decltype")
+_STRUCTURES = words("struct_specifier union_specifier enum_specifier class_specifier")
+_FUNCTION_WORDS = words("storage_class_specifier virtual explicit_function_specifier virtual_specifier noexcept")
 _CLAUSES = {
     "default_method_clause": "default",
     "delete_method_clause": "delete",

@@ -14,18 +14,19 @@ from collections.abc import Callable, Mapping
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import DefinitionHead, raw_text
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 
 # What a node of one kind defines.
 Define = Callable[[Node], DefinitionHead | None]
 
-FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+FUNCTIONS = words("arrow_function function_expression generator_function")
 DEFAULT = "default"
 # What stands around a value without changing what it is.
-_AROUND = frozenset({
-    "parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression", "type_assertion",
-    "assignment_expression",
-})  # fmt: skip
+_AROUND = words("""
+    parenthesized_expression as_expression satisfies_expression non_null_expression type_assertion
+    assignment_expression
+""")
 # Deeper than anyone writes by hand; each of many values in each other looks this far.
 _MAX_AROUND = 12
 # Calls that run the function they are given, or keep it for later: what they return is no function.
@@ -36,10 +37,9 @@ _NO_OWNERS = ("this", "window", "globalThis", "global", "module", "exports")
 _KEY = re.compile(r"[\w$\-./* ]{1,80}|(?:[\w$\-./* ]+:)+[\w$\-./* ]*", re.ASCII)
 
 
-_MEMBERS = frozenset({
-    "method_definition", "method_signature", "abstract_method_signature", "pair", "field_definition",
-    "public_field_definition",
-})  # fmt: skip
+_MEMBERS = words("""
+    method_definition method_signature abstract_method_signature pair field_definition public_field_definition
+""")
 # Objects whose members are names of all the program.
 _PROGRAM = ("window", "globalThis", "global", "self")
 

@@ -10,16 +10,17 @@ from codesum_pipeline.languages.ecmascript.definitions import (
     key_name,
     unwrapped,
 )
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter
 
 _WORDS = frozenset({
     "abstract", "accessor", "async", "declare", "default", "export", "get", "override", "private", "protected",
     "public", "readonly", "set", "static", "static get",
 })  # fmt: skip
-_CARRIERS = frozenset({"accessibility_modifier", "override_modifier"})
+_CARRIERS = words("accessibility_modifier override_modifier")
 # The text of each link of a long chain of calls would hold all links before it.
 _MAX_RECEIVER = 300
-_HIDING = frozenset({"private", "protected"})
+_HIDING = words("private protected")
 
 
 def parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -319,8 +320,8 @@ def enum_members(node: Node, text: Text) -> Iterable[str]:
             yield key_name(child.child_by_field_name("name") or child)
 
 
-_RETURNS = frozenset({"return_statement"})
-_CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
+_RETURNS = words("return_statement")
+_CLOSURES = words("arrow_function function_expression generator_function")
 _ASSIGNMENTS = {
     "assignment_expression": "left",
     "augmented_assignment_expression": "left",
@@ -328,8 +329,8 @@ _ASSIGNMENTS = {
 }
 JAVASCRIPT_FACTS = Facts(
     returns=_RETURNS,
-    raises=frozenset({"throw_statement"}),
-    yields=frozenset({"yield_expression"}),
+    raises=words("throw_statement"),
+    yields=words("yield_expression"),
     assignments=_ASSIGNMENTS,
     closures=_CLOSURES,
     result=result,
@@ -337,14 +338,13 @@ JAVASCRIPT_FACTS = Facts(
 )
 TYPESCRIPT_FACTS = Facts(
     returns=_RETURNS,
-    raises=frozenset({"throw_statement"}),
-    yields=frozenset({"yield_expression"}),
+    raises=words("throw_statement"),
+    yields=words("yield_expression"),
     assignments=_ASSIGNMENTS,
     closures=_CLOSURES,
     result=result,
     fields={
-        "public_field_definition": field,
-        "property_signature": field,
+        "public_field_definition property_signature": field,
         "method_definition": constructor_fields,
         "enum_body": enum_members,
     },

@@ -5,7 +5,7 @@ import tree_sitter_javascript
 from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.declaration import Declaration, Docs
 from codesum_pipeline.languages.ecmascript import definitions, facts, jsdoc, layout, modules
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.languages.spelling import is_always
 
 SPEC = LanguageSpec(
@@ -15,7 +15,7 @@ SPEC = LanguageSpec(
     grammar=tree_sitter_javascript.language,
     lines=layout.LINES | {"using_declaration"},
     restarts=layout.RESTARTS,
-    blocks=frozenset({"program"}),
+    blocks=words("program"),
     containers=layout.CASES,
     hanging=layout.CASES,
     rows=layout.ROWS,
@@ -29,11 +29,7 @@ SPEC = LanguageSpec(
     bare=layout.BARE,
     lists=layout.LISTS,
     respelled=layout.RESPELLED,
-    terminated={
-        **layout.TERMINATED,
-        "field_definition": layout.is_ended_member,
-        "using_declaration": is_always,
-    },
+    terminated={**layout.TERMINATED, "field_definition": layout.is_ended_member, "using_declaration": is_always},
     tokens=layout.TOKENS | layout.MARKUP_TOKENS,
     tokens_in=layout.TOKENS_IN | layout.MARKUP_TOKENS_IN,
 )
@@ -41,10 +37,10 @@ SPEC = LanguageSpec(
 DECLARATION = Declaration(
     spec=SPEC,
     definitions=definitions.JAVASCRIPT,
-    shown_marks=frozenset({"=>"}),
+    shown_marks=words("=>"),
     docs=Docs.MARKED,
     doc_marks=("/**",),
-    preambles=frozenset({"decorator"}),
+    preambles=words("decorator"),
     blocks=layout.BLOCKS,
     hoisted=layout.HOISTED,
     assigned=layout.ASSIGNED,
@@ -60,8 +56,7 @@ DECLARATION = Declaration(
         "call_expression": facts.read_call,
         "new_expression": facts.read_new,
         "decorator": facts.read_decorator,
-        "jsx_opening_element": facts.read_element,
-        "jsx_self_closing_element": facts.read_element,
+        "jsx_opening_element jsx_self_closing_element": facts.read_element,
     },
     imports={
         "import_statement": modules.read_import,
@@ -69,8 +64,7 @@ DECLARATION = Declaration(
         "call_expression": modules.read_loaded,
     },
     typed={
-        "variable_declarator": facts.typed_variable,
-        "field_definition": facts.typed_variable,
+        "variable_declarator field_definition": facts.typed_variable,
         "assignment_expression": facts.typed_assignment,
         "comment": jsdoc.typed_below,
     },

@@ -12,77 +12,57 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.ecmascript.brackets import GROUP, is_bare_group
-from codesum_pipeline.languages.spacing import BRACKETS, TokenSpacing
+from codesum_pipeline.languages.spec import BRACKETS, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import is_always, lists, spell_number, spell_quoted
 
-LINES = frozenset({
-    "break_statement", "class_declaration", "class_static_block", "continue_statement", "debugger_statement",
-    "do_statement", "empty_statement", "export_statement", "expression_statement", "for_in_statement",
-    "for_statement", "function_declaration", "generator_function_declaration", "if_statement",
-    "import_statement", "labeled_statement", "lexical_declaration", "return_statement", "statement_block",
-    "switch_case", "switch_default", "switch_statement", "throw_statement", "try_statement", "variable_declaration",
-    "while_statement", "with_statement",
-})  # fmt: skip
-RESTARTS = frozenset({"else_clause"})
-CASES = frozenset({"switch_case", "switch_default"})
+LINES = words("""
+    break_statement class_declaration class_static_block continue_statement debugger_statement do_statement
+    empty_statement export_statement expression_statement for_in_statement for_statement function_declaration
+    generator_function_declaration if_statement import_statement labeled_statement lexical_declaration
+    return_statement statement_block switch_case switch_default switch_statement throw_statement try_statement
+    variable_declaration while_statement with_statement
+""")
+RESTARTS = words("else_clause")
+CASES = words("switch_case switch_default")
 # All that stands between the braces of these starts a line, and so do the statements between those of the others.
-ROWS = frozenset({"class_body", "object"})
+ROWS = words("class_body object")
 BRACED = ROWS | {"statement_block", "switch_body"}
-ATOMS = frozenset({"meta_property", "regex", "string"})
-COMMENTS = frozenset({"comment", "hash_bang_line", "html_comment"})
-BRANCHES = frozenset({
-    "if_statement", "for_statement", "for_in_statement", "while_statement", "do_statement", "switch_case",
-    "catch_clause",
-})  # fmt: skip
+ATOMS = words("meta_property regex string")
+COMMENTS = words("comment hash_bang_line html_comment")
+BRANCHES = words("""
+    if_statement for_statement for_in_statement while_statement do_statement switch_case catch_clause
+""")
 # What has names of its own.
-BLOCKS = frozenset({
-    "statement_block", "arrow_function", "function_expression", "generator_function", "for_statement",
-    "for_in_statement", "catch_clause", "switch_body", "class_static_block",
-})  # fmt: skip
-HOISTED = frozenset({"variable_declaration"})
-ASSIGNED = frozenset({"assignment_expression"})
+BLOCKS = words("""
+    statement_block arrow_function function_expression generator_function for_statement for_in_statement
+    catch_clause switch_body class_static_block
+""")
+HOISTED = words("variable_declaration")
+ASSIGNED = words("assignment_expression")
 # A function that is returned is all that its statement holds, and no line may end after `return`.
-WRAPPERS = frozenset({
-    "export_statement", "expression_statement", "lexical_declaration", "return_statement", "variable_declaration",
-})  # fmt: skip
+WRAPPERS = words("export_statement expression_statement lexical_declaration return_statement variable_declaration")
 
-TOKENS = {
-    **BRACKETS,
-    ".": TokenSpacing.TIGHT,
-    "optional_chain": TokenSpacing.TIGHT,
-    ":": TokenSpacing.COMMA,
-    ";": TokenSpacing.COMMA,
-    "...": TokenSpacing.PREFIX,
-    "@": TokenSpacing.PREFIX,
-    "++": TokenSpacing.STEP,
-    "--": TokenSpacing.STEP,
-    "!": TokenSpacing.PREFIX,
-    "~": TokenSpacing.PREFIX,
-    "-": TokenSpacing.EITHER,
-    "+": TokenSpacing.EITHER,
-    "number": TokenSpacing.NUMBER,
-    "`": TokenSpacing.QUOTE,
-    "${": TokenSpacing.OPEN,
-}
-TOKENS_IN = {
-    ("ternary_expression", ":"): TokenSpacing.INFIX,
-    ("unary_expression", "-"): TokenSpacing.APART,
-    ("unary_expression", "+"): TokenSpacing.APART,
-    ("template_string", "string_fragment"): TokenSpacing.TIGHT,
-    ("template_string", "escape_sequence"): TokenSpacing.TIGHT,
-    ("template_substitution", "}"): TokenSpacing.QUOTE,
-    ("object_pattern", "}"): TokenSpacing.WORD,
-    ("named_imports", "}"): TokenSpacing.WORD,
-    ("export_clause", "}"): TokenSpacing.WORD,
-    ("namespace_import", "*"): TokenSpacing.WORD,
-    ("import", "import"): TokenSpacing.WORD,
-    ("generator_function_declaration", "*"): TokenSpacing.CLOSE,
-    ("generator_function", "*"): TokenSpacing.CLOSE,
-    ("yield_expression", "*"): TokenSpacing.CLOSE,
-    ("method_definition", "*"): TokenSpacing.PREFIX,
-    # A field is ended by its own, which is written whether it stands there or not.
-    ("class_body", ";"): TokenSpacing.OMITTED,
-}
+TOKENS = BRACKETS | spaced("""
+    TIGHT  . optional_chain
+    COMMA  : ;
+    PREFIX ... @ ! ~
+    STEP   ++ --
+    EITHER - +
+    NUMBER number
+    QUOTE  `
+    OPEN   ${
+""")
+# A field is ended by its own `;`, which is written whether it stands there or not.
+TOKENS_IN = spaced_in("""
+    INFIX     ternary_expression :
+    APART     unary_expression -  unary_expression +
+    TIGHT     template_string string_fragment  template_string escape_sequence
+    QUOTE     template_substitution }
+    WORD      object_pattern }  named_imports }  export_clause }  namespace_import *  import import
+    CLOSE     generator_function_declaration *  generator_function *  yield_expression *
+    PREFIX    method_definition *
+    OMITTED   class_body ;
+""")
 
 
 def _is_one_name(parameters: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -144,31 +124,42 @@ _PROPERTIES = {
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _STATEMENTS = ("program", "statement_block", "switch_case", "switch_default", "class_body")
 _MODIFIERS = (
-    b"get", b"set", b"static", b"async", b"accessor", b"declare", b"abstract", b"readonly", b"override", b"public",
-    b"private", b"protected",
-)  # fmt: skip
+    b"get",
+    b"set",
+    b"static",
+    b"async",
+    b"accessor",
+    b"declare",
+    b"abstract",
+    b"readonly",
+    b"override",
+    b"public",
+    b"private",
+    b"protected",
+)
 _LONGEST_WORD = 3
 BARE = {"formal_parameters": _is_one_name, GROUP: is_bare_group, "empty_statement": _is_idle}
 # What a `;` ends, written or not.
 _ENDED = (
-    "break_statement", "continue_statement", "debugger_statement", "do_statement", "expression_statement",
-    "import_statement", "lexical_declaration", "return_statement", "throw_statement", "variable_declaration",
-)  # fmt: skip
+    "break_statement",
+    "continue_statement",
+    "debugger_statement",
+    "do_statement",
+    "expression_statement",
+    "import_statement",
+    "lexical_declaration",
+    "return_statement",
+    "throw_statement",
+    "variable_declaration",
+)
 TERMINATED = {
     **dict.fromkeys(_ENDED, is_always),
     "export_statement": _has_no_declaration,
     "expression_statement": _ends,
 }
-LISTS = lists(
-    "arguments",
-    "formal_parameters",
-    "array",
-    "array_pattern",
-    "object",
-    "object_pattern",
-    "named_imports",
-    "export_clause",
-)
+LISTS = lists("""
+        arguments formal_parameters array array_pattern object object_pattern named_imports export_clause
+    """)
 RESPELLED = {"string": _spell_string, "number": spell_number}
 
 
@@ -179,24 +170,16 @@ def _says_nothing(braces: Node) -> bool:
 
 
 MARKUP_HOLLOW = {"jsx_expression": _says_nothing}
-MARKUP_FOLDED = frozenset({"jsx_text"})
-MARKUP_TOKENS = {
-    "/>": TokenSpacing.WORD,
-    "</": TokenSpacing.TIGHT,
-    "jsx_text": TokenSpacing.TIGHT,
-    "html_character_reference": TokenSpacing.TIGHT,
-}
-MARKUP_TOKENS_IN = {
-    ("jsx_opening_element", "<"): TokenSpacing.OPEN,
-    # What stands in a tag is no operand, so that braces after it stand apart: `<div {...rest}>`.
-    ("jsx_opening_element", "identifier"): TokenSpacing.INFIX,
-    ("jsx_opening_element", ">"): TokenSpacing.TIGHT,
-    ("jsx_self_closing_element", "<"): TokenSpacing.OPEN,
-    ("jsx_self_closing_element", "identifier"): TokenSpacing.INFIX,
-    ("jsx_closing_element", ">"): TokenSpacing.CLOSE,
-    ("jsx_attribute", "property_identifier"): TokenSpacing.INFIX,
-    ("jsx_attribute", "string"): TokenSpacing.INFIX,
-    ("jsx_attribute", "="): TokenSpacing.TIGHT,
-    ("jsx_expression", "{"): TokenSpacing.OPEN,
-    ("jsx_namespace_name", ":"): TokenSpacing.TIGHT,
-}
+MARKUP_FOLDED = words("jsx_text")
+MARKUP_TOKENS = spaced("""
+    WORD  />
+    TIGHT </ jsx_text html_character_reference
+""")
+# What stands in a tag is no operand, so that braces after it stand apart: `<div {...rest}>`.
+MARKUP_TOKENS_IN = spaced_in("""
+    OPEN    jsx_opening_element <  jsx_self_closing_element <  jsx_expression {
+    INFIX   jsx_opening_element identifier  jsx_self_closing_element identifier  jsx_attribute property_identifier
+       jsx_attribute string
+    TIGHT   jsx_opening_element >  jsx_attribute =  jsx_namespace_name :
+    CLOSE   jsx_closing_element >
+""")

@@ -7,27 +7,39 @@ import tree_sitter_typescript
 from codesum_pipeline.languages.ecmascript import definitions, facts, javascript, layout
 from codesum_pipeline.languages.ecmascript.brackets import is_bare_type
 from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import is_always, lists
 
-_DECLARED = frozenset({
-    "abstract_class_declaration", "ambient_declaration", "enum_declaration", "function_signature", "import_alias",
-    "interface_declaration", "internal_module", "module", "type_alias_declaration",
-})  # fmt: skip
+_DECLARED = words("""
+    abstract_class_declaration ambient_declaration enum_declaration function_signature import_alias
+    interface_declaration internal_module module type_alias_declaration
+""")
 _ROWS = layout.ROWS | {"enum_body", "interface_body", "object_type"}
 _MARKED_OPTIONAL = (
-    "abstract_method_signature", "method_definition", "method_signature", "optional_parameter", "optional_type",
-    "property_signature", "public_field_definition",
-)  # fmt: skip
-_ENDED = (
-    "abstract_method_signature", "function_signature", "import_alias", "type_alias_declaration",
-)  # fmt: skip
-_MEMBERS = (
-    "call_signature", "construct_signature", "index_signature", "method_signature", "property_signature",
+    "abstract_method_signature",
+    "method_definition",
+    "method_signature",
+    "optional_parameter",
+    "optional_type",
+    "property_signature",
     "public_field_definition",
-)  # fmt: skip
+)
+_ENDED = (
+    "abstract_method_signature",
+    "function_signature",
+    "import_alias",
+    "type_alias_declaration",
+)
+_MEMBERS = (
+    "call_signature",
+    "construct_signature",
+    "index_signature",
+    "method_signature",
+    "property_signature",
+    "public_field_definition",
+)
 # The signatures of a function that come before it, or stand alone.
-HEADS = frozenset({"abstract_method_signature", "function_signature", "method_signature"})
+HEADS = words("abstract_method_signature function_signature method_signature")
 
 
 SPEC = LanguageSpec(
@@ -37,7 +49,7 @@ SPEC = LanguageSpec(
     grammar=tree_sitter_typescript.language_typescript,
     lines=layout.LINES | _DECLARED,
     restarts=layout.RESTARTS,
-    blocks=frozenset({"program"}),
+    blocks=words("program"),
     containers=layout.CASES,
     hanging=layout.CASES,
     rows=_ROWS,
@@ -49,7 +61,7 @@ SPEC = LanguageSpec(
     bare={**layout.BARE, "parenthesized_type": is_bare_type},
     lists={
         **layout.LISTS,
-        **lists("type_arguments", "type_parameters", "tuple_type", "enum_body", "object_type", "interface_body"),
+        **lists("type_arguments type_parameters tuple_type enum_body object_type interface_body"),
     },
     respelled=layout.RESPELLED,
     terminated={
@@ -57,30 +69,25 @@ SPEC = LanguageSpec(
         **dict.fromkeys(_ENDED, is_always),
         **dict.fromkeys(_MEMBERS, layout.is_ended_member),
     },
-    tokens={
-        **layout.TOKENS,
-        "?.": TokenSpacing.TIGHT,
-        "?:": TokenSpacing.COMMA,
-        "-?:": TokenSpacing.COMMA,
-        "+?:": TokenSpacing.COMMA,
-    },
+    tokens=layout.TOKENS
+    | spaced("""
+        TIGHT ?.
+        COMMA ?: -?: +?:
+    """),
     tokens_in={
         **layout.TOKENS_IN,
-        ("union_type", "|"): TokenSpacing.BETWEEN,
-        ("intersection_type", "&"): TokenSpacing.BETWEEN,
         **{(kind, mark): TokenSpacing.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
         **{(kind, "?"): TokenSpacing.CLOSE for kind in _MARKED_OPTIONAL},
-        ("conditional_type", ":"): TokenSpacing.INFIX,
-        ("non_null_expression", "!"): TokenSpacing.CLOSE,
-        ("public_field_definition", "!"): TokenSpacing.CLOSE,
-        ("variable_declarator", "!"): TokenSpacing.CLOSE,
-        ("type_arguments", "<"): TokenSpacing.OPEN,
-        ("type_arguments", ">"): TokenSpacing.CLOSE,
-        ("type_parameters", "<"): TokenSpacing.OPEN,
-        ("type_parameters", ">"): TokenSpacing.CLOSE,
-        ("import_require_clause", "require"): TokenSpacing.WORD,
-        ("template_literal_type", "string_fragment"): TokenSpacing.TIGHT,
-        ("template_type", "}"): TokenSpacing.QUOTE,
+        **spaced_in("""
+        BETWEEN   union_type |  intersection_type &
+        INFIX     conditional_type :
+        CLOSE     non_null_expression !  public_field_definition !  variable_declarator !  type_arguments >
+           type_parameters >
+        OPEN      type_arguments <  type_parameters <
+        WORD      import_require_clause require
+        TIGHT     template_literal_type string_fragment
+        QUOTE     template_type }
+    """),
     },
 )
 
@@ -92,17 +99,10 @@ DECLARATION = replace(
     facts=facts.TYPESCRIPT_FACTS,
     # What comments say of types counts in JavaScript alone.
     documented=lambda docstring: (),
-    calls={
-        "call_expression": facts.read_call,
-        "new_expression": facts.read_new,
-        "decorator": facts.read_decorator,
-    },
+    calls={"call_expression": facts.read_call, "new_expression": facts.read_new, "decorator": facts.read_decorator},
     typed={
-        "required_parameter": facts.typed_parameter,
-        "optional_parameter": facts.typed_parameter,
-        "variable_declarator": facts.typed_variable,
-        "public_field_definition": facts.typed_variable,
-        "property_signature": facts.typed_variable,
+        "required_parameter optional_parameter": facts.typed_parameter,
+        "variable_declarator public_field_definition property_signature": facts.typed_variable,
         "assignment_expression": facts.typed_assignment,
     },
 )

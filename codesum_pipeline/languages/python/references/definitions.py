@@ -7,6 +7,7 @@ from tree_sitter import Node
 from codesum_pipeline.languages.python.references.expressions import ExpressionReader
 from codesum_pipeline.languages.python.references.names import Bound, NameTable
 from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind, ScopeRanges
+from codesum_pipeline.languages.spec import words
 
 _CAPTURES = {
     ScopeKind.FUNCTION: "function",
@@ -14,7 +15,7 @@ _CAPTURES = {
     ScopeKind.LAMBDA: "lambda",
     ScopeKind.COMPREHENSION: "comprehension",
 }
-_CLASS_METHOD_NAMES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_CLASS_METHOD_NAMES = words("__new__ __init_subclass__ __class_getitem__")
 # What `*args` and `**kwargs` are, whatever their elements.
 _CONTAINERS = {"list_splat_pattern": "tuple[{}, ...]", "dictionary_splat_pattern": "dict[str, {}]"}
 

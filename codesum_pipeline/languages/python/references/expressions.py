@@ -16,6 +16,8 @@ import re
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.spec import words
+
 UNKNOWN_ROOT = "?"
 
 # Longer chains, alternatives and annotations are generated code, never a person's: their roots become unknown.
@@ -60,8 +62,8 @@ _LITERALS = {
     "none": "<None>",
 }
 # Calls that keep the elements of their only argument, so that looping over either is the same.
-_SAME_ELEMENTS = frozenset({"list", "tuple", "sorted", "reversed", "set", "frozenset", "iter"})
-_CASTS = frozenset({"cast", "typing.cast", "t.cast"})
+_SAME_ELEMENTS = words("list tuple sorted reversed set frozenset iter")
+_CASTS = words("cast typing.cast t.cast")
 # No longer callee has a meaning of its own.
 _MAX_SPECIAL_BYTES = max(map(len, _CASTS))
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 from tree_sitter import Node
 
 from codesum_pipeline.languages.python.references.expressions import MAX_DOTTED_LENGTH, ExpressionReader
+from codesum_pipeline.languages.spec import words
 
 
 class Bound(StrEnum):
@@ -65,9 +66,7 @@ class BoundAttribute(NamedTuple):
     read_at: int
 
 
-SEQUENCES = frozenset(
-    {"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple", "list", "parenthesized_expression"}
-)
+SEQUENCES = words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
 
 
 class NameTable:

@@ -13,8 +13,9 @@ from tree_sitter import Node
 from codesum_pipeline.languages.python.references.expressions import ExpressionReader, arguments_of
 from codesum_pipeline.languages.python.references.names import Bound, Moment, NameTable
 from codesum_pipeline.languages.python.references.scopes import ScopeRanges
+from codesum_pipeline.languages.spec import words
 
-_LEAVING = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
+_LEAVING = words("return_statement raise_statement continue_statement break_statement")
 _MOST_CLASSES = 4
 
 

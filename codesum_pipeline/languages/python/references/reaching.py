@@ -16,6 +16,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.python.references.names import Bound, BoundName
 from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind, ScopeRanges
+from codesum_pipeline.languages.spec import words
 
 # Between a name and the numbers of its bindings that reach.
 CHOSEN = "@"
@@ -23,7 +24,7 @@ CHOSEN = "@"
 # A name with more bindings in one scope is a table's, or a program's that wrote the file.
 _MOST_BINDINGS = 100
 _ROOT = re.compile(r"[^\W\d]\w*")
-_LEAVING = frozenset({"return_statement", "raise_statement"})
+_LEAVING = words("return_statement raise_statement")
 _OUTER = frozenset({Bound.GLOBAL, Bound.NONLOCAL, Bound.ELSEWHERE})
 
 

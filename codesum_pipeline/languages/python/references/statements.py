@@ -7,12 +7,13 @@ from tree_sitter import Node
 from codesum_pipeline.languages.python.references.expressions import ExpressionReader
 from codesum_pipeline.languages.python.references.names import SEQUENCES, Bound, Moment, NameTable
 from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind, ScopeRanges
+from codesum_pipeline.languages.spec import words
 
 RETURN = "return"
 YIELD = "yield"
 
 # Annotations that leave the type to the value.
-_UNTYPED = frozenset({"TypeAlias", "Final", "ClassVar"})
+_UNTYPED = words("TypeAlias Final ClassVar")
 
 
 class StatementReader:
