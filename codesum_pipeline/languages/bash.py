@@ -22,7 +22,6 @@ from codesum_pipeline.languages.declaration import (
     Text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import SymbolType
 
@@ -36,7 +35,6 @@ _WORDS = words("""
     string raw_string ansi_c_string translated_string expansion simple_expansion concatenation command_substitution
     process_substitution arithmetic_expansion subscript brace_expression extglob_pattern regex word number
 """)
-_ENDED = ("program", "compound_statement", "subshell", "do_group", "else_clause", "case_item")
 
 
 def _is_default(node: Node) -> bool:
@@ -86,16 +84,14 @@ SPEC = LanguageSpec(
         STEP   ++ --
         TIGHT  heredoc_body heredoc_end
     """),
-    tokens_in={
-        **{(parent, ";"): TokenSpacing.OMITTED for parent in _ENDED},
-        **spaced_in("""
-        OPEN     function_definition (  array (
-        CLOSE    function_definition )  case_item )  array )
-        PREFIX   case_item (
-        TIGHT    variable_assignment =  variable_assignment +=
-        INFIX    binary_expression <<
+    tokens_in=spaced_in("""
+        OMITTED   program|compound_statement|subshell|do_group|else_clause|case_item ;
+        OPEN      function_definition|array (
+        CLOSE     function_definition|case_item|array )
+        PREFIX    case_item (
+        TIGHT     variable_assignment =  variable_assignment +=
+        INFIX     binary_expression <<
     """),
-    },
 )
 
 # Zsh has flags in expansions, `for x (…)`, anonymous functions and globs that this grammar takes for something else.

@@ -18,7 +18,6 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -53,14 +52,13 @@ SPEC = LanguageSpec(
         APART  &
         WORD   ... nil true false
     """),
-    tokens_in={
-        **{(parent, ";"): TokenSpacing.OMITTED for parent in _ROWS | {"stab_clause"}},
-        **spaced_in("""
-        OPEN     arguments (  access_call [
-        TIGHT    map {
-        PREFIX   unary_operator -  unary_operator +  unary_operator ~~~
+    tokens_in=spaced_in("""
+        OMITTED   stab_clause|rescue_block|anonymous_function|source|body|do_block|block ;
+           catch_block|else_block|after_block ;
+        OPEN      arguments (  access_call [
+        TIGHT     map {
+        PREFIX    unary_operator -  unary_operator +  unary_operator ~~~
     """),
-    },
 )
 
 _MODULES = words("defmodule defprotocol defimpl")
@@ -75,16 +73,26 @@ _TYPES = words("type typep opaque")
 # Attributes whose value is a type, in which the names of types look like calls.
 _TYPED_ATTRIBUTES = _TYPES | _CALLBACKS | {"spec"}
 # Attributes that are no constants of the module.
-_OTHER_ATTRIBUTES = _PREAMBLES | _CALLBACKS | {
-    "moduledoc", "typedoc", "behaviour", "optional_callbacks", "spec", "derive", "enforce_keys", "before_compile",
-    "after_compile", "on_definition", "on_load", "external_resource", "moduletag", "describetag",
-}  # fmt: skip
+_OTHER_ATTRIBUTES = (
+    _PREAMBLES
+    | _CALLBACKS
+    | words("""
+    moduledoc typedoc behaviour optional_callbacks spec derive enforce_keys before_compile after_compile
+    on_definition on_load external_resource moduletag describetag
+""")
+)
 _IMPORTS = words("alias import require use")
 # What looks like a call and is a word of the language.
-_WORDS = forms.DEFINERS | _MODULES | _TESTS | _IMPORTS | {
-    "defstruct", "defexception", "describe", "if", "unless", "case", "cond", "with", "for", "receive", "try", "quote",
-    "unquote", "unquote_splicing", "fn", "super", "__MODULE__",
-}  # fmt: skip
+_WORDS = (
+    forms.DEFINERS
+    | _MODULES
+    | _TESTS
+    | _IMPORTS
+    | words("""
+    defstruct defexception describe if unless case cond with for receive try quote unquote unquote_splicing fn super
+    __MODULE__
+""")
+)
 
 
 def _call_definition(node: Node) -> DefinitionHead | None:

@@ -62,11 +62,11 @@ SPEC = LanguageSpec(
         EITHER * & - + ^ <-
     """),
     tokens_in=spaced_in("""
-        TIGHT     slice_expression :  slice_type ]  array_type ]  map_type ]
-        WORD      func_literal func  function_type func  map_type map
-        PREFIX    pointer_type *  slice_type [  array_type [
-        OMITTED   statement_list ;  source_file ;  field_declaration_list ;  interface_type ;  import_spec_list ;
-           const_declaration ;  var_spec_list ;  type_declaration ;
+        TIGHT     slice_expression :  slice_type|array_type|map_type ]
+        WORD      func_literal|function_type func  map_type map
+        PREFIX    pointer_type *  slice_type|array_type [
+        OMITTED   statement_list|source_file|field_declaration_list|interface_type ;
+           import_spec_list|const_declaration|var_spec_list|type_declaration ;
     """),
 )
 

@@ -67,8 +67,8 @@ SPEC = LanguageSpec(
         STEP   ++ --
     """),
     tokens_in=spaced_in("""
-        OPEN     type_arguments <  type_parameters <  array_initializer {  element_value_array_initializer {
-        CLOSE    type_arguments >  type_parameters >  switch_block_statement_group :
+        OPEN     type_arguments|type_parameters <  array_initializer|element_value_array_initializer {
+        CLOSE    type_arguments|type_parameters >  switch_block_statement_group :
         WORD     method_reference new  class_literal class  wildcard ?
         COMMA    labeled_statement :
         PREFIX   annotated_type @

@@ -27,7 +27,6 @@ from codesum_pipeline.languages.declaration import (
     raw_text,
 )
 from codesum_pipeline.languages.kotlin_words import annotations, masked, unknown
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -66,48 +65,18 @@ SPEC = LanguageSpec(
         WORD   this super
         QUOTE  """
     '''),
-    tokens_in={
-        **{
-            (parent, ";"): TokenSpacing.OMITTED
-            for parent in (
-                "source_file",
-                "block",
-                "class_body",
-                "lambda_literal",
-                "when_expression",
-            )
-        },
-        **{
-            (parent, ":"): TokenSpacing.INFIX
-            for parent in (
-                "class_declaration",
-                "object_declaration",
-                "companion_object",
-                "object_literal",
-                "secondary_constructor",
-                "type_constraint",
-                "type_parameter",
-            )
-        },
-        **{
-            (parent, mark): token
-            for mark, token in (("<", TokenSpacing.OPEN), (">", TokenSpacing.CLOSE))
-            for parent in (
-                "type_arguments",
-                "type_parameters",
-                "super_expression",
-            )
-        },
-        **spaced_in("""
-        QUOTE    string_literal "
-        TIGHT    interpolation }  interpolation $  interpolation identifier  file_annotation :  use_site_target :
-        CLOSE    nullable_type ?
-        PREFIX   spread_expression *  labeled_expression label
-        WORD     getter get  setter set  primary_constructor constructor  secondary_constructor constructor
+    tokens_in=spaced_in("""
+        OMITTED   source_file|block|class_body|lambda_literal|when_expression ;
+        INFIX     class_declaration|object_declaration|companion_object|object_literal :
+           secondary_constructor|type_constraint|type_parameter :  infix_expression identifier
+        OPEN      type_arguments|type_parameters|super_expression <
+        CLOSE     type_arguments|type_parameters|super_expression >  nullable_type ?
+        QUOTE     string_literal "
+        TIGHT     interpolation }  interpolation $  interpolation identifier  file_annotation|use_site_target :
+        PREFIX    spread_expression *  labeled_expression label
+        WORD      getter get  setter set  primary_constructor|secondary_constructor constructor
            anonymous_function fun
-        INFIX    infix_expression identifier
     """),
-    },
 )
 
 

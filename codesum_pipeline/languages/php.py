@@ -75,7 +75,7 @@ SPEC = LanguageSpec(
         OPEN   #[
     """),
     tokens_in=spaced_in("""
-        PREFIX   optional_type ?  reference_modifier &  by_ref &  array_creation_expression [  list_literal [
+        PREFIX   optional_type ?  reference_modifier|by_ref &  array_creation_expression|list_literal [
            cast_expression (
         INFIX    conditional_expression :  type_list |  anonymous_function function
         TIGHT    union_type |

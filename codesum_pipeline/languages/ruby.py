@@ -37,11 +37,10 @@ _IMPORTS = words("require require_relative load autoload")
 # Calls that declare something, and so are no calls here.
 _DECLARING = _VISIBILITY | _DEFINING_CALLS | MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
 _CLAUSES = words("rescue else ensure")
-_STATEMENTS = _CLAUSES | {
-    "return", "if", "unless", "case", "case_match", "while", "until", "for", "begin", "assignment", "if_modifier",
-    "unless_modifier", "while_modifier", "until_modifier", "alias", "undef", "break", "next", "redo", "retry", "method",
-    "singleton_method", "class", "module",
-}  # fmt: skip
+_STATEMENTS = _CLAUSES | words("""
+    return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
+    until_modifier alias undef break next redo retry method singleton_method class module
+""")
 _BLOCKS = words("block do_block")
 
 

@@ -62,15 +62,15 @@ SPEC = LanguageSpec(
     """),
     tokens_in=spaced_in("""
         OMITTED   program ;  then then  do do
-        PREFIX    array [  array_pattern [  find_pattern [  hash {  hash_pattern {  parenthesized_statements (
-           parenthesized_pattern (  destructured_parameter (  destructured_left_assignment (  unary -  unary +
-           unary &  splat_argument *  splat_parameter *  rest_assignment *  hash_splat_argument **
-           hash_splat_parameter **  hash_splat_nil **  block_argument &  block_parameter &
-           variable_reference_pattern ^  expression_reference_pattern ^
-        CLOSE     hash }  hash_pattern }  setter =  rational r  complex i  complex ri
+        PREFIX    array|array_pattern|find_pattern [  hash|hash_pattern {
+           parenthesized_statements|parenthesized_pattern|destructured_parameter (  destructured_left_assignment (
+           unary -  unary +  unary|block_argument|block_parameter &
+           splat_argument|splat_parameter|rest_assignment *
+           hash_splat_argument|hash_splat_parameter|hash_splat_nil **
+           variable_reference_pattern|expression_reference_pattern ^
+        CLOSE     hash|hash_pattern }  setter =  rational r  complex i  complex ri
         TIGHT     interpolation }  range ..
-        COMMA     interpolation ;  block_parameters ;  lambda_parameters ;  pair :  keyword_pattern :
-           keyword_parameter :
+        COMMA     interpolation|block_parameters|lambda_parameters ;  pair|keyword_pattern|keyword_parameter :
         STEP      block_parameters |
         TEXT      regex /
     """),

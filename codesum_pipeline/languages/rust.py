@@ -64,14 +64,13 @@ SPEC = LanguageSpec(
         SPACED =>
     """),
     tokens_in=spaced_in("""
-        CLOSE    macro_invocation !  use_wildcard *  type_arguments >  type_parameters >  bracketed_type >
-           for_lifetimes >
+        CLOSE    macro_invocation !  use_wildcard *  type_arguments|type_parameters|bracketed_type|for_lifetimes >
         TIGHT    inner_attribute_item !
         WORD     never_type !  visibility_modifier pub  function_type fn  macro_definition macro_rules!
            impl_item impl
-        PREFIX   removed_trait_bound ?  reference_type &  reference_expression &  reference_pattern &
-           self_parameter &  pointer_type *  array_type [  base_field_initializer ..
-        OPEN     type_arguments <  type_parameters <  bracketed_type <  for_lifetimes <  use_list {
+        PREFIX   removed_trait_bound ?  reference_type|reference_expression|reference_pattern|self_parameter &
+           pointer_type *  array_type [  base_field_initializer ..
+        OPEN     type_arguments|type_parameters|bracketed_type|for_lifetimes <  use_list {
     """),
 )
 

@@ -3,7 +3,6 @@
 import tree_sitter_scala
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 
@@ -56,39 +55,17 @@ SPEC = LanguageSpec(
         PREFIX @
         INFIX  operator_identifier
     """),
-    tokens_in={
-        **{
-            (parent, ";"): TokenSpacing.OMITTED
-            for parent in (
-                "compilation_unit",
-                "template_body",
-                "enum_body",
-                "block",
-                "indented_block",
-                "case_clause",
-                "refinement",
-            )
-        },
-        **{("prefix_expression", operator): TokenSpacing.PREFIX for operator in "+-!~"},
-        **{
-            (parent, "operator_identifier"): TokenSpacing.WORD
-            for parent in (
-                "function_definition",
-                "function_declaration",
-                "arguments",
-                "field_expression",
-                "namespace_selectors",
-            )
-        },
-        **spaced_in("""
-        OPEN     namespace_selectors {
-        TIGHT    access_qualifier [
-        PREFIX   splice_expression ${  quote_expression '  covariant_type_parameter +
-           contravariant_type_parameter -
-        INFIX    infix_expression identifier  capture_pattern @  covariant_type_parameter :
-           contravariant_type_parameter :  type_parameters :
-        CLOSE    repeated_parameter_type *  repeat_pattern *
-        SPACED   lambda_expression =>
+    tokens_in=spaced_in("""
+        OMITTED   compilation_unit|template_body|enum_body|block|indented_block|case_clause ;  refinement ;
+        PREFIX    prefix_expression|covariant_type_parameter +  prefix_expression|contravariant_type_parameter -
+           prefix_expression !  prefix_expression ~  splice_expression ${  quote_expression '
+        WORD      function_definition|function_declaration|arguments|field_expression operator_identifier
+           namespace_selectors operator_identifier
+        OPEN      namespace_selectors {
+        TIGHT     access_qualifier [
+        INFIX     infix_expression identifier  capture_pattern @
+           covariant_type_parameter|contravariant_type_parameter|type_parameters :
+        CLOSE     repeated_parameter_type|repeat_pattern *
+        SPACED    lambda_expression =>
     """),
-    },
 )

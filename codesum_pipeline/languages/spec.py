@@ -128,14 +128,14 @@ def spaced(table: str) -> dict[str, TokenSpacing]:
 
 
 def spaced_in(table: str) -> dict[tuple[str, str], TokenSpacing]:
-    """How tokens stand in a node: a name of `TokenSpacing`, then pairs of a node type and a token in it."""
+    """How tokens stand in a node: a name of `TokenSpacing`, then pairs of node types (`a|b`) and a token in them."""
     found: dict[tuple[str, str], TokenSpacing] = {}
     spacing, parent = TokenSpacing.START, ""
     for word in table.split():
         if word in TokenSpacing.__members__:
             spacing = TokenSpacing[word]
         elif parent:
-            found[parent, word] = spacing
+            found.update({(kind, word): spacing for kind in parent.split("|")})
             parent = ""
         else:
             parent = word

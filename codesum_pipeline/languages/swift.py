@@ -58,12 +58,12 @@ SPEC = LanguageSpec(
         EITHER & - +
     """),
     tokens_in=spaced_in("""
-        PREFIX    pattern .  prefix_expression .  if_statement .  guard_statement .  while_statement .
-           array_literal [  array_type [  dictionary_literal [  dictionary_type [
+        PREFIX    pattern|prefix_expression|if_statement|guard_statement|while_statement .
+           array_literal|array_type|dictionary_literal|dictionary_type [
         INFIX     ternary_expression ?  ternary_expression :
-        CLOSE     as_operator ?  type_parameters >  type_arguments >  parameter ...
-        OPEN      type_parameters <  type_arguments <
-        OMITTED   statements ;  class_body ;  protocol_body ;  enum_class_body ;  enum_entry ;  source_file ;
+        CLOSE     as_operator ?  type_parameters|type_arguments >  parameter ...
+        OPEN      type_parameters|type_arguments <
+        OMITTED   statements|class_body|protocol_body|enum_class_body|enum_entry|source_file ;
         WORD      function_declaration ==  function_declaration <  function_declaration >  function_declaration +
            function_declaration -  function_declaration *  function_declaration /  init_declaration init
            subscript_declaration subscript  visibility_modifier private  visibility_modifier fileprivate

@@ -57,11 +57,11 @@ SPEC = LanguageSpec(
         EITHER - -% & *
     """),
     tokens_in=spaced_in("""
-        PREFIX   pointer_type *  pointer_type [  slice_type [  array_type [  anonymous_struct_initializer .
-           field_initializer .  error_union_type !
-        TIGHT    pointer_type ]  pointer_type :  slice_type ]  slice_type :  array_type ]
-        WORD     error_type error  struct_declaration struct  enum_declaration enum  union_declaration union
-           union_declaration enum  calling_convention callconv
+        PREFIX   pointer_type *  pointer_type|slice_type|array_type [
+           anonymous_struct_initializer|field_initializer .  error_union_type !
+        TIGHT    pointer_type|slice_type|array_type ]  pointer_type|slice_type :
+        WORD     error_type error  struct_declaration struct  enum_declaration|union_declaration enum
+           union_declaration union  calling_convention callconv
     """),
 )
 

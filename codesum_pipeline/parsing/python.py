@@ -22,7 +22,6 @@ from codesum_pipeline.languages.python.spelling import (
     spell_string,
     spell_texts,
 )
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.options import HashPolicy
@@ -102,19 +101,14 @@ PYTHON = LanguageSpec(
         TIGHT  .
         EITHER - + ~ * ** @
     """),
-    tokens_in={
-        **{
-            (parent, bracket): TokenSpacing.OMITTED
-            for parent in ("import_from_statement", "future_import_statement", "with_clause")
-            for bracket in "()"
-        },
-        **spaced_in("""
-        OPEN     slice :
-        TIGHT    keyword_argument =  keyword_pattern =  default_parameter =
-        PREFIX   import_prefix .
-        SPACED   import_from_statement import
+    tokens_in=spaced_in("""
+        OMITTED   import_from_statement|future_import_statement|with_clause (
+           import_from_statement|future_import_statement|with_clause )
+        OPEN      slice :
+        TIGHT     keyword_argument|keyword_pattern|default_parameter =
+        PREFIX    import_prefix .
+        SPACED    import_from_statement import
     """),
-    },
 )
 
 

@@ -30,60 +30,9 @@ from codesum_pipeline.languages.declaration import (
     field_text,
     raw_text,
 )
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import SymbolType
-
-# What may follow `operator`; it makes one name with it.
-_OPERATORS = (
-    "()",
-    "[]",
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "^",
-    "&",
-    "|",
-    "~",
-    "!",
-    "=",
-    "<",
-    ">",
-    "+=",
-    "-=",
-    "*=",
-    "/=",
-    "%=",
-    "^=",
-    "&=",
-    "|=",
-    "<<",
-    ">>",
-    ">>=",
-    "<<=",
-    "==",
-    "!=",
-    "<=",
-    ">=",
-    "<=>",
-    "&&",
-    "||",
-    "++",
-    "--",
-    ",",
-    "->*",
-    "->",
-)
-_PACKS = (
-    "parameter_pack_expansion",
-    "variadic_declarator",
-    "variadic_type_parameter_declaration",
-    "sizeof_expression",
-)
-_REFERENCES = ("reference_declarator", "abstract_reference_declarator")
 
 SPEC = LanguageSpec(
     name="cpp",
@@ -91,24 +40,11 @@ SPEC = LanguageSpec(
     distribution="tree-sitter-cpp",
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES
-    | {
-        "class_specifier",
-        "namespace_definition",
-        "template_declaration",
-        "template_instantiation",
-        "friend_declaration",
-        "using_declaration",
-        "alias_declaration",
-        "static_assert_declaration",
-        "concept_definition",
-        "namespace_alias_definition",
-        "access_specifier",
-        "for_range_loop",
-        "try_statement",
-        "throw_statement",
-        "co_return_statement",
-        "co_yield_statement",
-    },
+    | words("""
+        class_specifier namespace_definition template_declaration template_instantiation friend_declaration
+        using_declaration alias_declaration static_assert_declaration concept_definition namespace_alias_definition
+        access_specifier for_range_loop try_statement throw_statement co_return_statement co_yield_statement
+    """),
     blocks=words("translation_unit"),
     braced=c_family.BRACED | {"requirement_seq"},
     rows=c_family.BRACED | {"translation_unit", "requirement_seq"},
@@ -127,21 +63,28 @@ SPEC = LanguageSpec(
         WORD  static_assert decltype noexcept explicit
         TIGHT .* ->*
     """),
-    tokens_in={
-        **c_family.TOKENS_IN,
-        **{("operator_name", operator): TokenSpacing.CLOSE for operator in _OPERATORS},
-        **{(parent, "..."): TokenSpacing.CLOSE for parent in _PACKS},
-        **{(parent, mark): TokenSpacing.PREFIX for parent in _REFERENCES for mark in ("&", "&&")},
-        **spaced_in("""
+    tokens_in=c_family.TOKENS_IN
+    | spaced_in("""
+        CLOSE    operator_name ()  operator_name []  operator_name +  operator_name -  operator_name *
+           operator_name /  operator_name %  operator_name ^  operator_name &  operator_name |  operator_name ~
+           operator_name !  operator_name =  operator_name <
+           operator_name|template_argument_list|template_parameter_list >  operator_name +=  operator_name -=
+           operator_name *=  operator_name /=  operator_name %=  operator_name ^=  operator_name &=
+           operator_name |=  operator_name <<  operator_name >>  operator_name >>=  operator_name <<=
+           operator_name ==  operator_name !=  operator_name <=  operator_name >=  operator_name <=>
+           operator_name &&  operator_name ||  operator_name ++  operator_name --  operator_name ,
+           operator_name ->*  operator_name ->
+           parameter_pack_expansion|variadic_declarator|variadic_type_parameter_declaration ...
+           sizeof_expression ...
+        PREFIX   reference_declarator|abstract_reference_declarator|lambda_capture_specifier &
+           lambda_default_capture &  reference_declarator|abstract_reference_declarator &&
+           lambda_capture_specifier *
         WORD     operator_name operator  operator_name new  operator_name delete  operator_name co_await
         TIGHT    operator_name ""
-        OPEN     template_argument_list <  template_parameter_list <  compound_requirement {
-        CLOSE    template_argument_list >  template_parameter_list >
-        COMMA    field_declaration_list :  preproc_if :  preproc_ifdef :  preproc_else :  preproc_elif :
-        INFIX    trailing_return_type ->  compound_requirement ->
-        PREFIX   lambda_capture_specifier &  lambda_default_capture &  lambda_capture_specifier *
+        OPEN     template_argument_list|template_parameter_list <  compound_requirement {
+        COMMA    field_declaration_list|preproc_if|preproc_ifdef|preproc_else|preproc_elif :
+        INFIX    trailing_return_type|compound_requirement ->
     """),
-    },
 )
 
 

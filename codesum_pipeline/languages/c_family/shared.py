@@ -36,22 +36,10 @@ ATOMS = words("string_literal char_literal system_lib_string attribute_declarati
 BRANCHES = words("if_statement for_statement while_statement do_statement case")
 WRAPPERS = words("type_definition declaration field_declaration linkage_specification")
 
-_CALLED_LIKE_FUNCTIONS = (
-    "sizeof",
-    "alignof",
-    "_Alignof",
-    "__alignof__",
-    "alignas",
-    "offsetof",
-    "defined",
-    "_Generic",
-    "__attribute__",
-    "__attribute",
-    "__declspec",
-    "asm",
-    "__asm__",
-    "__asm",
-)
+_CALLED_LIKE_FUNCTIONS = words("""
+    sizeof alignof _Alignof __alignof__ alignas offsetof defined _Generic __attribute__ __attribute __declspec asm
+    __asm__ __asm
+""")
 TOKENS = {
     **BRACKETS,
     **dict.fromkeys(_CALLED_LIKE_FUNCTIONS, TokenSpacing.WORD),
@@ -64,17 +52,14 @@ TOKENS = {
     CLOSE  ]]
 """),
 }
-_POINTERS = ("pointer_declarator", "abstract_pointer_declarator", "pointer_expression")
-TOKENS_IN = {
-    **{(parent, "*"): TokenSpacing.PREFIX for parent in _POINTERS},
-    **spaced_in("""
-    PREFIX   pointer_expression &  unary_expression -  unary_expression +  parenthesized_declarator (
-       abstract_parenthesized_declarator (  field_designator .  subscript_designator [
-    COMMA    case_statement :  labeled_statement :
+TOKENS_IN = spaced_in("""
+    PREFIX   pointer_declarator|abstract_pointer_declarator|pointer_expression *  pointer_expression &
+       unary_expression -  unary_expression +  parenthesized_declarator|abstract_parenthesized_declarator (
+       field_designator .  subscript_designator [
+    COMMA    case_statement|labeled_statement :
     TIGHT    cast_expression )
     OPEN     initializer_list {
-"""),
-}
+""")
 ASSIGNMENTS = {"assignment_expression": "left", "update_expression": "argument"}
 # Types that no class stands behind.
 _BUILT_IN = words("primitive_type sized_type_specifier placeholder_type_specifier auto decltype")

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.spec import words
+
 GROUP = "parenthesized_expression"
 _SEQUENCE, _ASSIGNMENT, _CONDITIONAL, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND, _EQUALITY, _COMPARISON = range(10)
 _SHIFT, _SUM, _PRODUCT, _POWER, _UNARY, _POSTFIX, _NEW, _CALL, _ATOM, _NEVER = range(10, 20)
@@ -28,11 +30,10 @@ _LEVELS = {
     "update_expression": _POSTFIX,
     **dict.fromkeys(("member_expression", "subscript_expression", "call_expression", "non_null_expression"), _CALL),
     **dict.fromkeys(
-        (
-            "identifier", "this", "super", "number", "string", "template_string", "regex", "true", "false", "null",
-            "undefined", "object", "array", "function_expression", "generator_function", "class", "jsx_element",
-            "jsx_self_closing_element", "meta_property",
-        ),
+        words("""
+            identifier this super number string template_string regex true false null undefined object array
+            function_expression generator_function class jsx_element jsx_self_closing_element meta_property
+        """),
         _ATOM,
     ),
 }  # fmt: skip

@@ -58,8 +58,8 @@ TOKENS_IN = spaced_in("""
     APART     unary_expression -  unary_expression +
     TIGHT     template_string string_fragment  template_string escape_sequence
     QUOTE     template_substitution }
-    WORD      object_pattern }  named_imports }  export_clause }  namespace_import *  import import
-    CLOSE     generator_function_declaration *  generator_function *  yield_expression *
+    WORD      object_pattern|named_imports|export_clause }  namespace_import *  import import
+    CLOSE     generator_function_declaration|generator_function|yield_expression *
     PREFIX    method_definition *
     OMITTED   class_body ;
 """)
@@ -140,18 +140,10 @@ _MODIFIERS = (
 _LONGEST_WORD = 3
 BARE = {"formal_parameters": _is_one_name, GROUP: is_bare_group, "empty_statement": _is_idle}
 # What a `;` ends, written or not.
-_ENDED = (
-    "break_statement",
-    "continue_statement",
-    "debugger_statement",
-    "do_statement",
-    "expression_statement",
-    "import_statement",
-    "lexical_declaration",
-    "return_statement",
-    "throw_statement",
-    "variable_declaration",
-)
+_ENDED = words("""
+    break_statement continue_statement debugger_statement do_statement expression_statement import_statement
+    lexical_declaration return_statement throw_statement variable_declaration
+""")
 TERMINATED = {
     **dict.fromkeys(_ENDED, is_always),
     "export_statement": _has_no_declaration,
@@ -177,8 +169,8 @@ MARKUP_TOKENS = spaced("""
 """)
 # What stands in a tag is no operand, so that braces after it stand apart: `<div {...rest}>`.
 MARKUP_TOKENS_IN = spaced_in("""
-    OPEN    jsx_opening_element <  jsx_self_closing_element <  jsx_expression {
-    INFIX   jsx_opening_element identifier  jsx_self_closing_element identifier  jsx_attribute property_identifier
+    OPEN    jsx_opening_element|jsx_self_closing_element <  jsx_expression {
+    INFIX   jsx_opening_element|jsx_self_closing_element identifier  jsx_attribute property_identifier
        jsx_attribute string
     TIGHT   jsx_opening_element >  jsx_attribute =  jsx_namespace_name :
     CLOSE   jsx_closing_element >

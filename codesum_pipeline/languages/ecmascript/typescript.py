@@ -6,7 +6,6 @@ import tree_sitter_typescript
 
 from codesum_pipeline.languages.ecmascript import definitions, facts, javascript, layout
 from codesum_pipeline.languages.ecmascript.brackets import is_bare_type
-from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import is_always, lists
 
@@ -15,29 +14,12 @@ _DECLARED = words("""
     interface_declaration internal_module module type_alias_declaration
 """)
 _ROWS = layout.ROWS | {"enum_body", "interface_body", "object_type"}
-_MARKED_OPTIONAL = (
-    "abstract_method_signature",
-    "method_definition",
-    "method_signature",
-    "optional_parameter",
-    "optional_type",
-    "property_signature",
-    "public_field_definition",
-)
-_ENDED = (
-    "abstract_method_signature",
-    "function_signature",
-    "import_alias",
-    "type_alias_declaration",
-)
-_MEMBERS = (
-    "call_signature",
-    "construct_signature",
-    "index_signature",
-    "method_signature",
-    "property_signature",
-    "public_field_definition",
-)
+_ENDED = words("""
+    abstract_method_signature function_signature import_alias type_alias_declaration
+""")
+_MEMBERS = words("""
+    call_signature construct_signature index_signature method_signature property_signature public_field_definition
+""")
 # The signatures of a function that come before it, or stand alone.
 HEADS = words("abstract_method_signature function_signature method_signature")
 
@@ -74,21 +56,19 @@ SPEC = LanguageSpec(
         TIGHT ?.
         COMMA ?: -?: +?:
     """),
-    tokens_in={
-        **layout.TOKENS_IN,
-        **{(kind, mark): TokenSpacing.OMITTED for kind in ("interface_body", "object_type") for mark in ",;"},
-        **{(kind, "?"): TokenSpacing.CLOSE for kind in _MARKED_OPTIONAL},
-        **spaced_in("""
+    tokens_in=layout.TOKENS_IN
+    | spaced_in("""
+        OMITTED   interface_body|object_type ,  interface_body|object_type ;
+        CLOSE     abstract_method_signature|method_definition|method_signature|optional_parameter ?
+           optional_type|property_signature|public_field_definition ?
+           non_null_expression|public_field_definition|variable_declarator !  type_arguments|type_parameters >
         BETWEEN   union_type |  intersection_type &
         INFIX     conditional_type :
-        CLOSE     non_null_expression !  public_field_definition !  variable_declarator !  type_arguments >
-           type_parameters >
-        OPEN      type_arguments <  type_parameters <
+        OPEN      type_arguments|type_parameters <
         WORD      import_require_clause require
         TIGHT     template_literal_type string_fragment
         QUOTE     template_type }
     """),
-    },
 )
 
 DECLARATION = replace(

@@ -10,34 +10,17 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.spelling import is_longer_than_one
 
 GROUP = "parenthesized_expression"
 _BRACKETED, _NAMED, _LAMBDA, _CONDITIONAL, _OR, _AND, _NOT, _COMPARISON, _BIT_OR = range(9)
 _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _UNARY, _POWER, _AWAIT, _ATOM, _NEVER = range(9, 19)
 
-_ATOMS = (
-    "identifier",
-    "attribute",
-    "subscript",
-    "call",
-    "string",
-    "concatenated_string",
-    "integer",
-    "float",
-    "true",
-    "false",
-    "none",
-    "ellipsis",
-    "list",
-    "dictionary",
-    "set",
-    "tuple",
-    "list_comprehension",
-    "dictionary_comprehension",
-    "set_comprehension",
-    "generator_expression",
-)
+_ATOMS = words("""
+    identifier attribute subscript call string concatenated_string integer float true false none ellipsis list
+    dictionary set tuple list_comprehension dictionary_comprehension set_comprehension generator_expression
+""")
 _LEVELS = {
     "named_expression": _NAMED,
     "lambda": _LAMBDA,
