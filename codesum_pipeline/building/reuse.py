@@ -38,6 +38,8 @@ R_co = TypeVar("R_co", covariant=True)
 
 # By the type of report that each reads and writes: making one takes milliseconds.
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+# The name of an index, which a step reads and writes besides tables.
+PUBLISHED = "published"
 
 
 class StageFunction(Protocol[R_co]):
@@ -62,6 +64,8 @@ class Settle(Generic[R]):
 class Step(Generic[R]):
     """One step of a build.
 
+    `reads` and `writes` name tables, and `PUBLISHED`, the name that readers resolve; what a later step
+    writes is read as the build before left it. The first of `writes` is the table that stands for the step.
     `idle` turns its report into the one that it gives when it finds everything
     done. `stamps` are tables that it reads for when and why alone: where
     nothing else differs it writes nothing that they would be written into.
@@ -74,6 +78,8 @@ class Step(Generic[R]):
     name: str
     run: StageFunction[R]
     report: type[R]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
     idle: Callable[[R], R] = lambda report: report
     stamps: frozenset[str] = frozenset()
     files: Callable[[Workspace, R], Sequence[Path]] = lambda _ws, _report: ()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.building.failures import read_failures
-from codesum_pipeline.building.reuse import Settle, Step, is_current, is_remembered
+from codesum_pipeline.building.reuse import PUBLISHED, Settle, StageFunction, Step, is_current, is_remembered
 from codesum_pipeline.evaluation.gate import publish_unless_worse
 from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate, is_evaluated
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
@@ -15,11 +15,13 @@ from codesum_pipeline.indexes.dense import DenseReport, embed_documents
 from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
 from codesum_pipeline.indexes.version_folder import MANIFEST
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.overviews.step import OverviewReport, write_overview
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.scip.taking import snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport
+from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.meter import asked_of_nobody, note_avoided
 from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
@@ -84,54 +86,62 @@ def _published_manifest(ws: Workspace, _report: OverviewReport) -> Sequence[Path
     return [ws.layout.published(ws.key) / MANIFEST]
 
 
-# What stops a model rests on what the levels read and on settings; the plan says why a text is written.
-_STAMPS = _PROVENANCE | {"plan"}
+_TEXTS = tuple(texts_table(level) for level in Level)
 
-# It looks at the repository, which no table tells about.
-REPO_SNAPSHOT = Step("repo_snapshot", snapshot_with_indexes, SnapshotReport, remember=lambda _report: False)
-SYMBOLS = Step("symbols", parse_symbols, ParseReport, idle=_nothing_parsed)
-CALL_GRAPH = Step("call_graph", build_call_graph, GraphReport, idle=_nothing_resolved, files=_statistics_file)
-FUNCTION_SUMMARIES = Step(
-    "function_summaries",
-    write_functions,
-    LevelReport,
-    idle=_nothing_written,
-    # The plan says for which cause a text is written; whether it must be is decided by what the plan is made from.
-    stamps=_STAMPS,
-    remember=_all_written,
-    account=_note_avoided,
+
+def _level_step(level: Level, run: StageFunction[LevelReport], *reads: str) -> Step[LevelReport]:
+    """The step that writes the texts of a level; every level reads the symbols, the graph and the plan."""
+    return Step(
+        f"{level}_summaries",
+        run,
+        LevelReport,
+        reads=("snapshot", "files", "symbols", "file_facts", "edges", "graph_stats", "plan", *reads),
+        writes=(texts_table(level),),
+        idle=_nothing_written,
+        # What stops a model rests on what the levels read and on settings; the plan says why a text is written, and
+        # whether it must be is decided by what the plan is made from.
+        stamps=_PROVENANCE | {"plan"},
+        remember=_all_written,
+        account=_note_avoided,
+    )
+
+
+REPO_SNAPSHOT = Step(
+    "repo_snapshot",
+    snapshot_with_indexes,
+    SnapshotReport,
+    reads=(),
+    writes=("files", "snapshot", "scip_indexes"),
+    # It looks at the repository, which no table tells about.
+    remember=lambda _report: False,
 )
-CLASS_SUMMARIES = Step(
-    "class_summaries",
-    write_classes,
-    LevelReport,
-    idle=_nothing_written,
-    stamps=_STAMPS,
-    remember=_all_written,
-    account=_note_avoided,
+SYMBOLS = Step(
+    "symbols",
+    parse_symbols,
+    ParseReport,
+    reads=("files", "scip_indexes"),
+    writes=("symbols", "file_facts", "compiler_files"),
+    idle=_nothing_parsed,
 )
-FILE_SUMMARIES = Step(
-    "file_summaries",
-    write_files,
-    LevelReport,
-    idle=_nothing_written,
-    stamps=_STAMPS,
-    remember=_all_written,
-    account=_note_avoided,
+CALL_GRAPH = Step(
+    "call_graph",
+    build_call_graph,
+    GraphReport,
+    reads=("files", "symbols", "file_facts", "compiler_files"),
+    writes=("edges", "graph_stats", "contexts", "call_sites", "syntax_edges"),
+    idle=_nothing_resolved,
+    files=_statistics_file,
 )
-MODULE_SUMMARIES = Step(
-    "module_summaries",
-    write_modules,
-    LevelReport,
-    idle=_nothing_written,
-    stamps=_STAMPS,
-    remember=_all_written,
-    account=_note_avoided,
-)
+FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, write_functions, "contexts")
+CLASS_SUMMARIES = _level_step(Level.CLASS, write_classes, "document_history", *_TEXTS[:1])
+FILE_SUMMARIES = _level_step(Level.FILE, write_files, "document_history", *_TEXTS[:2])
+MODULE_SUMMARIES = _level_step(Level.MODULE, write_modules, "document_history", *_TEXTS[:3])
 SUMMARY_DOCUMENTS = Step(
     "summary_documents",
     assemble_documents,
     DocumentsReport,
+    reads=("snapshot", "files", "symbols", "file_facts", "contexts", "plan", *_TEXTS),
+    writes=("documents", "document_history"),
     idle=_nothing_changed,
     stamps=frozenset({"snapshot", "plan"}),
 )
@@ -139,25 +149,61 @@ SUMMARY_PLAN = Step(
     "summary_plan",
     plan_summaries,
     PlanReport,
+    reads=(
+        *("files", "symbols", "file_facts", "edges", "graph_stats", "contexts"),
+        # What the build before left.
+        *("documents", "document_history", *_TEXTS),
+    ),
+    writes=("plan",),
     settle=Settle(
         (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES, SUMMARY_DOCUMENTS), settle_plan
     ),
 )
-DENSE_INDEX = Step("dense_index", embed_documents, DenseReport, idle=_nothing_embedded)
-SPARSE_INDEX = Step("sparse_index", index_terms, SparseReport, idle=_nothing_tokenized)
-INDEX_CANDIDATE = Step("index_candidate", write_candidate, CandidateReport, files=_version_files)
-# Whether it is wanted, and of which questions, shapes no index and so stands in no memo.
-RETRIEVAL_EVALUATION = Step(
-    "retrieval_evaluation", evaluate_candidate, EvaluationReport, remember=lambda _report: False
+_SEARCHED = ("documents", "symbols", "files", "file_facts")
+DENSE_INDEX = Step(
+    "dense_index", embed_documents, DenseReport, reads=_SEARCHED, writes=("vectors",), idle=_nothing_embedded
 )
-# It compares with what readers see and sweeps what killed builds left, in milliseconds.
-PUBLISHED_INDEX = Step("published_index", publish_unless_worse, PublishReport, remember=lambda _report: False)
-# The page is of the version that the name points at: it is looked for again once that is another one.
+SPARSE_INDEX = Step(
+    "sparse_index", index_terms, SparseReport, reads=_SEARCHED, writes=("terms",), idle=_nothing_tokenized
+)
+INDEX_CANDIDATE = Step(
+    "index_candidate",
+    write_candidate,
+    CandidateReport,
+    reads=(
+        *("vectors", "terms", "documents", "document_history"),
+        *("edges", "graph_stats", "file_facts", "snapshot"),
+    ),
+    writes=("candidate",),
+    files=_version_files,
+)
+RETRIEVAL_EVALUATION = Step(
+    "retrieval_evaluation",
+    evaluate_candidate,
+    EvaluationReport,
+    # The questions are taken from the repository's docstrings and history.
+    reads=("candidate", "documents", "document_history", "symbols", "files", "file_facts", "snapshot", PUBLISHED),
+    writes=("evaluations", "evaluation_lift", "evaluation_answers"),
+    # Whether it is wanted, and of which questions, shapes no index and so stands in no memo.
+    remember=lambda _report: False,
+)
+PUBLISHED_INDEX = Step(
+    "published_index",
+    publish_unless_worse,
+    PublishReport,
+    reads=("candidate", "evaluation_answers", "files"),
+    writes=(PUBLISHED,),
+    # It compares with what readers see and sweeps what killed builds left, in milliseconds.
+    remember=lambda _report: False,
+)
 REPO_OVERVIEW = Step(
     "repo_overview",
     write_overview,
     OverviewReport,
+    reads=(PUBLISHED, "candidate", "documents", "symbols", "edges", "graph_stats", "files", "file_facts", "snapshot"),
+    writes=("overviews",),
     idle=_nothing_rewritten,
+    # The page is of the version that the name points at: it is looked for again once that is another one.
     files=_published_manifest,
     version=OVERVIEW_VERSION,
 )

@@ -156,10 +156,10 @@ class _RunServer:
 
 
 def _in_order() -> Iterator[BuilderRequest]:
-    from codesum_pipeline.defs.building.facts import MAIN_TABLES
+    from codesum_pipeline.defs.building.facts import stage_facts
 
     yield BuilderRequest(HOLD)
-    for step in MAIN_TABLES:
+    for step in stage_facts().assets:
         yield BuilderRequest(PERFORM, step)
         yield BuilderRequest(SHOW, step)
         if check := _CHECKED_AFTER.get(step):

@@ -8,8 +8,8 @@ import dagster as dg
 
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
-from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.planner import BuildDecision, Plan
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX
 from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -40,7 +40,7 @@ def note_plan(home: "Home", instance: dg.DagsterInstance, plan: Plan, entries: S
 def evaluation_of(home: "Home", key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
     """What the check `index_is_fresh` says of one repository."""
     return dg.AssetCheckEvaluation(
-        asset_key=published_index.key,
+        asset_key=PUBLISHED_INDEX,
         check_name=CheckName.FRESH.value,
         passed=passed,
         severity=severity_of(home, CheckName.FRESH),

@@ -1,6 +1,7 @@
 """Plain values as Dagster metadata."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import dagster as dg
 
@@ -8,19 +9,18 @@ from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.building.values import Markdown, PreviewRows, Value, Values
 
 
-def column_schema(table: str) -> dg.TableSchema:
-    """A table's columns as the UI lists them."""
-    return dg.TableSchema(
-        columns=[
-            dg.TableColumn(
-                name=column.name,
-                type=column.type,
-                description=column.description,
-                constraints=dg.TableColumnConstraints(nullable=column.is_nullable),
-            )
-            for column in stage_facts().columns[table]
-        ]
-    )
+def table_metadata(table: str) -> dict[str, Any]:
+    """The table that an asset stands for, with its columns as the UI lists them."""
+    columns = [
+        dg.TableColumn(
+            name=column.name,
+            type=column.type,
+            description=column.description,
+            constraints=dg.TableColumnConstraints(nullable=column.is_nullable),
+        )
+        for column in stage_facts().columns[table]
+    ]
+    return {"dagster/column_schema": dg.TableSchema(columns=columns), "codesum/table": table}
 
 
 def metadata_of(values: Values) -> dict[str, dg.MetadataValue]:

@@ -13,8 +13,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.runs import SqlRunStorage
 
-from codesum_pipeline.defs.assets.publishing import published_index
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, PUBLISHED_INDEX
 from codesum_pipeline.source.poll_state import PollState
 
 KIND = "recorded"
@@ -28,7 +27,7 @@ def recorded_fingerprints(
     Keys that there was no time for are left out.
     """
     newest = instance.event_log_storage.get_latest_storage_id_by_partition(
-        published_index.key, dg.DagsterEventType.ASSET_MATERIALIZATION
+        PUBLISHED_INDEX, dg.DagsterEventType.ASSET_MATERIALIZATION
     )
     records = _records_id(instance)
     seen = {key: f"{records}/{newest[key]}" for key in keys if key in newest}
@@ -37,7 +36,7 @@ def recorded_fingerprints(
 
 
 def _tags(instance: dg.DagsterInstance, keys: Sequence[str], newest: Mapping[str, int]) -> dict[str, str | None]:
-    wanted = dg.AssetRecordsFilter(asset_key=published_index.key, storage_ids=[newest[key] for key in keys])
+    wanted = dg.AssetRecordsFilter(asset_key=PUBLISHED_INDEX, storage_ids=[newest[key] for key in keys])
     found = instance.fetch_materializations(wanted, limit=len(keys)).records
     last = [each.asset_materialization for each in found if each.asset_materialization]
     return {str(each.partition): (each.tags or {}).get(FINGERPRINT_TAG) for each in last}

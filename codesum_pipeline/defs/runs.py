@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TextIO
 import dagster as dg
 
 from codesum_pipeline.defs import processes
-from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.building.run_outcome import RunOutcome, failed_run
 from codesum_pipeline.defs.instances import open_instance, writing_records
@@ -20,7 +19,7 @@ from codesum_pipeline.defs.jobs import JOB, resolve_job
 from codesum_pipeline.defs.outcomes import outcome_of, was_interrupted
 from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.resource import resource_config
-from codesum_pipeline.defs.steps import recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
@@ -68,7 +67,7 @@ class Runs:
             with writing_records(self._layout):
                 result = self._execute(key, run_id=run_id, options=options, process=process)
                 if result.success:
-                    fingerprint = recorded_fingerprint(self._instance, key, published_index.key)
+                    fingerprint = recorded_fingerprint(self._instance, key, PUBLISHED_INDEX)
                     note_recorded(self._layout, key, fingerprint or "")
         except CannotWrite as error:
             return failed_run(key, run_id, error, seconds=time.monotonic() - start)

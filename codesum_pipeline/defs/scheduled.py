@@ -5,58 +5,59 @@ what is published. No run config reaches a channel, a key or an address: these s
 of the process that runs.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.digests import intent_digests, intent_matches
 from codesum_pipeline.defs.building.facts import stage_facts
-from codesum_pipeline.defs.metadata import column_schema, metadata_of
+from codesum_pipeline.defs.building.scheduled_digests import roll_up, tell_due
+from codesum_pipeline.defs.building.values import StepOutcome
+from codesum_pipeline.defs.metadata import metadata_of, table_metadata
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import OWNER, SECONDS, log_outcome, stage_failures
-
-if TYPE_CHECKING:
-    from codesum_pipeline.defs.building.values import StepOutcome
-    from codesum_pipeline.wiring import Home
-
-GROUP = "digests"
-_TABLE = "digests"
+from codesum_pipeline.wiring import Home
 
 
-def _home_asset(*, deps: list[Any]) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """An asset of the whole home, one row of which is one digest."""
+def _asset(
+    name: str, description: str, work: Callable[[Home], StepOutcome], *, deps: Sequence[str]
+) -> dg.AssetsDefinition:
+    """An asset of the whole home; one row is one digest. Every run materialises, also where nothing was due."""
 
-    def define(body: Callable[..., Any]) -> dg.AssetsDefinition:
-        return dg.asset(
-            group_name=GROUP,
-            kinds={"markdown", "sqlite"},
-            owners=[OWNER],
-            code_version=stage_facts().code_versions[body.__name__],
-            deps=deps,
-            metadata={"dagster/column_schema": column_schema(_TABLE), "codesum/table": _TABLE},
-        )(body)
+    @dg.asset(
+        name=name,
+        description=description,
+        group_name="digests",
+        kinds={"markdown", "sqlite"},
+        owners=[OWNER],
+        code_version=stage_facts().assets["intent_digests"].code_version,
+        deps=deps,
+        metadata=table_metadata("digests"),
+    )
+    def tell(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+        with stage_failures():
+            done = work(codesum.open_home())
+        log_outcome(context, done)
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(done.table_hash),
+            metadata={SECONDS: done.seconds, "dagster/row_count": done.rows, **metadata_of(done.values)},
+        )
 
-    return define
-
-
-@_home_asset(deps=[intent_matches])
-def scheduled_digests(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
-    """The answers to daily and weekly questions, over all repositories, and another try for what was held or not sent.
-    One row is one digest."""
-    from codesum_pipeline.defs.building.scheduled_digests import tell_due
-
-    return _tell(context, codesum, tell_due)
-
-
-@_home_asset(deps=[intent_digests, scheduled_digests])
-def digest_rollups(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
-    """The digests of a month in one, for each question that had some. One row is one of these."""
-    from codesum_pipeline.defs.building.scheduled_digests import roll_up
-
-    return _tell(context, codesum, roll_up)
+    return tell
 
 
+scheduled_digests = _asset(
+    "scheduled_digests",
+    "The answers to daily and weekly questions, over all repositories, and another try for what was held or not sent. "
+    "One row is one digest.",
+    tell_due,
+    deps=["intent_matches"],
+)
+digest_rollups = _asset(
+    "digest_rollups",
+    "The digests of a month in one, for each question that had some. One row is one of these.",
+    roll_up,
+    deps=["intent_digests", "scheduled_digests"],
+)
 SCHEDULED_ASSETS = (scheduled_digests, digest_rollups)
 
 send_digests = dg.define_asset_job(
@@ -73,16 +74,3 @@ roll_up_digests = dg.define_asset_job(
     selection=dg.AssetSelection.assets(digest_rollups),
     executor_def=dg.in_process_executor,
 )
-
-
-def _tell(
-    context: dg.AssetExecutionContext, codesum: CodesumResource, work: "Callable[[Home], StepOutcome]"
-) -> dg.MaterializeResult[None]:
-    """Every run materialises, also where nothing was due."""
-    with stage_failures():
-        done = work(codesum.open_home())
-    log_outcome(context, done)
-    return dg.MaterializeResult(
-        data_version=dg.DataVersion(done.table_hash),
-        metadata={SECONDS: done.seconds, "dagster/row_count": done.rows, **metadata_of(done.values)},
-    )

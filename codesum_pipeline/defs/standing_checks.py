@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from codesum_pipeline.alerts.book import open_book
-from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
 from codesum_pipeline.defs.lateness import severity_of
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
 from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
-from codesum_pipeline.defs.steps import OWNER, stage_failures
+from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, stage_failures
+from codesum_pipeline.indexes.verify import IndexFault
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -37,7 +37,7 @@ _NAMED = 5
 
 
 @dg.asset_check(
-    asset=published_index,
+    asset=PUBLISHED_INDEX,
     name=CheckName.FRESH.value,
     partitions_def=codesum_repos,
     description="The index is behind its repository for no longer than `checks.behind_hours`. Set by the planner's "
@@ -59,7 +59,7 @@ def index_is_fresh(context: dg.AssetCheckExecutionContext, codesum: CodesumResou
 
 
 @dg.asset_check(
-    asset=published_index,
+    asset=PUBLISHED_INDEX,
     name=CheckName.VERIFIED.value,
     partitions_def=codesum_repos,
     description="Every byte of the published index is what its manifest says, and its documents are those of the "
@@ -134,7 +134,7 @@ def _verify(home: "Home", key: str, run_id: str) -> dg.AssetCheckEvaluation:
     more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
     said = f"{named}{more} (`codesum index {key} --force` writes it anew)" if findings else "no fault"
     return dg.AssetCheckEvaluation(
-        asset_key=published_index.key,
+        asset_key=PUBLISHED_INDEX,
         check_name=CheckName.VERIFIED.value,
         passed=is_published and not findings,
         severity=severity_of(home, CheckName.VERIFIED) if is_published else dg.AssetCheckSeverity.WARN,

@@ -1,22 +1,19 @@
 """Between Dagster and a build: an asset carries out one step and shows what came of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
-from typing import Any
 
 import dagster as dg
 
 from codesum_pipeline.defs.building.builder import Builder
-from codesum_pipeline.defs.building.facts import MAIN_TABLES, stage_facts
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
-from codesum_pipeline.defs.metadata import column_schema, metadata_of
-from codesum_pipeline.defs.partitions import codesum_repos
+from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
-from codesum_pipeline.settings.checks import CheckName
 
 OWNER = "team:codesum"
+PUBLISHED_INDEX = dg.AssetKey("published_index")
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
 FINGERPRINT_TAG = "codesum/fingerprint"
 SECONDS = "seconds"
@@ -31,45 +28,6 @@ _TAGS = {
     "texts_rewritten": "codesum/texts_rewritten",
 }
 _TAG_CHARS = 10
-_HEALTH = {
-    CheckName.CALLS: "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
-    "`checks.resolved_calls_drop` below what the repository's last commits had.",
-    CheckName.PLACEHOLDERS: "The share of placeholders among the documents is at most `checks.placeholders_most`.",
-    CheckName.MODEL_TEXTS: "Of the texts, placeholders aside, a model wrote at least `checks.model_texts_least`.",
-    CheckName.FAILURES: "There are at most `checks.failures_most` failures of files and texts for each document.",
-    CheckName.COST: "The texts of the repository cost at most `checks.cost_usd_most` on this day (UTC).",
-}
-
-
-def step_asset(
-    *, group: str, kinds: set[str], deps: list[Any], check_specs: list[dg.AssetCheckSpec] | None = None
-) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """An asset of one repository; the function's name is the step's."""
-
-    def define(body: Callable[..., Any]) -> dg.AssetsDefinition:
-        table = MAIN_TABLES[body.__name__]
-        return dg.asset(
-            partitions_def=codesum_repos,
-            group_name=group,
-            kinds=kinds,
-            owners=[OWNER],
-            code_version=stage_facts().code_versions[body.__name__],
-            deps=deps,
-            check_specs=check_specs,
-            metadata={"dagster/column_schema": column_schema(table), "codesum/table": table},
-        )(body)
-
-    return define
-
-
-def health_specs(asset: str, *checks: CheckName) -> list[dg.AssetCheckSpec]:
-    """The checks against thresholds that belong to a step itself."""
-    return [
-        dg.AssetCheckSpec(
-            name.value, asset=asset, partitions_def=codesum_repos, description=_HEALTH[name], blocking=False
-        )
-        for name in checks
-    ]
 
 
 def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.attempts import ACTIVE
 from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.jobs import index_repository
@@ -17,7 +16,7 @@ from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
 from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, named, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import resource_config
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, PUBLISHED_INDEX
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import PollState, open_poll_state
@@ -43,7 +42,7 @@ class SensorTick:
         behind = self.published.difference(self.new_keys)
         return [
             dg.AssetCheckEvaluation(
-                asset_key=published_index.key,
+                asset_key=PUBLISHED_INDEX,
                 check_name=AT_HEAD,
                 passed=False,
                 severity=dg.AssetCheckSeverity.WARN,

@@ -6,10 +6,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.planner import BuildDecision, plan_builds
-from codesum_pipeline.defs.steps import recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.source.poll_state import open_poll_state
@@ -91,7 +90,7 @@ def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     )
     shown = made(held, "published_index").metadata
     assert (shown["held"].value, shown["published"].value) == (True, False)
-    assert recorded_fingerprint(instance, "shop", published_index.key) != good
+    assert recorded_fingerprint(instance, "shop", PUBLISHED_INDEX) != good
     assert verdict(home, instance) is BuildDecision.HELD
 
     configure(SLIP + GATED.replace("gate = true", "gate = false"))

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets.publishing import published_index
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.defs.instances import open_instance
-from codesum_pipeline.defs.steps import last_materialization, recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, last_materialization, recorded_fingerprint
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.wiring import Home
@@ -58,7 +57,7 @@ def test_the_last_asset_is_tagged_with_what_it_was_built_for(built_home: Home) -
     wanted = built_home.fingerprint(entry, commit=published_commit(built_home, "shop"))
 
     with open_instance(built_home.layout) as instance:
-        assert recorded_fingerprint(instance, "shop", published_index.key) == wanted
+        assert recorded_fingerprint(instance, "shop", PUBLISHED_INDEX) == wanted
 
 
 def test_a_broken_repository_stops_no_other_and_the_caller_is_told_of_each(

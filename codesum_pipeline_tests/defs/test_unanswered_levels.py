@@ -7,8 +7,7 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.assets.publishing import published_index
-from codesum_pipeline.defs.steps import recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.conftest import FILES
@@ -84,7 +83,7 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
     fingerprint = _fingerprint(home, commit)
     version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
     assert version is not None
-    assert version.manifest["fingerprint"] == fingerprint == recorded_fingerprint(instance, "shop", published_index.key)
+    assert version.manifest["fingerprint"] == fingerprint == recorded_fingerprint(instance, "shop", PUBLISHED_INDEX)
     assert (written_by(home, "function"), written_by(home, "class")) == ({"llm"}, {"extractive"})
     page = home.tables.read("overviews", "shop").to_pylist()[0]
     assert (page["digest"], page["commit"]) == (version.digest, commit), "what is published has its page"

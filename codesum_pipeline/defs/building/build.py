@@ -12,7 +12,7 @@ from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
 from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
-from codesum_pipeline.defs.building.facts import MAIN_TABLES
+from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.building.faults import CHECKS
 from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.report_values import report_values
@@ -122,7 +122,7 @@ class Build:
             built_from=self.built_from(),
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
-            rows=int(pq.read_metadata(ws.tables.path(MAIN_TABLES[step], self.key)).num_rows),
+            rows=int(pq.read_metadata(ws.tables.path(stage_facts().assets[step].table, self.key)).num_rows),
             values={**self._told_of_run(step, before), **report_values(done.report)},
             failures=tuple(done.failures),
             warnings=self._warnings(step),

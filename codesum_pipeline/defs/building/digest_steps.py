@@ -6,8 +6,10 @@ is kept, and the next build or look of the schedule goes on with it.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from codesum_pipeline.building.failures import keep_failures
+from codesum_pipeline.building.reuse import PUBLISHED
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests, show_matches
 from codesum_pipeline.defs.building.told import StepNotes
@@ -70,17 +72,29 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
         _count_digests(ws, telling)
 
 
-_STEPS: Mapping[str, Callable[[Home, Workspace, StepNotes], None]] = {
-    "intent_matches": find_matches,
-    "intent_digests": tell_of_build,
+@dataclass(frozen=True, slots=True)
+class DigestStep:
+    """One of the two steps; `reads` and `writes` as those of `Step`."""
+
+    name: str
+    run: Callable[[Home, Workspace, StepNotes], None]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+DIGEST_STEPS = {
+    step.name: step
+    for step in (
+        DigestStep("intent_matches", find_matches, (PUBLISHED, "snapshot"), ("intent_matches",)),
+        DigestStep("intent_digests", tell_of_build, ("intent_matches",), ("digests",)),
+    )
 }
-DIGEST_STEPS = tuple(_STEPS)
 
 
 def perform_digest_step(step: str, home: Home, ws: Workspace, *, built_from: str) -> StepOutcome:
     """Carry out one of the two; nothing is raised but what ends the whole process."""
     telling = StepNotes()
-    _STEPS[step](home, ws, telling)
+    DIGEST_STEPS[step].run(home, ws, telling)
     with suppress(CodesumError, OSError):
         keep_failures(ws.layout.memos(ws.key), step, telling.failures)
     return telling.outcome(built_from=built_from)

@@ -1,4 +1,4 @@
-"""What the definitions say of the stages: each asset's code version and the columns of its table.
+"""What the definitions say of the stages: each asset's code version, table and upstream assets, and tables' columns.
 
 Reading them imports every stage. A process that only records what another one
 builds is given them instead.
@@ -6,27 +6,6 @@ builds is given them instead.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-# The table that each step's asset stands for.
-MAIN_TABLES = {
-    "repo_snapshot": "files",
-    "symbols": "symbols",
-    "call_graph": "edges",
-    "summary_plan": "plan",
-    "function_summaries": "texts_function",
-    "class_summaries": "texts_class",
-    "file_summaries": "texts_file",
-    "module_summaries": "texts_module",
-    "summary_documents": "documents",
-    "dense_index": "vectors",
-    "sparse_index": "terms",
-    "index_candidate": "candidate",
-    "retrieval_evaluation": "evaluations",
-    "published_index": "candidate",
-    "repo_overview": "overviews",
-    "intent_matches": "intent_matches",
-    "intent_digests": "digests",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +19,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class StageFacts:
-    """Code versions by asset, and columns by table."""
+class AssetFacts:
+    """What the definition of one asset says of its step: `deps` are the assets whose outputs the step reads."""
 
-    code_versions: Mapping[str, str]
+    code_version: str
+    table: str
+    deps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageFacts:
+    """Assets in the order of their steps, and columns by table."""
+
+    assets: Mapping[str, AssetFacts]
     columns: Mapping[str, tuple[Column, ...]]
 
 

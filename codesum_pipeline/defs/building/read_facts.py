@@ -1,8 +1,13 @@
 """The facts of the stages, from the stages themselves."""
 
+from typing import Any
+
 import pyarrow as pa
 
-from codesum_pipeline.defs.building.facts import Column, StageFacts
+from codesum_pipeline.building.reuse import PUBLISHED, Step
+from codesum_pipeline.building.steps import STEPS
+from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, DigestStep
+from codesum_pipeline.defs.building.facts import AssetFacts, Column, StageFacts
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.graph.build import GRAPH_VERSION
@@ -19,34 +24,40 @@ from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 # Of how changes are matched and told; no index depends on it.
 DIGESTS_VERSION = "1"
 _WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
+_LANES_VERSION = f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}"
 CODE_VERSIONS = {
     "repo_snapshot": RULES_VERSION,
     "symbols": PARSER_VERSION,
     "call_graph": GRAPH_VERSION,
-    "summary_plan": _WRITERS_VERSION,
-    "function_summaries": _WRITERS_VERSION,
-    "class_summaries": _WRITERS_VERSION,
-    "file_summaries": _WRITERS_VERSION,
-    "module_summaries": _WRITERS_VERSION,
-    "summary_documents": _WRITERS_VERSION,
-    "dense_index": f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}",
-    "sparse_index": f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}",
+    "dense_index": _LANES_VERSION,
+    "sparse_index": _LANES_VERSION,
     "index_candidate": str(INDEX_SCHEMA_VERSION),
     "retrieval_evaluation": EVALUATION_VERSION,
     "published_index": str(INDEX_SCHEMA_VERSION),
     "repo_overview": OVERVIEW_VERSION,
     "intent_matches": DIGESTS_VERSION,
     "intent_digests": DIGESTS_VERSION,
-    "scheduled_digests": DIGESTS_VERSION,
-    "digest_rollups": DIGESTS_VERSION,
 }
 
 
 def read_facts() -> StageFacts:
-    """Every asset's code version, and every table's columns."""
-    of_warehouse = {name: _columns(name, table.schema) for name, table in TABLES.items()}
-    of_digests = {name: _described(schema) for name, (schema, _) in SQL_TABLES.items()}
-    return StageFacts(CODE_VERSIONS, of_warehouse | of_digests)
+    """Every asset's facts, and every table's columns."""
+    columns = {name: _columns(name, table.schema) for name, table in TABLES.items()}
+    columns |= {name: _described(schema) for name, (schema, _) in SQL_TABLES.items()}
+    assets: dict[str, AssetFacts] = {}
+    written: dict[str, str] = {}
+    steps: tuple[Step[Any] | DigestStep, ...] = (*STEPS, *DIGEST_STEPS.values())
+    for step in steps:
+        # A table that no step before has written is what the build before left.
+        before = {written[name] for name in step.reads if name in written}
+        assets[step.name] = AssetFacts(
+            code_version=CODE_VERSIONS.get(step.name, _WRITERS_VERSION),
+            # What is published is the candidate that readers see.
+            table="candidate" if step.writes == (PUBLISHED,) else step.writes[0],
+            deps=tuple(name for name in assets if name in before),
+        )
+        written |= dict.fromkeys(step.writes, step.name)
+    return StageFacts(assets, columns)
 
 
 def _columns(table: str, schema: pa.Schema) -> tuple[Column, ...]:
