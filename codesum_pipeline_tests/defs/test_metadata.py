@@ -9,7 +9,7 @@ import dagster as dg
 
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.report_values import MAX_ROWS, report_values
-from codesum_pipeline.defs.metadata import column_schema, metadata_of
+from codesum_pipeline.defs.metadata import metadata_of, table_metadata
 from codesum_pipeline.defs.scheduled import SCHEDULED_ASSETS
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.wiring import Home
@@ -83,7 +83,7 @@ def test_metadata_stay_small() -> None:
 
 
 def test_a_tables_columns_are_those_that_are_written() -> None:
-    types = {column.name: column.type for column in column_schema("documents").columns}
+    types = {column.name: column.type for column in table_metadata("documents")["dagster/column_schema"].columns}
 
     assert types["id"] == "string"
     assert types["keywords"] == "list<string>"

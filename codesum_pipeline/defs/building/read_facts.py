@@ -25,7 +25,7 @@ from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 DIGESTS_VERSION = "1"
 _WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 _LANES_VERSION = f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}"
-CODE_VERSIONS = {
+_CODE_VERSIONS = {
     "repo_snapshot": RULES_VERSION,
     "symbols": PARSER_VERSION,
     "call_graph": GRAPH_VERSION,
@@ -51,7 +51,7 @@ def read_facts() -> StageFacts:
         # A table that no step before has written is what the build before left.
         before = {written[name] for name in step.reads if name in written}
         assets[step.name] = AssetFacts(
-            code_version=CODE_VERSIONS.get(step.name, _WRITERS_VERSION),
+            code_version=_CODE_VERSIONS.get(step.name, _WRITERS_VERSION),
             # What is published is the candidate that readers see.
             table="candidate" if step.writes == (PUBLISHED,) else step.writes[0],
             deps=tuple(name for name in assets if name in before),
