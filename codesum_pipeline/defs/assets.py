@@ -13,8 +13,9 @@ from codesum_pipeline.settings.checks import CheckName
 
 def _check(asset: str, name: str, description: str, *, blocking: bool = False) -> dg.AssetCheckSpec:
     """A check that the step itself carries out."""
+    # Dagster stores names, and no enumeration of ours.
     return dg.AssetCheckSpec(
-        name, asset=asset, partitions_def=codesum_repos, description=description, blocking=blocking
+        str(name), asset=asset, partitions_def=codesum_repos, description=description, blocking=blocking
     )
 
 

@@ -49,7 +49,7 @@ def test_an_old_index_is_never_published_under_a_new_commit(built_shop: GitRepo,
     result = run_job("shop", **some("index_candidate", "retrieval_evaluation", "published_index"))
 
     assert not result.success
-    assert "dense_index was not made from the snapshot that stands now" in failure(result)
+    assert "call_graph was not made from the snapshot that stands now" in failure(result)
     assert "every step from repo_snapshot on" in failure(result)
     assert published_commit(home) == first
     assert run_job("shop").success
