@@ -21,14 +21,14 @@ from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.building import empty_serving_file, open_home, workspace_of
 from codesum_pipeline_tests.defs.digest_home import FILES, SHORTER, SIGN_IN, DigestHome
-from codesum_pipeline_tests.delivery.receivers import webhook_receiver
-from codesum_pipeline_tests.evaluation.shop_questions import write_shop_questions
-from codesum_pipeline_tests.law.shop import SHOP
-from codesum_pipeline_tests.repositories import GitRepo
-from codesum_pipeline_tests.summaries.by_model.building import KEY_ENV, shop
-from codesum_pipeline_tests.summaries.by_model.till import TILL
+from codesum_pipeline_tests.support.homes import empty_serving_file, open_home, workspace_of
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, shop
+from codesum_pipeline_tests.support.receivers import webhook_receiver
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop import SHOP
+from codesum_pipeline_tests.support.shop_questions import write_shop_questions
+from codesum_pipeline_tests.support.till import TILL
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 MORE = {"more.py": "def more(a):\n    if a:\n        return 1\n    return 2\n"}

@@ -291,7 +291,8 @@ def test_the_process_that_records_imports_no_stage() -> None:
     code = (
         "from codesum_pipeline.defs.building import facts\n"
         "from collections import defaultdict\n"
-        "facts.use_facts(facts.StageFacts(defaultdict(str), defaultdict(tuple)))\n"
+        "assets = defaultdict(lambda: facts.AssetFacts('1', 'files', ()))\n"
+        "facts.use_facts(facts.StageFacts(assets, defaultdict(tuple)))\n"
         "from codesum_pipeline.defs import runs\n"
         "import sys; print(sorted({'pyarrow', 'codesum_pipeline.wiring'} & set(sys.modules)))"
     )
