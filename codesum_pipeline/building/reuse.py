@@ -15,10 +15,12 @@ place: a build killed in between finds none.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.building.memos import Memo, inputs_of
@@ -180,7 +182,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
             inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
             tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
             files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
-            report=_json_of(step.report).dump_json(step.idle(report)).decode(),
+            report=to_json(step.idle(report)).decode(),
         )
         memo.write(path)
     return report
@@ -200,17 +202,17 @@ def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report:
         update={
             "inputs": {table: found.now(ws.tables, ws.key, table) for table, found in memo.inputs.items()},
             "tables": {table: ws.tables.content_hash(table, ws.key) for table in memo.tables},
-            "report": _json_of(step.report).dump_json(report).decode(),
+            "report": to_json(report).decode(),
         }
     )
     settled.write(path)
     return report
 
 
+@cache
 def _json_of(report: type[Any]) -> TypeAdapter[Any]:
-    if report not in _ADAPTERS:
-        _ADAPTERS[report] = TypeAdapter(report)
-    return _ADAPTERS[report]
+    """What reads reports of a type: making it takes milliseconds."""
+    return TypeAdapter(report)
 
 
 def _settings(step: Step[Any], ws: Workspace) -> str:
