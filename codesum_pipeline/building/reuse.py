@@ -15,7 +15,6 @@ place: a build killed in between finds none.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -38,7 +37,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-# By the type of report that each reads and writes: making one takes milliseconds.
+# By the type of report that each reads: making one takes milliseconds.
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 # The name of an index, which a step reads and writes besides tables.
 PUBLISHED = "published"
@@ -209,10 +208,10 @@ def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report:
     return report
 
 
-@cache
 def _json_of(report: type[Any]) -> TypeAdapter[Any]:
-    """What reads reports of a type: making it takes milliseconds."""
-    return TypeAdapter(report)
+    if report not in _ADAPTERS:
+        _ADAPTERS[report] = TypeAdapter(report)
+    return _ADAPTERS[report]
 
 
 def _settings(step: Step[Any], ws: Workspace) -> str:

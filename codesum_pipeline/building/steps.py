@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.building.failures import read_failures
-from codesum_pipeline.building.reuse import PUBLISHED, Settle, StageFunction, Step, is_current, is_remembered
+from codesum_pipeline.building.reuse import PUBLISHED, Settle, StageFunction, Step
 from codesum_pipeline.evaluation.gate import publish_unless_worse
-from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate, is_evaluated
+from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
 from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.dense import DenseReport, embed_documents
@@ -225,17 +224,3 @@ STEPS: tuple[Step[Any], ...] = (
     PUBLISHED_INDEX,
     REPO_OVERVIEW,
 )
-
-
-def has_left_over(ws: Workspace) -> bool:
-    """Whether the last build left texts that a model may write in a later one."""
-    levels = (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES)
-    return not all(is_remembered(step, ws) for step in levels)
-
-
-def is_standing(ws: Workspace) -> bool:
-    """Whether no step failed on an item, and those that remember their last run would only repeat their reports."""
-    looking = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
-    if read_failures(ws.layout.memos(ws.key)).keys() & {step.name for step in STEPS}:
-        return False
-    return all(is_current(step, ws) for step in STEPS if step not in looking) and is_evaluated(ws)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from codesum_pipeline.cli.freshness import LastBuild
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, table
-from codesum_pipeline.cli.standing import LastBuild
 from codesum_pipeline.model.documents import LEVELS, Level
 
 if TYPE_CHECKING:

@@ -1,13 +1,12 @@
-"""How fresh each repository's index is: what is published, against what a build would give now."""
+"""What the command line asks of the judge: how fresh indexes are, and which of them need no build."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import StrEnum
 
-from codesum_pipeline.evaluation.gate import Hold, standing_hold
+from codesum_pipeline.building.freshness import IndexState, compare, is_complete
+from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
-from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
@@ -19,29 +18,12 @@ from codesum_pipeline.wiring import Home
 _READERS = 16
 
 
-class State(StrEnum):
-    """What can be said of a repository's index in two words."""
-
-    DISABLED = "disabled"
-    RETIRED = "retired"
-    BUILDING = "being built"
-    NEW = "never indexed"
-    BROKEN = "broken"
-    UNKNOWN = "cannot tell"
-    UNFINISHED = "build unfinished"
-    BEHIND = "behind"
-    CHANGED = "settings changed"
-    OTHER_INDEXES = "compilers' indexes changed"
-    HELD = "held back"
-    FRESH = "up to date"
-
-
 @dataclass(frozen=True, slots=True)
 class Freshness:
     """One repository; `head` is the commit that a build would stand for, `why` what keeps us from telling more."""
 
     entry: RepositoryEntry
-    state: State
+    state: IndexState
     published: PublishedState | None
     head: str | None
     holder: Holder | None
@@ -56,57 +38,37 @@ def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool
 
 def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
     """One that cannot be read is told, and does not silence the others."""
-    try:
-        return _compared(home, entry, ask_remotes=ask_remotes)
-    except BrokenStore as error:
-        return Freshness(entry, State.BROKEN, read_published(home.layout, entry.key), None, None, str(error))
-
-
-def _compared(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
     published = read_published(home.layout, entry.key)
-    holder = current_holder(home.layout.state(entry.key))
-    head, why = _head(home, entry, ask_remotes=ask_remotes) if entry.enabled else (None, "")
-    state = _judge(home, entry, published, holder, head)
-    if published and published.problem:
-        why = published.problem
-    elif state not in (State.DISABLED, State.BUILDING) and (hold := _hold(home, entry, head)):
-        state, why = State.HELD, hold.because
-    elif entry.retired and not entry.enabled:
-        state, why = State.RETIRED, f"{entry.retired.why}, since {entry.retired.at}"
-    return Freshness(entry, state, published, head, holder, why)
+    try:
+        holder = current_holder(home.layout.state(entry.key))
+        head, why = _head(home, entry, ask_remotes=ask_remotes) if entry.enabled else (None, "")
+        state, known = _state(home, entry, published, holder, head)
+    except BrokenStore as error:
+        return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
+    return Freshness(entry, state, published, head, holder, known or why)
 
 
-def _hold(home: Home, entry: RepositoryEntry, head: str | None) -> Hold | None:
-    """Why the gate keeps the last build from being published, where that is what a build would give now."""
-    snapshot = _snapshot(home, entry)
-    if snapshot is None or head not in (None, snapshot.commit):
-        return None
-    fingerprint = home.fingerprint(entry, commit=snapshot.commit)
-    return standing_hold(home.layout, entry.key, home.settings.options.evaluation, fingerprint=fingerprint)
-
-
-def _judge(
+def _state(
     home: Home, entry: RepositoryEntry, published: PublishedState | None, holder: Holder | None, head: str | None
-) -> State:
+) -> tuple[IndexState, str]:
+    """The state, and why where that is known."""
+    problem = (published.problem if published else None) or ""
     if not entry.enabled:
-        return State.DISABLED
+        retired = entry.retired
+        return (IndexState.DISABLED, problem) if problem or not retired else (
+            IndexState.RETIRED, f"{retired.why}, since {retired.at}"
+        )  # fmt: skip
     if holder and not holder.is_gone():
-        return State.BUILDING
-    if published is None:
-        return State.UNFINISHED if _snapshot(home, entry) else State.NEW
-    if published.problem:
-        return State.BROKEN
-    snapshot = _snapshot(home, entry)
-    if snapshot and snapshot.commit != published.commit:
-        return State.UNFINISHED
-    if head is None:
-        return State.UNKNOWN
-    if head != published.commit:
-        return State.BEHIND
-    if published.fingerprint == home.fingerprint(entry, commit=head):
-        return State.FRESH
-    has_others = snapshot and (snapshot.index_state or "") != home.index_state(entry)
-    return State.OTHER_INDEXES if has_others else State.CHANGED
+        return IndexState.BUILDING, problem
+    if problem:
+        return IndexState.BROKEN, problem
+    found = compare(
+        home.workspace_of(entry, run_id="look"),
+        commit=published.commit if published else None,
+        fingerprint=published.fingerprint if published else None,
+        head=head,
+    )
+    return found.state, found.hold.because if found.hold and found.state is IndexState.HELD else ""
 
 
 def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str | None, str]:
@@ -119,7 +81,54 @@ def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str
         return None, str(error)
 
 
-def _snapshot(home: Home, entry: RepositoryEntry) -> Snapshot | None:
-    """What the last build began with."""
-    rows = home.tables.read_rows_or_empty("snapshot", entry.key, Snapshot)
-    return rows[0] if rows else None
+@dataclass(frozen=True, slots=True)
+class LastBuild:
+    """The commit that the last build stands for, and why it was not published, where it was held back."""
+
+    commit: str
+    held_because: str | None = None
+
+
+def standing_builds(home: Home, keys: Sequence[str], *, is_confirmed: bool = False) -> dict[str, LastBuild]:
+    """The last builds of those repositories that need no other, by key; a build that is confirmed is another one.
+
+    Nothing is taken on trust: the repository is asked for its commit (of a folder that means reading its files), the
+    published index and the memos of all steps are compared with what is there, and Dagster must have recorded each
+    asset. A repository of which something is wrong needs a build, if only to say what.
+    """
+    found = {key: _last_build(home, key, is_confirmed=is_confirmed) for key in keys}
+    return {key: last for key, last in found.items() if last is not None}
+
+
+def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None:
+    try:
+        workspace = home.workspace(key, run_id="look", is_confirmed=is_confirmed)
+        layout = workspace.layout
+        version = published_version(layout.published(key), layout.versions(key))
+        if version is None or not layout.duckdb_file.exists() or home.has_digest_waiting(key):
+            return None
+        found = compare(
+            workspace, commit=version.manifest["commit"], fingerprint=version.manifest["fingerprint"], head=None
+        )
+        if found.snapshot is None or found.needs_build or not is_complete(workspace):
+            return None
+        commit = found.snapshot.commit
+        mirror = Mirror(layout.mirror(key), timeout_s=home.settings.options.scan.git_timeout_s)
+        is_at_head = mirror.head_commit(workspace.entry, offline=home.settings.offline) == commit
+        if not is_at_head or not _is_recorded(home, key, found.fingerprints.wanted or ""):
+            return None
+        return LastBuild(commit, found.hold.because if found.hold else None)
+    except CodesumError:
+        return None
+
+
+def _is_recorded(home: Home, key: str, fingerprint: str) -> bool:
+    """Whether every asset is materialised for the fingerprint; Dagster is asked where that is not noted."""
+    note = home.layout.recorded(key)
+    if note.exists():
+        return note.read_text(encoding="utf-8") == fingerprint
+    if not home.layout.dagster_home.exists():
+        return False
+    from codesum_pipeline.defs.control import is_recorded
+
+    return is_recorded(home, key, fingerprint)

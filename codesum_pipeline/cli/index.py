@@ -9,6 +9,7 @@ from codesum_pipeline.cli.built import built_table, is_held, outcome_json, stand
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of, tracebacks
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
+from codesum_pipeline.cli.freshness import LastBuild, standing_builds
 from codesum_pipeline.cli.index_health import unusable_indexes
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings, shut_out
@@ -26,7 +27,6 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import note, show, styled
 from codesum_pipeline.cli.safe_text import escaped, safe_json
-from codesum_pipeline.cli.standing import LastBuild, held_because, standing_builds
 from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.holding import hold_repository
@@ -130,8 +130,9 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             name = f"{outcome.key}: " if len(outcomes) > 1 else ""
             show(*(styled(f"{name}{line}", "dim") for line in model_lines(home, outcome)))
     for outcome in outcomes:
-        if is_held(outcome) and (why := held_because(home, outcome.key)):
-            note(f"{outcome.key}: {why}")
+        last = standing_builds(home, [outcome.key]).get(outcome.key) if is_held(outcome) else None
+        if last and last.held_because:
+            note(f"{outcome.key}: {last.held_because}")
         for line in unusable_indexes(home, outcome.key):
             note(f"{outcome.key}: {line}")
         for warning in model_warnings(home, outcome):

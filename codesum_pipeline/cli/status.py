@@ -8,11 +8,12 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.building.freshness import IndexState
 from codesum_pipeline.cli.built import broken_files
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of
-from codesum_pipeline.cli.freshness import Freshness, State, look_at
+from codesum_pipeline.cli.freshness import Freshness, look_at
 from codesum_pipeline.cli.index_health import IndexedFiles, edges_line, last_disagreement
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, show, styled, table
@@ -33,14 +34,14 @@ if TYPE_CHECKING:
 
 _RUNS_SHOWN = 5
 _STYLES = {
-    State.FRESH: "green",
-    State.BUILDING: "cyan",
-    State.BEHIND: "yellow",
-    State.CHANGED: "yellow",
-    State.OTHER_INDEXES: "yellow",
-    State.UNFINISHED: "yellow",
-    State.BROKEN: "red",
-    State.UNKNOWN: "red",
+    IndexState.FRESH: "green",
+    IndexState.BUILDING: "cyan",
+    IndexState.BEHIND: "yellow",
+    IndexState.CHANGED: "yellow",
+    IndexState.OTHER_INDEXES: "yellow",
+    IndexState.UNFINISHED: "yellow",
+    IndexState.BROKEN: "red",
+    IndexState.UNKNOWN: "red",
 }
 
 
@@ -122,7 +123,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
 
 def _remark(found: Freshness) -> str:
     """Who builds it, or what keeps us from telling."""
-    if found.holder and found.state is State.BUILDING:
+    if found.holder and found.state is IndexState.BUILDING:
         return f"by {found.holder}"
     if found.holder and found.holder.is_gone():
         return "its last build was killed"

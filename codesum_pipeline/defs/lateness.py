@@ -9,7 +9,7 @@ import dagster as dg
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.planner import BuildDecision, Plan
-from codesum_pipeline.defs.steps import PUBLISHED_INDEX
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, severity_of
 from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -48,11 +48,6 @@ def evaluation_of(home: "Home", key: str, *, passed: bool, said: str) -> dg.Asse
         metadata={"allowed_hours": home.settings.checks.behind_hours},
         partition=key,
     )
-
-
-def severity_of(home: "Home", check: CheckName) -> dg.AssetCheckSeverity:
-    """As the settings say."""
-    return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
 
 
 def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[ConditionState]:

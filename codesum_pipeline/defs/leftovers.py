@@ -15,7 +15,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from codesum_pipeline.building.steps import has_left_over
+from codesum_pipeline.building.freshness import has_left_over
 from codesum_pipeline.defs.planner import Observation
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level

@@ -109,5 +109,5 @@ def _observation(
     begun_at = build.begun_at
     wanted = home.fingerprint(entry, commit=head)
     begun = wanted if begun_at == head else home.fingerprint(entry, commit=begun_at) if begun_at else None
-    seen = Observation(entry.key, wanted, recorded=recorded, published=build.published, begun=begun)
+    seen = Observation(entry.key, wanted=wanted, begun=begun, published=build.published, recorded=recorded)
     return seen if seen.is_up_to_date else replace(seen, is_held=is_held(home, entry.key, build, fingerprint=wanted))

@@ -10,6 +10,8 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from codesum_pipeline.building.freshness import Fingerprints
+
 # A tick's line is read in a small box; the first names tell whether one repository is broken or a whole server is away.
 NAMED = 5
 MAX_REASON_CHARACTERS = 200
@@ -30,35 +32,21 @@ class BuildDecision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """One repository as it stands.
+class Observation(Fingerprints):
+    """One repository as it stands; without `wanted` it cannot be read.
 
-    `wanted` is the fingerprint that a build would have now, None where the
-    repository cannot be read. `recorded` is that of the last materialisation,
-    `published` that of the index that readers see, `begun` that of the snapshot
-    in the tables, which is ahead where a build did not end. `is_held` says that
-    the gate would keep that build from being published again. `tried` lists the
-    fingerprints that the last runs were requested for, newest first; None for
+    `tried` lists the fingerprints that the last runs were requested for, newest first; None for
     runs that somebody else started. `launches` is the number of the last run
     that was requested for `wanted`. `left_over` names what a build that goes on with a model's texts
     would begin with; where there is something, `tried` and `launches` are about it.
     """
 
     key: str
-    wanted: str | None
     complaint: str = ""
-    recorded: str | None = None
-    published: str | None = None
-    begun: str | None = None
-    is_held: bool = False
     is_active: bool = False
     tried: tuple[str | None, ...] = ()
     launches: int = 0
     left_over: str | None = None
-
-    @property
-    def is_up_to_date(self) -> bool:
-        return self.wanted is not None and self.wanted == self.recorded == self.published == self.begun
 
     @property
     def attempts(self) -> int:
@@ -172,7 +160,7 @@ def _judge(seen: Observation, max_attempts: int) -> BuildDecision:
         return BuildDecision.UNREADABLE
     if seen.is_up_to_date:
         return _judge_left_over(seen, max_attempts) if seen.left_over else BuildDecision.UP_TO_DATE
-    if seen.is_held and seen.wanted == seen.recorded == seen.begun:
+    if seen.is_held_back:
         return BuildDecision.HELD
     return BuildDecision.EXHAUSTED if seen.attempts >= max_attempts else BuildDecision.BUILD
 

@@ -12,10 +12,9 @@ import dagster as dg
 
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
-from codesum_pipeline.defs.lateness import severity_of
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
 from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
-from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, stage_failures
+from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, severity_of, stage_failures
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
@@ -11,6 +12,10 @@ from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, S
 from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
+from codesum_pipeline.settings.checks import CheckName
+
+if TYPE_CHECKING:
+    from codesum_pipeline.wiring import Home
 
 OWNER = "team:codesum"
 PUBLISHED_INDEX = dg.AssetKey("published_index")
@@ -86,6 +91,11 @@ def check_results(asset: dg.AssetKey, findings: Sequence[CheckFinding]) -> list[
         )
         for finding in findings
     ]
+
+
+def severity_of(home: "Home", check: CheckName) -> dg.AssetCheckSeverity:
+    """As the settings say."""
+    return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
 
 
 def check_upstream(context: dg.AssetExecutionContext, builder: Builder) -> None:

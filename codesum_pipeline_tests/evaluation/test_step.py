@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.building.steps import is_standing
+from codesum_pipeline.building.freshness import is_complete
 from codesum_pipeline.evaluation.evaluate import SETUPS
 from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import EvaluationReport
@@ -134,9 +134,9 @@ def test_a_file_of_questions_is_asked_and_when_it_changes_asked_again(
     file = write_shop_questions(tmp_path / "questions.jsonl")
     ws = at(enabled=True, questions=file)
     report = evaluate_at(ws)
-    assert is_standing(ws)
+    assert is_complete(ws)
     file.write_text("\n".join(file.read_text().splitlines()[:5]) + "\n")
-    was_standing = is_standing(ws)
+    was_standing = is_complete(ws)
 
     shorter = evaluate_at(ws)
 
@@ -154,7 +154,7 @@ def test_questions_about_other_repositories_are_left_out_and_none_is_an_answer_t
     first, second = evaluate_at(ws), evaluate_at(ws)
 
     assert (first.questions, first.asked, first.ndcg_at_10) == (0, 0, None)
-    assert (second, is_standing(ws)) == (first, True)
+    assert (second, is_complete(ws)) == (first, True)
 
 
 def test_a_file_of_questions_that_is_not_there_is_named(at: Callable[..., Workspace]) -> None:

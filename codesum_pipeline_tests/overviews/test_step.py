@@ -10,8 +10,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from codesum_pipeline.building.freshness import is_complete
 from codesum_pipeline.building.reuse import carry_out, is_current
-from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS, is_standing
+from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overviews.step import OverviewReport
 from codesum_pipeline.store.workspace import Workspace
@@ -110,7 +111,7 @@ def test_an_unchanged_repository_has_its_page_kept_and_not_made_again(built: Wor
 
     assert (done.is_reused, done.report.written) == (True, False)
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == before
-    assert is_standing(built)
+    assert is_complete(built)
 
 
 def test_the_same_version_gives_the_same_page_and_no_clock_is_in_it(built: Workspace) -> None:

@@ -1,0 +1,145 @@
+"""Whether an index is up to date, and what is not where it is not: the one judge, whoever asks.
+
+A build starts from a commit, indexes of compilers that are not of the commit, the entry in the registry, the settings
+and the versions of algorithms. One hash covers all of these, the *fingerprint*. An index is up to date where four
+fingerprints are the same: that of a build that would start now, that of the snapshot in the tables, that of the version
+that readers see, and that which Dagster recorded. Where the gate held back the version that would be published, a build
+would be held back again: that index is not up to date, and needs no build.
+
+Fingerprints say what was built. Whether it is still there, and whether anything is left to do, the memos of the steps
+say (`is_complete`): a table may be deleted, an item may have failed, a model may have texts left to write.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import is_current, is_remembered
+from codesum_pipeline.building.steps import (
+    CLASS_SUMMARIES,
+    FILE_SUMMARIES,
+    FUNCTION_SUMMARIES,
+    MODULE_SUMMARIES,
+    PUBLISHED_INDEX,
+    REPO_SNAPSHOT,
+    RETRIEVAL_EVALUATION,
+    STEPS,
+)
+from codesum_pipeline.evaluation.gate import Hold, standing_hold
+from codesum_pipeline.evaluation.step import is_evaluated
+from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.scip.taking import index_state
+from codesum_pipeline.store.workspace import Workspace
+
+_LEVELS = (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES)
+# They look for themselves in each build, and leave no memo.
+_LOOKING = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprints:
+    """Those of one repository; None where there is none.
+
+    `wanted` is that of a build that would start now, None where the repository cannot be read. `begun` is that of the
+    snapshot in the tables, which is ahead where a build did not end. `published` is that of the version that readers
+    see, `recorded` that of Dagster's last materialisation. `is_held` says that the gate would keep a build of `wanted`
+    from being published again.
+    """
+
+    wanted: str | None
+    begun: str | None = None
+    published: str | None = None
+    recorded: str | None = None
+    is_held: bool = False
+
+    @property
+    def is_up_to_date(self) -> bool:
+        return self.wanted is not None and self.wanted == self.begun == self.published == self.recorded
+
+    @property
+    def is_held_back(self) -> bool:
+        return self.is_held and self.wanted == self.begun == self.recorded
+
+
+class IndexState(StrEnum):
+    """What can be said of a repository's index in two words."""
+
+    DISABLED = "disabled"
+    RETIRED = "retired"
+    BUILDING = "being built"
+    NEW = "never indexed"
+    BROKEN = "broken"
+    UNKNOWN = "cannot tell"
+    UNFINISHED = "build unfinished"
+    BEHIND = "behind"
+    CHANGED = "settings changed"
+    OTHER_INDEXES = "compilers' indexes changed"
+    HELD = "held back"
+    FRESH = "up to date"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was built of a repository, against a build of now.
+
+    `head` is the commit of that build. Where it is None, the commit of the last build stands in for it: then it is
+    compared whether anything else changed.
+    """
+
+    head: str | None
+    published_commit: str | None
+    snapshot: Snapshot | None
+    has_same_indexes: bool
+    fingerprints: Fingerprints
+    hold: Hold | None
+
+    @property
+    def needs_build(self) -> bool:
+        return not (self.fingerprints.is_up_to_date or self.fingerprints.is_held_back)
+
+    @property
+    def state(self) -> IndexState:
+        if self.fingerprints.is_held_back:
+            return IndexState.HELD
+        if self.published_commit is None:
+            return IndexState.UNFINISHED if self.snapshot else IndexState.NEW
+        if self.snapshot is None or self.snapshot.commit != self.published_commit:
+            return IndexState.UNFINISHED
+        if self.head is None:
+            return IndexState.UNKNOWN
+        if self.head != self.published_commit:
+            return IndexState.BEHIND
+        if self.fingerprints.is_up_to_date:
+            return IndexState.FRESH
+        return IndexState.CHANGED if self.has_same_indexes else IndexState.OTHER_INDEXES
+
+
+def compare(ws: Workspace, *, commit: str | None, fingerprint: str | None, head: str | None = None) -> Comparison:
+    """Commit and fingerprint are those of what is published. Dagster is not asked: what it recorded counts as right."""
+    snapshots = ws.tables.read_rows_or_empty("snapshot", ws.key, Snapshot)
+    snapshot = snapshots[0] if snapshots else None
+    begun = ws.fingerprint(snapshot.commit, snapshot.index_state) if snapshot else None
+    indexes = index_state(ws.entry, ws.layout, ws.options.scip)
+    wanted_at = head or (snapshot.commit if snapshot else None)
+    wanted = ws.fingerprint(wanted_at, indexes) if wanted_at else None
+    hold = standing_hold(ws.layout, ws.key, ws.options.evaluation, fingerprint=wanted) if wanted else None
+    return Comparison(
+        head,
+        commit,
+        snapshot,
+        snapshot is not None and (snapshot.index_state or "") == indexes,
+        Fingerprints(wanted=wanted, begun=begun, published=fingerprint, recorded=wanted, is_held=hold is not None),
+        hold,
+    )
+
+
+def is_complete(ws: Workspace) -> bool:
+    """Whether no step failed on an item, and those that remember their last run would only repeat their reports."""
+    if read_failures(ws.layout.memos(ws.key)).keys() & {step.name for step in STEPS}:
+        return False
+    return all(is_current(step, ws) for step in STEPS if step not in _LOOKING) and is_evaluated(ws)
+
+
+def has_left_over(ws: Workspace) -> bool:
+    """Whether the last build left texts that a model may write in a later one."""
+    return not all(is_remembered(step, ws) for step in _LEVELS)
