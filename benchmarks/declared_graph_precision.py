@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.graph.call_sites import CallOutcome, CallSite
-from codesum_pipeline.graph.declared.edges import Family, families
-from codesum_pipeline.graph.declared.projects import Projects
+from benchmarks.graded_calls import resolve_all
+from codesum_pipeline.graph.edges import CallOutcome, CallSite
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
@@ -33,10 +33,15 @@ SKIPPED = frozenset({".git", "node_modules"})
 class Repository:
     symbols: dict[str, Symbol]
     lines: Counter[str]
-    families: list[Family]
+    languages: dict[str, str]
     sites: dict[str, list[CallSite]]
     parse_s: float
     graph_s: float
+
+    def of(self, language: str | None) -> list[CallSite]:
+        """The calls of one language, or of all."""
+        paths = (path for path in sorted(self.sites) if language in (None, self.languages[path]))
+        return [site for path in paths for site in self.sites[path]]
 
 
 def read_repository(folder: Path) -> Repository:
@@ -62,9 +67,12 @@ def read_repository(folder: Path) -> Repository:
     parse_s = time.process_time() - started
     started = time.process_time()
     loaded = load_files(facts)
-    resolved = families(loaded.declared, Projects([str(fact["file_path"]) for fact in facts], loaded.projects))
-    sites = {path: family.sites(path) for family in resolved for path in family.files}
-    return Repository(symbols, lines, resolved, sites, parse_s, time.process_time() - started)
+    languages = {str(fact["file_path"]): str(fact["language"]) for fact in facts}
+    sites = resolve_all(
+        loaded,
+        [SourceFile(path, "", 0, "", of, FileStatus.INDEXED, None, False, False) for path, of in languages.items()],
+    )
+    return Repository(symbols, lines, languages, sites, parse_s, time.process_time() - started)
 
 
 def source_files(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -118,18 +126,18 @@ def main() -> None:
     chosen = arguments.parse_args()
     folder = chosen.folder.resolve()
     repository = read_repository(folder)
-    for family in repository.families:
-        sites = [site for path in family.files for site in repository.sites[path]]
+    for language in sorted({repository.languages[path] for path in repository.sites}):
+        sites = repository.of(language)
         outcomes = Counter(str(site.outcome) for site in sites)
-        languages = sorted({file.language for file in family.files.values()})
-        print(languages, {name: f"{count / len(sites):.1%}" for name, count in sorted(outcomes.items())}, len(sites))
+        print(
+            language,
+            {name: f"{count / max(len(sites), 1):.1%}" for name, count in sorted(outcomes.items())},
+            len(sites),
+        )
         print("   ", dict(sorted(Counter(str(site.reason) for site in sites if site.reason).items())))
     total = sum(repository.lines[language] for language in PARSERS)
     print(f"{total} lines: parse {repository.parse_s:.2f} s, graph {repository.graph_s:.2f} s")
-    kept = [
-        site for family in repository.families for path, file in sorted(family.files.items())
-        if chosen.language in (None, file.language) for site in repository.sites[path]
-    ]  # fmt: skip
+    kept = repository.of(chosen.language)
     resolved = [site for site in kept if site.outcome is CallOutcome.RESOLVED]
     if chosen.reason:
         resolved = [site for site in resolved if site.reason == chosen.reason]

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.graph.call_sites import CallSite, resolve_calls
-from codesum_pipeline.graph.declared.edges import families
-from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.edges import CallSite
+from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.loading import LoadedFiles, load_files
-from codesum_pipeline.graph.module_paths import ModulePaths
-from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.options import HashPolicy, ScanOptions
@@ -144,14 +140,10 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
 
 def resolve_all(loaded: LoadedFiles, places: list[SourceFile]) -> dict[str, list[CallSite]]:
     """The calls of each file, resolved as a build resolves them."""
-    resolver = Resolver(loaded.python, ModulePaths(places, loaded.python, root="."))
-    unique_names = UniqueNames(loaded.python)
     sites: dict[str, list[CallSite]] = {}
-    for path in loaded.python:
-        resolver.forget()
-        sites[path] = list(resolve_calls(resolver, unique_names, loaded.python[path]))
-    for family in families(loaded.declared, Projects([place.path for place in places], loaded.projects)):
-        sites.update((path, family.sites(path)) for path in family.files)
+    for family in families_of(loaded, places, indexed_paths(places), root="."):
+        edges_of = family.resolver({path: family.telling_names(path) for path in family.rows})
+        sites.update((path, edges_of(path).calls) for path in family.rows)
     return sites
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from benchmarks.graded_calls import PlacedCall, Tree, read_tree
 from benchmarks.graded_jedi import ask_jedi
 from benchmarks.graded_truth import Judge, Said, Truth
-from codesum_pipeline.graph.call_sites import CallOutcome
+from codesum_pipeline.graph.edges import CallOutcome
 from codesum_pipeline.model.symbols import SymbolType
 
 _DECORATOR = re.compile(r"^\s*@\s*[\w.]*$")

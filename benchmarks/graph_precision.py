@@ -23,11 +23,9 @@ from typing import Any
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-from codesum_pipeline.graph.call_sites import CallOutcome, CallSite, resolve_calls
+from benchmarks.graded_calls import resolve_all
+from codesum_pipeline.graph.edges import CallOutcome, CallSite
 from codesum_pipeline.graph.loading import load_files
-from codesum_pipeline.graph.module_paths import ModulePaths
-from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.python import parse_python
@@ -77,10 +75,7 @@ def read_repository(folder: Path) -> Repository:
         facts.append({"file_path": name, "language": "python", "exports": read.exports, "references": read.references})
     files = [SourceFile(name, "", 0, "", "python", FileStatus.INDEXED, None, False, False) for name in sources]
     started = time.perf_counter()
-    scopes = load_files(facts).python
-    resolver = Resolver(scopes, ModulePaths(files, scopes, root="."))
-    unique_names = UniqueNames(scopes)
-    sites = {name: list(resolve_calls(resolver, unique_names, scopes[name])) for name in sources if name in scopes}
+    sites = resolve_all(load_files(facts), files)
     resolve_s = time.perf_counter() - started
     calls = [call for name in sites for call in _located(sources[name], sites[name])]
     return Repository(folder.parent, symbols, calls, resolve_s, lines)

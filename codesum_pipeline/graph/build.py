@@ -14,17 +14,17 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.graph.annotations import parse_annotation
 from codesum_pipeline.graph.compiled.edges import Disagreement, SyntaxRows, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
-from codesum_pipeline.graph.edge_table import EdgeTable
+from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.python.annotations import parse_annotation
+from codesum_pipeline.graph.python.resolver import split_shape
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.reexports import handed_on, imports_in, reexport_edges
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
-from codesum_pipeline.graph.resolver import split_shape
 from codesum_pipeline.model.expressions import chain_of, type_of
 from codesum_pipeline.model.files import FilePlace, SourceFile
 from codesum_pipeline.model.graph import CallRow, Context, Edge, EdgeKind, GraphStats

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codesum_pipeline.graph.edge_table import folder_of
+from codesum_pipeline.graph.edges import folder_of
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind
 from codesum_pipeline.model.hashing import graph_hash
 from codesum_pipeline.model.ids import module_path_of, parent_modules

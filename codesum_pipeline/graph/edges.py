@@ -1,39 +1,163 @@
-"""What one Python file says about the graph, as edges: one for each source, target and kind.
+"""What one file says about the graph, as edges: one for each source, target and kind.
 
-A call of a class is an edge to the class, never also to its `__init__`, which
-is reached by explicit calls alone. Calls and bases that Python itself provides
+A call of a class is an edge to the class, never also to its constructor, which
+is reached by explicit calls alone. Calls and bases that a language itself provides
 give no edge.
 """
 
-from codesum_pipeline.graph.call_sites import resolve_calls
-from codesum_pipeline.graph.edge_table import EdgeTable
-from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
-from codesum_pipeline.graph.imports import imported
-from codesum_pipeline.graph.reasons import Reason
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.unique_names import UniqueNames
-from codesum_pipeline.graph.values import ClassValue, ExternalValue
-from codesum_pipeline.model.graph import EdgeKind
+from codesum_pipeline.graph.scopes import ScopedFile
+from codesum_pipeline.graph.values import (
+    AMBIGUOUS,
+    OUTSIDE,
+    BuiltinValue,
+    ClassValue,
+    ContainerValue,
+    ExternalValue,
+    FunctionValue,
+    OneOf,
+    Value,
+)
+from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
+from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 
 
-def edges_of_file(resolver: Resolver, unique_names: UniqueNames, file: FileScopes) -> EdgeTable:
+class CallOutcome(StrEnum):
+    """`unknown` also where a function outside the repository gave the object: it may be one that was passed in."""
+
+    RESOLVED = "resolved"
+    EXTERNAL = "external"
+    BUILTIN = "builtin"
+    AMBIGUOUS = "ambiguous"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """One call. `target` is a document id, or a dotted name where the outcome is external and the name is known."""
+
+    caller_id: str
+    file_path: str
+    line: int
+    callee: str
+    outcome: CallOutcome
+    target: str | None = None
+    reason: Reason | None = None
+
+
+@dataclass(slots=True)
+class _EdgeUses:
+    count: int
+    confidence: float
+    reason: str
+
+
+class EdgeTable:
+    """Gathers what connects the same two things in the same way, and counts what became of the calls."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.calls: list[CallSite] = []
+        self._edges: dict[tuple[str, str, bool, EdgeKind], _EdgeUses] = {}
+
+    def add(
+        self,
+        src_id: str,
+        dst: str,
+        kind: EdgeKind,
+        reason: str,
+        *,
+        confidence: float | None = None,
+        count: int = 1,
+        is_external: bool = False,
+    ) -> None:
+        """Count some uses; the most trusted reason stands."""
+        key = (src_id, dst, is_external, kind)
+        confidence = CONFIDENCE[reason] if confidence is None else confidence
+        uses = self._edges.get(key)
+        if uses is None:
+            self._edges[key] = _EdgeUses(count, confidence, reason)
+            return
+        uses.count += count
+        if (-confidence, reason) < (-uses.confidence, uses.reason):
+            uses.confidence, uses.reason = confidence, reason
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is an edge: source, target, whether that is outside, and kind."""
+        return key in self._edges
+
+    def add_call(self, site: CallSite) -> None:
+        """Count a call; one whose target is known is an edge."""
+        self.calls.append(site)
+        self.outcomes[site.outcome] += 1
+        if site.reason is not None:
+            self.reasons[site.reason] += 1
+        if site.target is not None:
+            is_external = site.outcome is CallOutcome.EXTERNAL
+            self.add(site.caller_id, site.target, EdgeKind.CALL, site.reason or Reason.IMPORT, is_external=is_external)
+
+    def call_rows(self) -> list[CallRow]:
+        """All calls, in the order of the parser."""
+        return [
+            CallRow(site.file_path, number, site.caller_id, site.callee, site.outcome, site.target, site.reason)
+            for number, site in enumerate(self.calls)
+        ]
+
+    def edges(self) -> Iterator[Edge]:
+        """All edges, sorted."""
+        for (src_id, dst, is_external, kind), uses in sorted(self._edges.items(), key=lambda item: item[0]):
+            yield Edge(
+                src_id=src_id,
+                dst=dst,
+                is_external=is_external,
+                kind=kind,
+                count=uses.count,
+                confidence=uses.confidence,
+                reason=uses.reason,
+                is_cross_module=is_external or folder_of(src_id) != folder_of(dst),
+            )
+
+
+def folder_of(document_id: str) -> str:
+    """The module that a function, class or file stands in."""
+    return module_path_of(document_id.partition(SEPARATOR)[0])
+
+
+def edges_of_file(resolver: Resolver[Any], file: ScopedFile) -> EdgeTable:
     """The edges that start in a file, whatever other files were resolved before."""
     resolver.forget()
     table = EdgeTable()
-    for target, is_external in imported(resolver, file):
+    for class_, base in resolver.bases(file):
+        if isinstance(base, ClassValue) and class_.id is not None and base.scope.id is not None:
+            table.add(class_.id, base.scope.id, EdgeKind.INHERIT, base.why)
+        elif isinstance(base, ExternalValue) and class_.id is not None:
+            table.add(class_.id, base.dotted, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
+    for scope, callee, line, value in resolver.calls(file):
+        table.add_call(CallSite(scope.caller_id, file.path, line, callee, *_outcome_of(value)))
+    for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
-    for scope in file.classes():
-        _add_bases(table, resolver, scope)
-    for site in resolve_calls(resolver, unique_names, file):
-        table.add_call(site)
     return table
 
 
-def _add_bases(table: EdgeTable, resolver: Resolver, scope: ScopeFacts) -> None:
-    if scope.id is None:
-        return
-    for base in resolver.members.bases(scope):
-        if isinstance(base, ClassValue) and base.scope.id is not None:
-            table.add(scope.id, base.scope.id, EdgeKind.INHERIT, base.why)
-        elif isinstance(base, ExternalValue):
-            table.add(scope.id, base.dotted, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
+def _outcome_of(value: Value) -> tuple[CallOutcome, str | None, Reason | None]:
+    """How a call of this value ends, its target and why."""
+    match value:
+        case FunctionValue(scope, why, _, ()) | ClassValue(scope, why) if scope.id is not None:
+            return CallOutcome.RESOLVED, scope.id, why
+        case ExternalValue(dotted, is_instance):
+            return CallOutcome.EXTERNAL, None if is_instance else dotted, None
+        case BuiltinValue() | ContainerValue():
+            return CallOutcome.BUILTIN, None, None
+        case FunctionValue(_, _, _, (_, *_)) | OneOf():
+            return CallOutcome.AMBIGUOUS, None, None
+    if value is OUTSIDE:
+        return CallOutcome.EXTERNAL, None, None
+    return (CallOutcome.AMBIGUOUS if value is AMBIGUOUS else CallOutcome.UNKNOWN), None, None

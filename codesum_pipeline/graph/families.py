@@ -5,20 +5,33 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from codesum_pipeline.graph.declared import interfaces as declared_interfaces
-from codesum_pipeline.graph.declared.definitions import DeclaredFile
-from codesum_pipeline.graph.declared.edges import FAMILIES, Family
+from codesum_pipeline.graph.declared.c_family import CFamilyRules
+from codesum_pipeline.graph.declared.c_sharp import CSharpRules
+from codesum_pipeline.graph.declared.ecmascript import EcmascriptRules
+from codesum_pipeline.graph.declared.go import GoRules
+from codesum_pipeline.graph.declared.jvm import JvmRules
+from codesum_pipeline.graph.declared.lua import LuaRules
+from codesum_pipeline.graph.declared.modules import BashRules, ElixirRules, HaskellRules, SwiftRules, ZigRules
+from codesum_pipeline.graph.declared.php import PhpRules
 from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.declared.resolver import DeclaredResolver
+from codesum_pipeline.graph.declared.ruby import RubyRules
 from codesum_pipeline.graph.declared.rules import Rules
-from codesum_pipeline.graph.edge_table import EdgeTable
-from codesum_pipeline.graph.edges import edges_of_file
-from codesum_pipeline.graph.facts import FileScopes
-from codesum_pipeline.graph.interfaces import interface_of
+from codesum_pipeline.graph.declared.rust import RustRules
+from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.loading import LazyFiles, LoadedFiles, Row
-from codesum_pipeline.graph.module_paths import ModulePaths
-from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.unique_names import Telling, UniqueNames, telling_names
+from codesum_pipeline.graph.python.interfaces import interface_of
+from codesum_pipeline.graph.python.module_paths import ModulePaths
+from codesum_pipeline.graph.python.resolver import PythonResolver
+from codesum_pipeline.graph.python.telling_names import Telling, telling_names
+from codesum_pipeline.graph.scopes import ScopedFile
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
+
+FAMILIES: tuple[type[Rules], ...] = (
+    BashRules, CFamilyRules, CSharpRules, EcmascriptRules, ElixirRules, GoRules, HaskellRules, JvmRules, LuaRules,
+    PhpRules, RubyRules, RustRules, SwiftRules, ZigRules,
+)  # fmt: skip
 
 
 class LanguageFamily(Protocol):
@@ -61,7 +74,7 @@ class PythonFamily:
 
     name = "python"
 
-    def __init__(self, files: LazyFiles[FileScopes], places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
+    def __init__(self, files: LazyFiles, places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
         self._files = files
         self._places = places
         self._root = root
@@ -85,8 +98,8 @@ class PythonFamily:
         return telling_names(self._files[path])
 
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
-        resolver, unique_names = Resolver(self._files, self._paths), UniqueNames(self._files, telling)
-        return lambda path: edges_of_file(resolver, unique_names, self._files[path])
+        resolver = PythonResolver(self._files, self._paths, telling)
+        return lambda path: edges_of_file(resolver, self._files[path])
 
 
 class DeclaredFamily:
@@ -95,9 +108,7 @@ class DeclaredFamily:
     A file that the family cannot take in is a failure of that file, and none of the family's.
     """
 
-    def __init__(
-        self, rules: type[Rules], files: LazyFiles[DeclaredFile], projects: Projects, guard: FailureGuard
-    ) -> None:
+    def __init__(self, rules: type[Rules], files: LazyFiles, projects: Projects, guard: FailureGuard) -> None:
         self.name = _name(rules)
         self._rules = rules
         self._files = files
@@ -114,15 +125,22 @@ class DeclaredFamily:
     def surroundings(self) -> Any:
         return [sorted(self._projects.paths), dict(self._projects.texts)]
 
+    def telling_names(self, path: str) -> dict[str, int]:
+        return {}
+
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
+        resolver, files = self._resolver, self._resolver.tree.files
+        return lambda path: edges_of_file(resolver, files[path]) if path in files else EdgeTable()
+
     @cached_property
-    def _family(self) -> Family:
-        files: Mapping[str, DeclaredFile] = self._files
+    def _resolver(self) -> DeclaredResolver:
+        files: Mapping[str, ScopedFile] = self._files
         while True:
             guard = FailureGuard()
-            family = Family(self._project_rules(), files, guard)
+            resolver = DeclaredResolver(self._project_rules(), files, guard)
             self._guard.add(guard.failures)
             if not guard.failed:
-                return family
+                return resolver
             files = {path: files[path] for path in files if path not in guard.failed}
 
     def _project_rules(self) -> Rules:
@@ -130,13 +148,6 @@ class DeclaredFamily:
         with self._guard.item(f"project files of {self.name}"):
             return self._rules(self._projects)
         return self._rules(Projects(self._projects.paths, {}))
-
-    def telling_names(self, path: str) -> dict[str, int]:
-        return {}
-
-    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
-        family = self._family
-        return lambda path: family.edges(path) if path in family.files else EdgeTable()
 
 
 def families_of(

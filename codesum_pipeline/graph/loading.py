@@ -2,30 +2,24 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
-from codesum_pipeline.graph.declared.definitions import DeclaredFile, load_declared
-from codesum_pipeline.graph.facts import FileScopes, ScopeFacts, load_file
-from codesum_pipeline.languages.python.references.scopes import ScopeKind
+from codesum_pipeline.graph.scopes import ScopedFile, empty_file, load_declared, load_python
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing.parsed import NO_REFERENCES
 from codesum_pipeline.parsing.project_files import is_project_file, project_text
 
 Row = Mapping[str, Any]
-File = TypeVar("File")
 
 
-class LazyFiles(Mapping[str, File], Generic[File]):
+class LazyFiles(Mapping[str, ScopedFile]):
     """Files by path, in the order of paths; each is read once, and is empty where it cannot be."""
 
-    def __init__(
-        self, rows: Mapping[str, Row], read: Callable[[Row], File], empty: Callable[[Row], File], guard: FailureGuard
-    ) -> None:
+    def __init__(self, rows: Mapping[str, Row], read: Callable[[Row], ScopedFile], guard: FailureGuard) -> None:
         self.rows = dict(sorted(rows.items()))
         self._read = read
-        self._empty = empty
         self._guard = guard
-        self._files: dict[str, File] = {}
+        self._files: dict[str, ScopedFile] = {}
         self._offers: dict[str, frozenset[str] | None] = {}
 
     def exports(self, path: str) -> frozenset[str] | None:
@@ -35,12 +29,13 @@ class LazyFiles(Mapping[str, File], Generic[File]):
             self._offers[path] = None if offered is None else frozenset(offered)
         return self._offers[path]
 
-    def __getitem__(self, path: str) -> File:
+    def __getitem__(self, path: str) -> ScopedFile:
         file = self._files.get(path)
         if file is None:
+            row = self.rows[path]
             with self._guard.item(path):
-                file = self._read(self.rows[path])
-            file = self._files[path] = self._empty(self.rows[path]) if file is None else file
+                file = self._read(row)
+            file = self._files[path] = file or empty_file(path, row["language"])
         return file
 
     def __iter__(self) -> Iterator[str]:
@@ -55,7 +50,7 @@ class LazyFiles(Mapping[str, File], Generic[File]):
     def only(self, paths: Collection[str]) -> Self:
         """Those of these paths."""
         rows = {path: row for path, row in self.rows.items() if path in paths}
-        return type(self)(rows, self._read, self._empty, self._guard)
+        return type(self)(rows, self._read, self._guard)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +60,8 @@ class LoadedFiles:
     `guard` keeps those that cannot be read.
     """
 
-    python: LazyFiles[FileScopes]
-    declared: LazyFiles[DeclaredFile]
+    python: LazyFiles
+    declared: LazyFiles
     projects: Mapping[str, str]
     guard: FailureGuard
 
@@ -87,26 +82,13 @@ def load_files(facts: Sequence[Row]) -> LoadedFiles:
         else:
             declared[path] = row
     return LoadedFiles(
-        LazyFiles(python, _python_file, _empty_python_file, guard),
-        LazyFiles(declared, _declared_file, _empty_declared_file, guard),
-        projects,
-        guard,
+        LazyFiles(python, _python_file, guard), LazyFiles(declared, _declared_file, guard), projects, guard
     )
 
 
-def _python_file(row: Row) -> FileScopes:
-    return load_file(row["file_path"], row["references"], row["exports"])
+def _python_file(row: Row) -> ScopedFile:
+    return load_python(row["file_path"], row["references"], row["exports"])
 
 
-def _empty_python_file(row: Row) -> FileScopes:
-    file = FileScopes(row["file_path"], None, [], [], [], [])
-    file.scopes.append(ScopeFacts(file, 0, ScopeKind.MODULE, None, None, file.path, {}))
-    return file
-
-
-def _empty_declared_file(row: Row) -> DeclaredFile:
-    return DeclaredFile(row["file_path"], row["language"], None, (), [], [], [], {}, {})
-
-
-def _declared_file(row: Row) -> DeclaredFile:
+def _declared_file(row: Row) -> ScopedFile:
     return load_declared(row["file_path"], row["references"])

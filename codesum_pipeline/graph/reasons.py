@@ -5,6 +5,7 @@ every reason were right (`benchmarks/graph_precision.py`), so the numbers order
 the reasons by what each takes for granted.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -23,7 +24,7 @@ class Reason(StrEnum):
     REEXPORT = "ast:re-export"
 
 
-CONFIDENCE = {
+CONFIDENCE: Mapping[str, float] = {
     # Nobody rebinds the name from elsewhere.
     Reason.IMPORT: 0.98,
     Reason.SAME_FILE: 0.98,

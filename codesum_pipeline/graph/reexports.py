@@ -15,7 +15,7 @@ from itertools import islice
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.graph.edge_table import EdgeTable
+from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
@@ -215,7 +215,7 @@ def reexport_edges(handed_on: Iterable[HandedOn], imports: Collection[tuple[str,
     for path, target in sorted({(one.path, one.target.partition(SEPARATOR)[0]) for one in handed_on}):
         if path != target and (path, target) not in imports:
             table.add(path, target, EdgeKind.IMPORT, Reason.REEXPORT)
-    return table.edges()
+    return list(table.edges())
 
 
 def read_imports(tables: TableStore, key: str) -> list[tuple[str, str]]:

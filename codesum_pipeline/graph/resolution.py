@@ -16,8 +16,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from codesum_pipeline.graph.call_sites import CallOutcome
-from codesum_pipeline.graph.edge_table import EdgeTable
+from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
 from codesum_pipeline.graph.loading import Row
 from codesum_pipeline.model.guard import FailureGuard

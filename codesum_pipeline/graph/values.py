@@ -7,11 +7,10 @@ it was found and does not count when values are compared.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeVar
+from typing import Self, TypeVar
 
-from codesum_pipeline.graph.facts import ScopeFacts
-from codesum_pipeline.graph.module_paths import ModulePath
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, weaker
+from codesum_pipeline.graph.scopes import Key, Scope
 
 T = TypeVar("T")
 
@@ -27,33 +26,60 @@ class NoValue(Enum):
     UNKNOWN = "cannot be told"
     AMBIGUOUS = "one of several"
     NONE = "None, or not yet bound"
-    EXTERNAL_RESULT = "given back by something outside the repository"
+    OUTSIDE = "from outside the repository"
     SELF = "the object or class that a method was called on"
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleValue:
-    """A module or package of the repository."""
+    """A module or package of the repository, or another place that holds names."""
 
-    module: ModulePath
+    module: Key
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectValue:
+    """An object whose members are the names of a module or place."""
+
+    module: Key
+    why: Reason = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VariableValue:
+    """A name of a module that is no definition: what it is given says what it is."""
+
+    module: Key
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ClassValue:
     """A class of the repository; `is_own`: the one that the method around was called on, maybe a derived one."""
 
-    scope: ScopeFacts
+    scope: Scope
     why: Reason = field(default=Reason.SAME_FILE, compare=False)
     is_own: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionValue:
-    """A function of the repository; `receiver` is what it was looked up on."""
+    """A function of the repository; `receiver` is what it was looked up on, `overloads` are others of its name that the
+    arguments of a call choose between."""
 
-    scope: ScopeFacts
+    scope: Scope
     why: Reason = field(default=Reason.SAME_FILE, compare=False)
     receiver: "ClassValue | InstanceValue | None" = field(default=None, compare=False)
+    overloads: tuple[Scope, ...] = ()
+
+    @classmethod
+    def of(cls, scopes: Sequence[Scope], why: Reason) -> Self:
+        """One of several functions of one name."""
+        return cls(scopes[0], why, overloads=tuple(scopes[1:]))
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        return (self.scope, *self.overloads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +87,21 @@ class InstanceValue:
     """An object of a class of the repository, or of a class derived from it; `is_own`: of the class that the method
     around was called on."""
 
-    scope: ScopeFacts
+    scope: Scope
     why: Reason = field(default=Reason.CONSTRUCTOR_TYPE, compare=False)
     is_own: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SuperValue:
-    """What `super()` gives inside a class."""
+    """What `super()` gives inside a class: an object of it, seen as one of its bases."""
 
-    scope: ScopeFacts
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalValue:
-    """Something outside the repository by its dotted name; `is_instance`: an object of that class."""
+    """Something outside the repository by its whole name; `is_instance`: an object of that class."""
 
     dotted: str
     is_instance: bool = False
@@ -108,6 +134,8 @@ class OneOf:
 Value = (
     NoValue
     | ModuleValue
+    | ObjectValue
+    | VariableValue
     | ClassValue
     | FunctionValue
     | InstanceValue
@@ -121,12 +149,12 @@ Value = (
 UNKNOWN = NoValue.UNKNOWN
 AMBIGUOUS = NoValue.AMBIGUOUS
 NONE = NoValue.NONE
-EXTERNAL_RESULT = NoValue.EXTERNAL_RESULT
+OUTSIDE = NoValue.OUTSIDE
 
 
 def is_outside(value: Value) -> bool:
     """Whether a value is known to come from outside the repository."""
-    return isinstance(value, ExternalValue | BuiltinValue) or value is EXTERNAL_RESULT
+    return isinstance(value, ExternalValue | BuiltinValue) or value is OUTSIDE
 
 
 def is_inside(value: Value) -> bool:
@@ -148,7 +176,7 @@ def agree(values: Sequence[Value]) -> Value:
         least = max(known, key=_doubt)
         return least if all(is_own(value) for value in known) else not_own(least)
     if all(is_outside(value) for value in known):
-        return EXTERNAL_RESULT
+        return OUTSIDE
     if all(_is_container(value) for value in known):
         return _together(known)
     if all(value is UNKNOWN or is_outside(value) for value in known):
@@ -204,7 +232,7 @@ def found_by(value: Value, why: Reason) -> Value:
 
 def weakened(value: Value, why: Reason) -> Value:
     """A value that was reached through another one: trusted no more than that."""
-    if isinstance(value, ClassValue | FunctionValue | InstanceValue):
+    if isinstance(value, ClassValue | FunctionValue | InstanceValue | ObjectValue):
         reason = weaker(value.why, why)
         return value if reason is value.why else replace(value, why=reason)
     return value

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.graph.annotations import UNION, UNREADABLE, Annotation, parse_annotation
+from codesum_pipeline.graph.python.annotations import UNION, UNREADABLE, Annotation, parse_annotation
 
 NONE = Annotation("None")
 READ = {

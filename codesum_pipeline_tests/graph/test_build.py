@@ -10,8 +10,8 @@ import pytest
 
 from codesum_pipeline.graph import build as step
 from codesum_pipeline.graph.build import build_call_graph
-from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
-from codesum_pipeline.graph.resolver import split_shape
+from codesum_pipeline.graph.python.resolver import split_shape
+from codesum_pipeline.graph.scopes import Scope, ScopedFile
 from codesum_pipeline.model.graph import Context, Edge, GraphStats
 from codesum_pipeline_tests.graph.sources import graph_of
 from codesum_pipeline_tests.graph.tables import build_graph, graph_workspace
@@ -94,4 +94,4 @@ def test_nothing_that_many_files_were_resolved_with_outlives_the_step(
 
 
 def _scopes_alive() -> set[int]:
-    return {id(found) for found in gc.get_objects() if isinstance(found, FileScopes | ScopeFacts)}
+    return {id(found) for found in gc.get_objects() if isinstance(found, ScopedFile | Scope)}

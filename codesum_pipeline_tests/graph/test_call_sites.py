@@ -2,14 +2,10 @@
 
 import pytest
 
-from codesum_pipeline.graph.call_sites import CallSite, resolve_calls
-from codesum_pipeline.graph.declared.edges import families
-from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.edges import CallSite
+from codesum_pipeline.graph.families import families_of
 from codesum_pipeline.graph.loading import load_files
-from codesum_pipeline.graph.module_paths import ModulePaths
-from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.unique_names import UniqueNames
-from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.files import FilePlace, FileStatus
 from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline_tests.support.marked_calls import unmarked
@@ -21,13 +17,11 @@ def sites_of(language: str) -> tuple[list[str], list[CallSite]]:
     loaded = load_files([{
         "file_path": "a", "language": language, "exports": facts.exports, "references": facts.references,
     }])  # fmt: skip
-    if language == "python":
-        files = [SourceFile("a", "", 0, "", "python", FileStatus.INDEXED, None, False, False)]
-        resolver = Resolver(loaded.python, ModulePaths(files, loaded.python, root="."))
-        scopes = loaded.python["a"]
-        return [callee for _, callee, _ in scopes.calls], [*resolve_calls(resolver, UniqueNames(loaded.python), scopes)]
-    (family,) = families(loaded.declared, Projects(["a"], loaded.projects))
-    return [call.name for call in loaded.declared["a"].calls], family.sites("a")
+    (family,) = families_of(loaded, [FilePlace("a", FileStatus.INDEXED, False, False)], ["a"], root=".")
+    callees = [callee for _, callee, _ in loaded.python["a"].calls] if loaded.python else [
+        call.name for call in loaded.declared["a"].calls
+    ]  # fmt: skip
+    return callees, family.resolver({"a": family.telling_names("a")})("a").calls
 
 
 @pytest.mark.parametrize("language", sorted(PARSERS))

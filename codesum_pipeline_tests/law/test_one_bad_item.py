@@ -14,8 +14,8 @@ import pytest
 from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.evaluation import evaluate
 from codesum_pipeline.graph import families, loading
-from codesum_pipeline.graph.declared.edges import Family
-from codesum_pipeline.graph.declared.names import FamilyNameResolver
+from codesum_pipeline.graph.declared.names import DeclaredNames
+from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.indexes import lane_texts, sparse
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
@@ -109,7 +109,7 @@ FAULTS = {
         "call_graph", "shop/bad.py", loading, "_python_file", lambda row: row["file_path"] == "shop/bad.py"
     ),
     "resolving a Python file": Fault(
-        "call_graph", "shop/bad.py", families, "edges_of_file", lambda _, __, file: file.path == "shop/bad.py"
+        "call_graph", "shop/bad.py", families, "edges_of_file", lambda _, file: file.path == "shop/bad.py"
     ),
     "reading what an Elixir file says to the graph": Fault(
         "call_graph", "lib/bad.ex", loading, "_declared_file", lambda row: row["file_path"] == "lib/bad.ex"
@@ -118,10 +118,10 @@ FAULTS = {
         "call_graph", "lib/bad.ex", NameTree, "_add", lambda _, file: file.path == "lib/bad.ex"
     ),
     "resolving the imports of an Elixir file": Fault(
-        "call_graph", "lib/bad.ex", FamilyNameResolver, "_read_imports", lambda _, file: file.path == "lib/bad.ex"
+        "call_graph", "lib/bad.ex", DeclaredNames, "_read_imports", lambda _, file: file.path == "lib/bad.ex"
     ),
     "resolving an Elixir file": Fault(
-        "call_graph", "lib/bad.ex", Family, "edges", lambda _, path: path == "lib/bad.ex"
+        "call_graph", "lib/bad.ex", DeclaredResolver, "bases", lambda _, file: file.path == "lib/bad.ex"
     ),
     "writing a function": Fault(
         "function_summaries",

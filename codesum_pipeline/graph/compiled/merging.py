@@ -7,13 +7,12 @@ the index was made from. Elsewhere it is heard on what the syntax leaves open.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from codesum_pipeline.graph.call_sites import CallOutcome
 from codesum_pipeline.graph.compiled.targets import CompiledTarget, End, IndexedFacts, Targets
-from codesum_pipeline.graph.edge_table import folder_of
-from codesum_pipeline.graph.reasons import CONFIDENCE, DOUBTFUL, TRUSTED, Reason, of_tool
+from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
+from codesum_pipeline.graph.reasons import DOUBTFUL, TRUSTED, Reason, of_tool
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 
 
@@ -42,53 +41,6 @@ class IndexTrust:
         return TRUSTED if self.overrules else DOUBTFUL
 
 
-@dataclass(slots=True)
-class _MergedEdge:
-    count: int
-    confidence: float
-    reason: str
-
-
-@dataclass(slots=True)
-class MergedEdges:
-    """Edges as they are put together: one for each source, target and kind, with the most trusted reason."""
-
-    gathered: dict[tuple[str, str, bool, str], _MergedEdge] = field(default_factory=dict)
-
-    def add(
-        self,
-        src: str,
-        dst: str,
-        kind: str,
-        reason: str,
-        confidence: float,
-        *,
-        count: int = 1,
-        is_external: bool = False,
-    ) -> None:
-        """Count some uses."""
-        key = (src, dst, is_external, kind)
-        known = self.gathered.get(key)
-        if known is None:
-            self.gathered[key] = _MergedEdge(count, confidence, reason)
-            return
-        known.count += count
-        if (-confidence, reason) < (-known.confidence, known.reason):
-            known.confidence, known.reason = confidence, reason
-
-    def confirm(self, src: str, dst: str, kind: str, reason: str, confidence: float) -> None:
-        """An edge that is there once, whoever else has it."""
-        count = 0 if (src, dst, False, kind) in self.gathered else 1
-        self.add(src, dst, kind, reason, confidence, count=count)
-
-    def edges(self) -> Iterator[Edge]:
-        for (src, dst, is_external, kind), one in self.gathered.items():
-            is_cross = is_external or folder_of(src) != folder_of(dst)
-            yield Edge(
-                src, dst, is_external, EdgeKind(kind), one.count, one.confidence, one.reason, is_cross_module=is_cross
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class MergedGraph:
     """The edges of the files about which an index counts, and where it and the syntax say different things.
@@ -113,7 +65,7 @@ def merge(
     index says how they are.
     """
     targets = Targets(files)
-    edges = MergedEdges()
+    edges = EdgeTable()
     verdicts: Counter[tuple[str, str, str]] = Counter()
     for file in files:
         imported = {edge.dst for edge in others.get(file.path, ()) if edge.kind is EdgeKind.IMPORT}
@@ -130,7 +82,7 @@ def merge(
 class _FileMerger:
     """Puts together the edges that start in one file."""
 
-    def __init__(self, file: IndexedFacts, standing: IndexTrust, targets: Targets, edges: MergedEdges) -> None:
+    def __init__(self, file: IndexedFacts, standing: IndexTrust, targets: Targets, edges: EdgeTable) -> None:
         self._file = file
         self._standing = standing
         self._targets = targets
@@ -155,7 +107,7 @@ class _FileMerger:
         return self._targets.find(self._file, (self._file.keys[key] for key in keys))
 
     def _add(self, src: str, dst: str, kind: EdgeKind, *, count: int = 1) -> None:
-        self._edges.add(src, dst, kind, self._reason, self._standing.confidence, count=count)
+        self._edges.add(src, dst, kind, self._reason, confidence=self._standing.confidence, count=count)
 
     def _add_call(self, site: CallRow, target: CompiledTarget, *, is_silent: bool) -> None:
         own = site.target if site.outcome == CallOutcome.RESOLVED else None
@@ -167,13 +119,13 @@ class _FileMerger:
             self._add(site.caller_id, wanted, EdgeKind.CALL)
         elif self._is_outside(site, target):
             if target.outside:
-                self._edges.add(site.caller_id, target.outside, EdgeKind.CALL, self._reason, TRUSTED, is_external=True)
+                self._edges.add(
+                    site.caller_id, target.outside, EdgeKind.CALL, self._reason, confidence=TRUSTED, is_external=True
+                )
         elif site.target is not None:
-            reason = Reason(site.reason) if site.reason else Reason.IMPORT
             is_external = site.outcome == CallOutcome.EXTERNAL
-            self._edges.add(
-                site.caller_id, site.target, EdgeKind.CALL, reason, CONFIDENCE[reason], is_external=is_external
-            )
+            reason = site.reason or Reason.IMPORT
+            self._edges.add(site.caller_id, site.target, EdgeKind.CALL, reason, is_external=is_external)
 
     def _is_outside(self, site: CallRow, target: CompiledTarget) -> bool:
         """Whether the index contradicts a guess of the syntax, since the call leads out of the repository.
@@ -208,14 +160,15 @@ class _FileMerger:
                 self.verdicts[Agreement.ANOTHER_TARGET, "base"] += 1
                 continue
             self._edges.add(
-                edge.src_id, edge.dst, edge.kind, edge.reason, edge.confidence,
+                edge.src_id, edge.dst, edge.kind, edge.reason, confidence=edge.confidence,
                 count=edge.count, is_external=edge.is_external,
             )  # fmt: skip
         known = {(edge.src_id, edge.dst, edge.kind) for edge in own}
         for src, dst, kind in sorted({*self._imports(), *_pairs(bases), *self._overrides()}):
             verdict = Agreement.AGREE if (src, dst, kind) in known else Agreement.ONLY_INDEX
             self.verdicts[verdict, "import" if kind is EdgeKind.IMPORT else "base"] += 1
-            self._edges.confirm(src, dst, kind, self._reason, self._standing.confidence)
+            # An edge that is there once, whoever else has it.
+            self._add(src, dst, kind, count=0 if (src, dst, False, kind) in self._edges else 1)
 
     def _imports(self) -> Iterator[tuple[str, str, EdgeKind]]:
         for key in self._file.content["imports"]:

@@ -7,52 +7,35 @@ repository defines it for all others to link with.
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import Projects, join
 from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, NamedDefinitions, Space, Value
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Value
 
 # How many headers are followed from one file.
 MAX_HEADERS = 400
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".inc", ".cuh")
-# Functions of the C library and of POSIX: a program's own of these names may not be what another program calls.
-_LIBRARY = frozenset({
-    "abort", "accept", "access", "alarm", "assert", "atexit", "atoi", "atol", "bind", "bsearch", "calloc", "chdir",
-    "chmod", "close", "connect", "exit", "exp", "fclose", "fcntl", "fflush", "fgets", "fopen", "fork", "fprintf",
-    "fputs", "fread", "free", "fseek", "ftell", "fwrite", "getc", "getenv", "getopt", "getpid", "gettimeofday", "htons",
-    "index", "ioctl", "isalpha", "isdigit", "isspace", "kill", "listen", "localtime", "log", "lseek", "malloc", "max",
-    "memchr", "memcmp", "memcpy", "memmove", "memset", "min", "mkdir", "mmap", "open", "perror", "pipe", "poll", "pow",
-    "printf", "putc", "puts", "qsort", "raise", "rand", "read", "realloc", "recv", "remove", "rename", "round", "send",
-    "setsockopt", "signal", "sin", "sleep", "snprintf", "socket", "sprintf", "sqrt", "srand", "sscanf", "stat",
-    "strcat", "strchr", "strcmp", "strcpy", "strdup", "strerror", "strlen", "strncmp", "strncpy", "strrchr", "strstr",
-    "strtod", "strtol", "strtoul", "swap", "system", "time", "tolower", "toupper", "unlink", "usleep", "vfprintf",
-    "vsnprintf", "wait", "write",
-})  # fmt: skip
 
 
 class CFamilyRules(Rules):
     """Names are seen through includes, and functions by what is linked."""
 
     languages = frozenset({"c", "cpp"})
-    common_methods = common_methods.C_FAMILY
+    library = "c-family"
     sees_members = True
     has_overloads = True
     separator = "::"
     super_words = frozenset()
     transparent = frozenset({"unique_ptr", "shared_ptr", "scoped_refptr", "optional", "reference_wrapper"})
-    builtins = _LIBRARY | frozenset(
-        {"sizeof", "static_cast", "dynamic_cast", "reinterpret_cast", "const_cast", "decltype"}
-    )
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
         self._included: dict[str, tuple[str, ...]] = {}
         self._seen: dict[str, frozenset[str]] = {}
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         return ()
 
     def use(self, tree: NameTree) -> None:
@@ -62,14 +45,14 @@ class CFamilyRules(Rules):
             found = [self._file(file, row.module) for row in file.imports]
             self._included[path] = tuple(header for header in found if header is not None)
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self._file(file, row.module)
         if path is not None:
             yield ResolvedImport(None, None, (path,))
         else:
             yield ResolvedImport(Outside(row.module, ""))
 
-    def _file(self, file: DeclaredFile, included: str) -> str | None:
+    def _file(self, file: ScopedFile, included: str) -> str | None:
         near = join(file.folder, included)
         if near is not None and near in self.projects.paths:
             return near
@@ -94,10 +77,10 @@ class CFamilyRules(Rules):
             self._seen[path] = frozenset(seen)
         return self._seen[path]
 
-    def visible(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
-        return [entry for entry in definitions if self._sees(place.file.path, entry)]
+    def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        return [entry for entry in definitions if self._sees(file.path, entry)]
 
-    def _sees(self, path: str, entry: ScopeDefinition) -> bool:
+    def _sees(self, path: str, entry: Scope) -> bool:
         if entry.file.path == path:
             return True
         headers = self._headers(path)
@@ -113,54 +96,50 @@ class CFamilyRules(Rules):
         stem = _stem(path)
         return frozenset(header for header in included if _stem(header) == stem and _is_header(header))
 
-    def members_of(
-        self, owner: ScopeDefinition | Space, definitions: Sequence[ScopeDefinition]
-    ) -> Sequence[ScopeDefinition]:
-        if isinstance(owner, Space):
-            return definitions
+    def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
         path = owner.file.path
         return [entry for entry in definitions if entry.file.path == path or path in self._headers(entry.file.path)]
 
-    def prefer(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
+    def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """A declaration stands for the one definition that takes as many arguments."""
         bodies = [entry for entry in definitions if not _is_header(entry.file.path)]
         return bodies if len(bodies) == 1 or not bodies else definitions
 
-    def _picked(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
+    def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
         classes = [entry for entry in found if entry.is_class]
-        here = [entry for entry in classes if entry.file is place.file]
+        here = [entry for entry in classes if entry.file is file]
         if classes:
             chosen = here or classes
-            return NamedDefinitions((chosen[0],), Reason.SAME_FILE if here else why) if len(chosen) == 1 else AMBIGUOUS
-        if place.file.path and all(entry.file is place.file for entry in found):
+            return ClassValue(chosen[0], Reason.SAME_FILE if here else why) if len(chosen) == 1 else AMBIGUOUS
+        if all(entry.file is file for entry in found):
             why = Reason.SAME_FILE
         elif why is Reason.PACKAGE:
             why = Reason.INCLUDE
-        return NamedDefinitions(tuple(found), why)
+        return FunctionValue.of(found, why)
 
-    def fallback(self, place: CodePlace, name: str, count: int) -> Value:
+    def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
         """What headers show under the name in any namespace, or else the linker's choice."""
         entries = [entry for entry in self.tree.by_name.get(name, ()) if not self._is_member(entry)]
-        shown = self.visible(place, entries)
+        shown = self.visible(file, entries)
         if shown:
             keys = {entry.key for entry in shown}
-            return self.pick(place, shown, Reason.INCLUDE) if len(keys) == 1 else AMBIGUOUS
+            return self.pick(file, shown, Reason.INCLUDE) if len(keys) == 1 else AMBIGUOUS
         linked = [entry for entry in entries if self._is_linked(entry)]
-        if len(linked) != 1 or name in _LIBRARY or not linked[0].takes(count):
+        if len(linked) != 1 or name in self.builtins or not linked[0].takes(count):
             return AMBIGUOUS if len(linked) > 1 else UNKNOWN
-        return NamedDefinitions((linked[0],), Reason.LINK)
+        return FunctionValue(linked[0], Reason.LINK)
 
-    def root(self, place: CodePlace, name: str) -> Value:
+    def root(self, scope: Scope, name: str) -> Value:
         entries = [entry for entry in self.tree.by_name.get(name, ()) if entry.is_class]
         # A class that is only declared ahead is defined where no header of the file leads to.
-        shown = self.visible(place, entries) or (entries if len(entries) == 1 else ())
-        return self.pick(place, shown, Reason.INCLUDE) if shown else UNKNOWN
+        shown = self.visible(scope.file, entries) or (entries if len(entries) == 1 else ())
+        return self.pick(scope.file, shown, Reason.INCLUDE) if shown else UNKNOWN
 
-    def _is_member(self, entry: ScopeDefinition) -> bool:
+    def _is_member(self, entry: Scope) -> bool:
         return not entry.is_class and entry.key[:-1] in self.tree.classes
 
     @staticmethod
-    def _is_linked(entry: ScopeDefinition) -> bool:
+    def _is_linked(entry: Scope) -> bool:
         is_plain = len(entry.parts) == 1 and not entry.is_class and "#define" not in entry.modifiers
         return is_plain and "static" not in entry.modifiers and not _is_header(entry.file.path)
 

@@ -2,37 +2,33 @@
 
 from collections.abc import Iterable, Iterator
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
 
 
 class CSharpRules(Rules):
     """A class may be partial: its members are those of all its files."""
 
     languages = frozenset({"c-sharp"})
-    common_methods = common_methods.C_SHARP
+    library = "c-sharp"
     sees_members = True
     has_overloads = True
     is_merged = True
     super_words = frozenset({"base"})
     transparent = frozenset({"Task", "ValueTask", "Lazy", "Nullable"})
-    builtins = frozenset({
-        "Boolean", "Decimal", "Double", "Guid", "Int32", "Object", "String", "default", "nameof", "sizeof", "typeof",
-    })  # fmt: skip
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()
 
-    def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
+    def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
 
-    def root(self, place: CodePlace, name: str) -> Value:
+    def root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a namespace of the platform."""
-        return External(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
+        return ExternalValue(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         parts = tuple(row.module.removeprefix("global::").split("."))
         if row.name not in (None, "*"):
             parts = (*parts, row.name or "")
@@ -41,6 +37,6 @@ class CSharpRules(Rules):
         if parts in self.tree.entries and not is_star:
             yield ResolvedImport(Member(parts[:-1], parts[-1]), name)
         elif parts in self.tree.spaces or parts in self.tree.entries:
-            yield ResolvedImport(Space(parts), name, (), is_star)
+            yield ResolvedImport(ModuleValue(parts), name, (), is_star)
         elif parts[:1] not in self.tree.spaces:
             yield ResolvedImport(Outside(".".join(parts), ""), name, (), is_star)

@@ -2,43 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.ecmascript_projects import EcmascriptModules, package_name
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import Space
-
-_BUILTINS = frozenset({
-    "AbortController", "Array", "ArrayBuffer", "Atomics", "Audio", "BigInt", "Blob", "Boolean", "Buffer", "CustomEvent",
-    "DataView", "Date", "Error", "EvalError", "Event", "EventTarget", "File", "Float32Array", "Float64Array",
-    "FormData", "Function", "Headers", "Image", "Infinity", "Int16Array", "Int32Array", "Int8Array",
-    "IntersectionObserver", "Intl", "JSON", "Map", "Math", "MutationObserver", "NaN", "Number", "Object", "Promise",
-    "Proxy", "RangeError", "ReferenceError", "Reflect", "RegExp", "Request", "ResizeObserver", "Response", "Set",
-    "String", "Symbol", "SyntaxError", "TextDecoder", "TextEncoder", "TypeError", "URIError", "URL", "URLSearchParams",
-    "Uint16Array", "Uint32Array", "Uint8Array", "WeakMap", "WeakRef", "WeakSet", "WebSocket", "Worker", "afterAll",
-    "afterEach", "alert", "atob", "beforeAll", "beforeEach", "btoa", "cancelAnimationFrame", "clearImmediate",
-    "clearInterval", "clearTimeout", "confirm", "console", "crypto", "decodeURI", "decodeURIComponent", "describe",
-    "document", "encodeURI", "encodeURIComponent", "escape", "eval", "expect", "exports", "fetch", "getComputedStyle",
-    "globalThis", "history", "import", "isFinite", "isNaN", "it", "jest", "localStorage", "location", "module",
-    "navigator", "parseFloat", "parseInt", "performance", "process", "prompt", "queueMicrotask",
-    "requestAnimationFrame", "require", "sessionStorage", "setImmediate", "setInterval", "setTimeout",
-    "structuredClone", "super", "test", "vi", "window",
-})  # fmt: skip
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import ModuleValue
+from codesum_pipeline.languages.python.references.names import Bound
 
 
 class EcmascriptRules(Rules):
     """Modules find each other by specifiers; re-exports hand names on."""
 
     languages = frozenset({"javascript", "typescript", "tsx"})
-    common_methods = common_methods.ECMASCRIPT
+    library = "ecmascript"
     transparent = frozenset({
         "Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly", "Promise",
     })  # fmt: skip
     constructors = ("constructor",)
     has_modules = True
-    builtins = _BUILTINS
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
@@ -50,87 +32,76 @@ class EcmascriptRules(Rules):
         for path in sorted(tree.files):
             self._exports[(path,)] = _exports(tree.files[path])
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self.modules.find(file.folder, row.module)
         exports = self._exports.get((file.path,), {}).values()
         is_star = row.name == "*"
         name = row.bound_name if not is_star else None
         handed = is_star or (name is not None and name in exports)
         if path is not None:
-            target = Space((path,)) if row.name is None or is_star else Member((path,), row.name)
+            target = ModuleValue((path,)) if row.name is None or is_star else Member((path,), row.name)
             yield ResolvedImport(target, name, (path,), is_star, handed)
         elif not self.modules.is_relative(row.module) and not self.modules.is_own(file.folder, row.module):
             package = package_name(row.module).removeprefix("node:")
             taken = row.name if row.name not in (None, "*", "default") else ""
             yield ResolvedImport(Outside(package, taken or ""), name, (), is_star, handed)
 
-    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """An object's functions do not see each other; only types do what is declared in namespaces."""
-        for key in super().inner_spaces(place):
+        for key in super().inner_spaces(scope):
             if key in self.tree.classes:
                 continue
-            if place.file.language != "javascript" and key[-1][:1].isupper():
+            if scope.file.language != "javascript" and key[-1][:1].isupper():
                 yield key
 
-    def owner_key(self, definition: ScopeDefinition) -> Key:
+    def owner_key(self, definition: Scope) -> Key:
         """That of the nearest member around: of a class, or of an object that may be a function's."""
-        member = next((scope for scope in _around(definition) if scope.is_member or scope.is_class), None)
+        member = next((scope for scope in definition.around() if scope.is_member or scope.is_class), None)
         if member is None:
             return super().owner_key(definition)
         return member.key if member.is_class else member.key[:-1]
 
-    def own_class(self, place: CodePlace, key: Key) -> ScopeDefinition | None:
-        return next((scope for scope in _around(place.scope) if scope.is_class and scope.key == key), None)
+    def own_class(self, scope: Scope, key: Key) -> Scope | None:
+        return next((around for around in scope.around() if around.is_class and around.key == key), None)
 
-    def is_of(self, owner: ScopeDefinition, scope: ScopeDefinition | None) -> bool:
+    def is_of(self, owner: Scope, scope: Scope) -> bool:
         """Classes of one name in several functions have each its own members, all that stand in no other class."""
-        class_ = next((around for around in _around(scope) if around.is_class), None)
+        class_ = next((around for around in scope.around() if around.is_class), None)
         return class_ is None or class_ is owner or class_.key != owner.key
 
-    def members_of(
-        self, owner: ScopeDefinition | Space, definitions: Sequence[ScopeDefinition]
-    ) -> Sequence[ScopeDefinition]:
-        if isinstance(owner, Space):
-            return definitions
-        return [entry for entry in definitions if self.is_of(owner, entry.parent)]
+    def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        return [entry for entry in definitions if self.is_of(owner, entry.parent or entry)]
 
     def keeps(self, key: Key, name: str) -> bool:
         file = self.tree.files.get(key[0]) if len(key) == 1 else None
         if file is None:
             return False
         inner = self.local_key(key, name)[-1]
-        return any(one in names for names in (file.typed, file.bound) for one in (inner, self.member_name(key, name)))
+        return any(file.top.bound(one, Bound.ANNOTATED, Bound.VALUE) for one in (inner, self.member_name(key, name)))
 
     def member_name(self, key: Key, name: str) -> str:
         """A member of what a module gives as a whole, as the module writes it."""
         return f"{self._exports.get(key, {}).get('default', '')}.{name}"
 
-    def given(self, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
+    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """What stands in a function is its own, unless nothing else has the name."""
-        outer = [entry for entry in definitions if entry.parent is None or entry.is_member]
+        outer = [entry for entry in definitions if entry.is_member or (entry.parent and entry.parent.is_top)]
         return outer or definitions
 
     def local_key(self, key: Key, name: str) -> Key:
         return (*key, self._exports.get(key, {}).get(name, name))
 
-    def called(self, space: Space) -> Member | None:
-        return Member(space.key, "default") if len(space.key) == 1 else None
+    def called(self, module: Key) -> Member | None:
+        return Member(module, "default") if len(module) == 1 else None
 
 
-def _around(scope: ScopeDefinition | None) -> Iterator[ScopeDefinition]:
-    """A scope and those around it."""
-    while scope is not None:
-        yield scope
-        scope = scope.parent
-
-
-def _exports(file: DeclaredFile) -> dict[str, str]:
+def _exports(file: ScopedFile) -> dict[str, str]:
     """What is called otherwise outside of a module: the name here by the name there.
 
     A default that has a name counts before one that is made of it.
     """
     names: dict[str, str] = {}
-    for export in file.exports:
+    for export in file.exports or ():
         inner, renamed, outer = export.partition(" as ")
         name = outer if renamed else inner
         if names.get(name, name) == name:

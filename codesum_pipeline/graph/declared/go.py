@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join
 from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import Space
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import ModuleValue
 
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
@@ -18,23 +17,16 @@ _LIBRARY = "std"
 # What the compiler has for a package, whatever a file of the library says of it.
 _OF_COMPILER = "unsafe"
 _VERSION = re.compile(r"v\d+")
-_BUILTINS = frozenset({
-    "any", "append", "bool", "byte", "cap", "clear", "close", "comparable", "complex", "complex128", "complex64",
-    "copy", "delete", "error", "float32", "float64", "imag", "int", "int16", "int32", "int64", "int8", "len", "make",
-    "max", "min", "new", "panic", "print", "println", "real", "recover", "rune", "string", "uint", "uint16", "uint32",
-    "uint64", "uint8", "uintptr",
-})  # fmt: skip
 
 
 class GoRules(Rules):
     """The files of a folder share their names; `x_test` beside `x` is a package of its own."""
 
     languages = frozenset({"go"})
-    common_methods = common_methods.GO
+    library = "go"
     own_words = frozenset()
     super_words = frozenset()
     has_embedded = True
-    builtins = _BUILTINS
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
@@ -76,28 +68,28 @@ class GoRules(Rules):
             if len(unit) == 1:
                 self._packages[unit[0]] = tree.units[unit][0].package or ""
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         package = file.package or ""
         is_outer_test = package.endswith("_test") and file.path.endswith("_test.go")
         return (file.folder, package) if is_outer_test else (file.folder,)
 
-    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """Methods are seen only through their receiver."""
         yield from ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         folder = self._folder(file, row.module)
         is_star = row.name == "*"
         if row.alias in ("_", "."):
             return
         if folder is not None:
             name = row.alias or self._packages[folder]
-            yield ResolvedImport(Space((folder,)), None if is_star else name, (), is_star)
+            yield ResolvedImport(ModuleValue((folder,)), None if is_star else name, (), is_star)
         elif not self._is_own(row.module):
             name = row.alias or _package_name(row.module)
             yield ResolvedImport(Outside(row.module, ""), None if is_star else name, (), is_star)
 
-    def _folder(self, file: DeclaredFile, path: str) -> str | None:
+    def _folder(self, file: ScopedFile, path: str) -> str | None:
         for module, folder in self._modules:
             if path == module or path.startswith(f"{module}/"):
                 found = join(folder, path[len(module) + 1 :])

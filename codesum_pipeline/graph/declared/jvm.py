@@ -2,45 +2,28 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
 
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala"})
-_BUILTINS = frozenset({
-    "Any", "ArithmeticException", "Array", "ArrayIndexOutOfBoundsException", "AssertionError", "AutoCloseable",
-    "Boolean", "Byte", "CharSequence", "Character", "Class", "ClassCastException", "ClassLoader",
-    "CloneNotSupportedException", "Comparable", "Deprecated", "Double", "Either", "Enum", "Error", "Exception", "Float",
-    "IllegalArgumentException", "IllegalStateException", "IndexOutOfBoundsException", "Int", "Integer",
-    "InterruptedException", "Iterable", "Left", "List", "Long", "Map", "Math", "NoSuchElementException", "None",
-    "Nothing", "NullPointerException", "Number", "NumberFormatException", "Object", "Option", "OutOfMemoryError",
-    "Override", "Process", "Record", "Right", "Runnable", "Runtime", "RuntimeException", "Seq", "Set", "Short", "Some",
-    "StackOverflowError", "StackTraceElement", "String", "StringBuffer", "StringBuilder", "System", "TODO", "Thread",
-    "Throwable", "Unit", "UnsupportedOperationException", "Vector", "Void", "also", "apply", "arrayListOf", "arrayOf",
-    "assert", "buildString", "byteArrayOf", "check", "checkNotNull", "classOf", "emptyList", "emptyMap", "emptySet",
-    "error", "hashMapOf", "implicitly", "intArrayOf", "lazy", "let", "listOf", "mapOf", "maxOf", "minOf",
-    "mutableListOf", "mutableMapOf", "mutableSetOf", "print", "println", "repeat", "require", "requireNotNull", "run",
-    "sequence", "sequenceOf", "setOf", "synchronized", "with",
-})  # fmt: skip
 
 
 class JvmRules(Rules):
     """A name is a member, of the file, imported, of the package, or of a package imported whole."""
 
     languages = frozenset({"java", "kotlin", "scala"})
-    common_methods = common_methods.JVM
+    library = "jvm"
     sees_members = True
     has_overloads = True
     has_companions = True
     super_words = frozenset({"super"})
     constructors = ("constructor", "<init>", "this")
-    builtins = _BUILTINS
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         parts = tuple(row.module.split("."))
         name = row.name
         if name is None and len(parts) > 1:
@@ -52,22 +35,22 @@ class JvmRules(Rules):
         files = self._files(target_key) or self._files(parts)
         if files or target_key in self.tree.spaces or self._is_own(parts):
             is_space = target_key not in self.tree.entries and target_key in self.tree.spaces
-            target = Space(target_key) if is_space else Member(parts, name)
+            target = ModuleValue(target_key) if is_space else Member(parts, name)
             yield ResolvedImport(target, row.alias or name, files)
         else:
             yield ResolvedImport(
                 Outside(_package(target_key), ".".join(target_key[len(_parts(target_key)) :])), row.alias or name
             )
 
-    def root(self, place: CodePlace, name: str) -> Value:
+    def root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a package."""
         if name in _STANDARD:
-            return External(name)
-        return Space((name,)) if (name,) in self.tree.spaces and (name,) not in self.tree.entries else UNKNOWN
+            return ExternalValue(name)
+        return ModuleValue((name,)) if (name,) in self.tree.spaces and (name,) not in self.tree.entries else UNKNOWN
 
     def _whole(self, parts: Key) -> Iterator[ResolvedImport]:
         if parts in self.tree.spaces or parts in self.tree.entries:
-            yield ResolvedImport(Space(parts), None, self._files(parts), is_star=True)
+            yield ResolvedImport(ModuleValue(parts), None, self._files(parts), is_star=True)
         elif not self._is_own(parts):
             yield ResolvedImport(
                 Outside(_package(parts), ".".join(parts[len(_parts(parts)) :])), None, (), is_star=True

@@ -2,41 +2,32 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import join
 from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.values import Space
-
-_BUILTINS = frozenset({
-    "assert", "bit", "bit32", "collectgarbage", "coroutine", "debug", "dofile", "error", "getmetatable", "io", "ipairs",
-    "jit", "load", "loadfile", "loadstring", "math", "next", "os", "pairs", "pcall", "print", "rawequal", "rawget",
-    "rawlen", "rawset", "require", "select", "setmetatable", "string", "table", "tonumber", "tostring", "type",
-    "unpack", "utf8", "vim", "xpcall",
-})  # fmt: skip
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import ModuleValue
 
 
 class LuaRules(Rules):
     """`require` finds files by their path from a source folder."""
 
     languages = frozenset({"lua"})
-    common_methods = common_methods.LUA
+    library = "lua"
     own_words = frozenset({"self"})
     super_words = frozenset()
-    builtins = _BUILTINS
 
-    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """The functions of a table are seen only through it."""
         yield from ()
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self._file(file, row.module)
         if path is not None:
-            yield ResolvedImport(Space((path,)), row.alias, (path,))
+            yield ResolvedImport(ModuleValue((path,)), row.alias, (path,))
         elif not row.module.endswith(".lua"):
             yield ResolvedImport(Outside(row.module.partition(".")[0], ".".join(row.module.split(".")[1:])), row.alias)
 
-    def _file(self, file: DeclaredFile, module: str) -> str | None:
+    def _file(self, file: ScopedFile, module: str) -> str | None:
         if module.endswith(".lua"):
             near = join(file.folder, module)
             return near if near in self.projects.paths else None

@@ -2,24 +2,31 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import (
-    BUILTIN,
+from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import (
     OUTSIDE,
     UNKNOWN,
-    External,
-    NamedDefinitions,
-    Space,
+    BuiltinValue,
+    ClassValue,
+    ExternalValue,
+    FunctionValue,
+    ModuleValue,
     Value,
-    Variable,
+    VariableValue,
     agree,
     weakened,
 )
-from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.model.expressions import chain_of
 from codesum_pipeline.model.guard import FailureGuard
+
+if TYPE_CHECKING:
+    from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 
 # How many places one name is looked for through what modules hand on to each other.
 MAX_HOPS = 200
@@ -32,17 +39,18 @@ class FileImports:
         self.rows = list(rows)
         self.named: dict[str, list[tuple[int, ResolvedImport]]] = defaultdict(list)
         self.stars: list[tuple[int, ResolvedImport]] = []
-        for symbol, resolved in self.rows:
+        for scope, resolved in self.rows:
             if resolved.is_star:
-                self.stars.append((symbol, resolved))
+                self.stars.append((scope, resolved))
             elif resolved.name:
-                self.named[resolved.name].append((symbol, resolved))
+                self.named[resolved.name].append((scope, resolved))
 
 
-class FamilyNameResolver:
+class DeclaredNames:
     """Looks names up for one family; `used` are the files that a file's package and star imports came to need."""
 
-    def __init__(self, rules: Rules, tree: NameTree, guard: FailureGuard) -> None:
+    def __init__(self, resolver: "DeclaredResolver", rules: Rules, tree: NameTree, guard: FailureGuard) -> None:
+        self._resolver = resolver
         self.rules = rules
         self.tree = tree
         self.used: dict[str, set[str]] = defaultdict(set)
@@ -54,149 +62,160 @@ class FamilyNameResolver:
         self._by_unit: dict[Key, list[ResolvedImport]] = defaultdict(list)
         for path in sorted(tree.files):
             self._by_unit[tree.files[path].unit].extend(
-                resolved for symbol, resolved in self.imports[path].rows if symbol < 0 and resolved.is_handed_on
+                resolved for scope, resolved in self.imports[path].rows if scope < 0 and resolved.is_handed_on
             )
-        self._known: dict[tuple[Key, str], Value] = {}
-        self._shown: dict[tuple[str, Key], Sequence[ScopeDefinition]] = {}
+        self._variables: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._members: dict[tuple[Key, str], Value] = {}
+        self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
 
-    def _read_imports(self, file: DeclaredFile) -> FileImports:
-        return FileImports(
-            (row.symbol, found) for row in file.imports for found in self.rules.resolve_import(file, row)
-        )
+    def _read_imports(self, file: ScopedFile) -> FileImports:
+        return FileImports((row.scope, found) for row in file.imports for found in self.rules.resolve_import(file, row))
 
-    def is_variable(self, place: CodePlace, name: str) -> ScopeDefinition | None:
-        """The function whose parameter or variable a name is."""
-        # With blocks, a function that a variable is given is a definition of the variable's block.
-        scope, has_blocks = place.scope, place.file.names is not None
-        while scope is not None:
-            if not scope.is_class:
-                if name in scope.children and has_blocks:
-                    return None
-                if name in scope.typed or name in scope.bound or name in scope.parameters:
-                    return scope
-                if name in scope.children:
-                    return None
-            scope = scope.parent
+    # Variables
+
+    def variable_scope(self, scope: Scope, name: str) -> Scope | None:
+        """The function or block whose parameter or variable a name is."""
+        for around in scope.around():
+            if not around.is_class and (bindings := around.names.get(name)):
+                kinds = {binding[0] for binding in bindings}
+                # With blocks, a function that a variable is given is a definition of the variable's block.
+                is_defined = Bound.DEFINED in kinds and (scope.file.has_blocks or len(kinds) == 1)
+                return None if is_defined else around
         return None
 
-    def lookup(self, place: CodePlace, name: str) -> Value:
+    def variable(self, scope: Scope, name: str) -> Value:
+        """What a variable of a scope is; many blocks of that ask for it."""
+        placed = [(scope, binding) for binding in scope.names.get(name, ())]
+        found: Value = self._resolver.once(self._variables, (scope, name), self.settle, placed)
+        return found
+
+    def settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
+        """What a variable or field is, by its type, or else by what it is first given; it is no class and no function
+        by itself."""
+        types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
+        if types:
+            return agree([self._resolver.types.value(scope, type_) for scope, type_ in types])
+        given = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
+        value = agree([self._resolver.value(scope, chain) for scope, chain in given if chain != ()])
+        return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
+
+    def settled(self, value: Value) -> Value:
+        """What a variable of another module is, by what it is given there."""
+        if not isinstance(value, VariableValue):
+            return value
+        top = self.tree.files[value.module[0]].top
+        inner = self.rules.local_key(value.module, value.name)[-1]
+        if top.bound(inner, Bound.ANNOTATED, Bound.VALUE):
+            return weakened(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
+        given = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
+        return weakened(self._resolver.agreed(top, [chain for chain in given if chain != ()]), Reason.IMPORT)
+
+    # Definitions and imports
+
+    def lookup(self, scope: Scope, name: str) -> Value:
         """What a name that is no variable stands for."""
         for step in (self._nested, self._member, self._own_file, self._imported, self._spaces, self._starred):
-            found = step(place, name)
+            found = step(scope, name)
             if found is not None:
                 return found
-        if name in self.rules.builtins:
-            return BUILTIN
-        return self.rules.root(place, name)
+        return BuiltinValue(name) if name in self.rules.builtins else self.rules.root(scope, name)
 
-    def _nested(self, place: CodePlace, name: str) -> Value | None:
-        scope = place.scope
-        while scope is not None:
-            if name in scope.children and not scope.is_class:
-                return self.rules.pick(place, scope.children[name], Reason.SAME_FILE)
-            scope = scope.parent
+    def _nested(self, scope: Scope, name: str) -> Value | None:
+        for around in scope.around():
+            if not around.is_class and (found := around.bound(name, Bound.DEFINED)):
+                return self.rules.pick(scope.file, found, Reason.SAME_FILE)
         return None
 
-    def _visible(self, place: CodePlace, key: Key) -> Sequence[ScopeDefinition]:
+    def _visible(self, file: ScopedFile, key: Key) -> Sequence[Scope]:
         """The definitions of a key that a file sees."""
-        at = (place.file.path, key)
+        at = (file.path, key)
         if at not in self._shown:
-            self._shown[at] = self.rules.visible(place, self.tree.entries.get(key, ()))
+            self._shown[at] = self.rules.visible(file, self.tree.entries.get(key, ()))
         return self._shown[at]
 
-    def _member(self, place: CodePlace, name: str) -> Value | None:
+    def _member(self, scope: Scope, name: str) -> Value | None:
         """A type inside of the classes around; a member too where the language sees it."""
-        if place.scope is None:
-            return None
-        for key in self.rules.inner_spaces(place):
-            found = self._visible(place, (*key, name))
+        for key in self.rules.inner_spaces(scope):
+            found = self._visible(scope.file, (*key, name))
             is_class = key in self.tree.classes
             if is_class and key[-1] == name:
                 # A constructor is called by the name of its class.
                 continue
             if is_class and not self.rules.sees_members:
-                found = [entry for entry in found if entry.is_class and self._sees_types(place)]
+                found = [entry for entry in found if entry.is_class and not self.rules.files_are_types]
             if found:
-                return self.rules.pick(
-                    place, found, Reason.SELF if is_class and not found[0].is_class else Reason.PACKAGE
-                )
+                why = Reason.SELF if is_class and not found[0].is_class else Reason.PACKAGE
+                return self.rules.pick(scope.file, found, why)
         return None
 
-    def _sees_types(self, place: CodePlace) -> bool:
-        return not self.rules.files_are_types
+    def _own_file(self, scope: Scope, name: str) -> Value | None:
+        found = scope.file.top.bound(name, Bound.DEFINED)
+        return self.rules.pick(scope.file, found, Reason.SAME_FILE) if found else None
 
-    def _own_file(self, place: CodePlace, name: str) -> Value | None:
-        names = place.file.names
-        if names is not None:
-            found = names.get(name)
-        else:
-            found = self.tree.entries_in.get((place.file.path, (*place.file.unit, name)))
-        return self.rules.pick(place, found, Reason.SAME_FILE) if found else None
-
-    def _imported(self, place: CodePlace, name: str) -> Value | None:
-        found = self.imports[place.file.path].named.get(name)
+    def _imported(self, scope: Scope, name: str) -> Value | None:
+        found = self.imports[scope.file.path].named.get(name)
         if not found:
             return None
-        scopes = set(_scopes(place))
-        inner = [resolved for symbol, resolved in found if place.file.definition(symbol) in scopes] or [
-            resolved for symbol, resolved in found if symbol < 0
-        ]
+        around = {one.number - 1 for one in scope.around()}
+        inner = [resolved for at, resolved in found if at in around] or [resolved for at, resolved in found if at < 0]
         values = [value for resolved in inner if (value := self.target(resolved)) is not UNKNOWN]
         return agree(values) if inner else None
 
     def target(self, resolved: ResolvedImport) -> Value:
         """What an import stands for."""
         match resolved.target:
-            case Space():
+            case ModuleValue():
                 return resolved.target
             case Member(key, name):
                 return weakened(self.member(key, name), Reason.IMPORT)
             case Outside(package, name):
-                return External(self.rules.external_name(package, name))
+                return ExternalValue(self.rules.external_name(package, name))
         return UNKNOWN
 
-    def _spaces(self, place: CodePlace, name: str) -> Value | None:
-        for key in self.rules.spaces_of(place.file):
-            found = self._visible(place, (*key, name)) if not self.rules.has_modules else ()
+    def _spaces(self, scope: Scope, name: str) -> Value | None:
+        for key in self.rules.spaces_of(scope.file):
+            found = self._visible(scope.file, (*key, name)) if not self.rules.has_modules else ()
             if found:
-                value = self.rules.pick(place, found, Reason.PACKAGE)
-                self._use(place, value)
+                value = self.rules.pick(scope.file, found, Reason.PACKAGE)
+                self.use(scope.file, value)
                 return value
             if (*key, name) in self.tree.spaces:
                 # It may be no more than what a file says of a type of another place.
-                taken = self._starred(place, name)
-                return taken if isinstance(taken, NamedDefinitions) else Space((*key, name))
+                taken = self._starred(scope, name)
+                return taken if isinstance(taken, ClassValue | FunctionValue) else ModuleValue((*key, name))
         return None
 
-    def _starred(self, place: CodePlace, name: str) -> Value | None:
+    def _starred(self, scope: Scope, name: str) -> Value | None:
         """What the places taken in whole have; of several, none."""
-        stars = self.imports[place.file.path].stars
         values, is_outside = [], False
-        scopes = set(_scopes(place))
-        for symbol, resolved in stars:
-            if symbol >= 0 and place.file.definition(symbol) not in scopes:
+        around = {-1, *(one.number - 1 for one in scope.around())}
+        for at, resolved in self.imports[scope.file.path].stars:
+            if at not in around:
                 continue
-            if isinstance(resolved.target, Space):
-                value = self.member(resolved.target.key, name)
+            if isinstance(resolved.target, ModuleValue):
+                value = self.member(resolved.target.module, name)
                 if value is not UNKNOWN:
                     values.append(value)
             elif isinstance(resolved.target, Outside):
                 is_outside = True
         if values:
             value = weakened(agree(values), Reason.IMPORT)
-            self._use(place, value)
+            self.use(scope.file, value)
             return value
         return OUTSIDE if is_outside and name not in self.rules.builtins else None
 
-    def _use(self, place: CodePlace, value: Value) -> None:
-        if isinstance(value, NamedDefinitions):
-            self.used[place.file.path].update(entry.file.path for entry in value.definitions)
+    def use(self, file: ScopedFile, value: Value) -> None:
+        """Note that a file needs those in which a value is defined."""
+        if isinstance(value, ClassValue | FunctionValue):
+            self.used[file.path].update(entry.file.path for entry in definitions_of(value))
+
+    # Names of other places
 
     def member(self, key: Key, name: str) -> Value:
-        """What a space gives under a name, also through what it takes from others."""
-        known = self._known.get((key, name))
+        """What a place gives under a name, also through what it takes from others."""
+        known = self._members.get((key, name))
         if known is None:
-            known = self._known[(key, name)] = self._find_member(key, name)
+            known = self._members[key, name] = self._find_member(key, name)
         return known
 
     def _find_member(self, key: Key, name: str) -> Value:
@@ -212,53 +231,40 @@ class FamilyNameResolver:
             value = self._direct(*here)
             if value is not None:
                 values.append(value)
-                continue
-            if self.rules.keeps(*here):
-                variables.append(Variable(*here))
+            elif self.rules.keeps(*here):
+                variables.append(VariableValue(*here))
             else:
                 values.extend(self._hand_on(here, waiting))
-        if not values:
-            return agree(variables)
-        return agree([value for value in values if value is not OUTSIDE] or values)
+        return agree([value for value in values if value is not OUTSIDE] or values or variables)
 
     def _direct(self, key: Key, name: str) -> Value | None:
         inner = self.rules.local_key(key, name)
         found = self.tree.entries.get(inner, ())
         if found:
-            return self.rules.pick(_ELSEWHERE, self.rules.given(found), Reason.IMPORT)
-        return Space(inner) if inner in self.tree.spaces else None
+            return self.rules.pick(None, self.rules.given(found), Reason.IMPORT)
+        return ModuleValue(inner) if inner in self.tree.spaces else None
 
     def _hand_on(self, here: tuple[Key, str], waiting: "deque[tuple[Key, str]]") -> list[Value]:
         key, name = here
         inner = self.rules.local_key(key, name)[-1]
-        exact = [row for row in self._handed(key, inner, name) if not row.is_star]
+        rows = self._by_unit.get(key, ())
+        named = [row for row in rows if not row.is_star and row.name == inner]
         given: list[Value] = []
-        for row in exact or [row for row in self._handed(key, inner, name) if row.is_star]:
+        for row in named or [row for row in rows if row.is_star]:
             match row.target:
                 case Member(other, wanted):
                     waiting.append((other, wanted))
-                case Space(other) if row.is_star:
+                case ModuleValue(other) if row.is_star:
                     waiting.append((other, name))
-                case Space():
+                case ModuleValue():
                     given.append(row.target)
                 case Outside(package, taken) if not row.is_star:
-                    given.append(External(self.rules.external_name(package, taken)))
+                    given.append(ExternalValue(self.rules.external_name(package, taken)))
                 case Outside():
                     given.append(OUTSIDE)
         return given
 
-    def _handed(self, key: Key, inner: str, name: str) -> Sequence[ResolvedImport]:
-        found = self.rules.handed_on(key, name)
-        if found is not None:
-            return [row for row in found if row.is_star or row.name == inner]
-        return [row for row in self._by_unit.get(key, ()) if row.is_star or row.name == inner]
 
-
-def _scopes(place: CodePlace) -> Iterable[ScopeDefinition]:
-    scope = place.scope
-    while scope is not None:
-        yield scope
-        scope = scope.parent
-
-
-_ELSEWHERE = CodePlace(DeclaredFile("", "", None, (), [], [], [], {}, {}), None)
+def definitions_of(value: ClassValue | FunctionValue) -> tuple[Scope, ...]:
+    """The definitions of one name that a value is."""
+    return value.scopes if isinstance(value, FunctionValue) else (value.scope,)

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, texts
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.model.expressions import ROOT
 
 
@@ -15,7 +14,7 @@ class PhpRules(Rules):
     """A name is imported by `use`, or of the namespace."""
 
     languages = frozenset({"php"})
-    common_methods = common_methods.PHP
+    library = "php"
     separator = "\\"
     own_words = frozenset({"$this", "this"})
     class_words = frozenset({"self", "static"})
@@ -36,13 +35,13 @@ class PhpRules(Rules):
                 if (whole := join(folder, inner)) is not None
             ]
 
-    def _picked(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
+    def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
         """Of several classes of one name, the one in the file that Composer would load."""
-        if len(found) > 1 and not any(entry.file is place.file for entry in found):
+        if len(found) > 1 and not any(entry.file is file for entry in found):
             found = [entry for entry in found if self._is_loaded(entry)] or found
-        return super()._picked(place, found, why)
+        return super()._picked(file, found, why)
 
-    def _is_loaded(self, entry: ScopeDefinition) -> bool:
+    def _is_loaded(self, entry: Scope) -> bool:
         folder = next((above for above in folders_above(entry.file.folder) if above in self._autoload), None)
         return folder is not None and any(
             entry.file.path == "/".join([*filter(None, [target]), *entry.key[len(_parts(prefix)) :]]) + ".php"
@@ -50,17 +49,17 @@ class PhpRules(Rules):
             if entry.key[: len(_parts(prefix))] == _parts(prefix)
         )
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         return _parts(file.package or "")
 
-    def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
+    def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         return (file.unit, ())
 
     def whole_name(self, names: Sequence[str]) -> Value:
         """A name that begins with `\\` is no namespace's."""
-        return External(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
+        return ExternalValue(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if "/" in row.module or row.module.endswith(".php"):
             path = join(file.folder, row.module.lstrip("/"))
             if path in self.projects.paths:
@@ -75,7 +74,7 @@ class PhpRules(Rules):
         if found:
             yield ResolvedImport(Member(parts[:-1], parts[-1]), name, tuple(found) if len(found) == 1 else ())
         elif parts in self.tree.spaces:
-            yield ResolvedImport(Space(parts), name)
+            yield ResolvedImport(ModuleValue(parts), name)
         elif parts[:1] not in self.tree.spaces:
             yield ResolvedImport(Outside(parts[0], "\\".join(parts[1:])), name)
 

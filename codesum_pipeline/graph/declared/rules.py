@@ -1,17 +1,23 @@
 """What the resolver must know about a family of languages besides its parsed files."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key, ScopeDefinition
 from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.values import AMBIGUOUS, UNKNOWN, NamedDefinitions, Space, Value
+from codesum_pipeline.graph.library_names import library_names
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.unique_names import TellingNames
+from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, ModuleValue, Value
 from codesum_pipeline.model.guard import FailureGuard
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.
 MAX_NAMESAKES = 200
+
+
+_TWO_WORDS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Outside:
 
 
 # None: neither in the repository nor known to be outside.
-Target = Space | Member | Outside | None
+Target = ModuleValue | Member | Outside | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +77,17 @@ class Rules:
     # Types that are used as what they hold.
     transparent: frozenset[str] = frozenset()
     constructors: tuple[str, ...] = ()
-    builtins: frozenset[str] = frozenset()
-    # Methods of the library, whose names tell no class.
-    common_methods: frozenset[str] = frozenset()
+    # Whose names in `library_names.toml` they are.
+    library = ""
 
     def __init__(self, projects: Projects) -> None:
         self.projects = projects
         self.tree = NameTree({}, FailureGuard())
+        self.builtins = library_names(self.library, "builtins")
+        self.telling = TellingNames(8, _TWO_WORDS, library_names(self.library, "methods"))
+        self.words_for_owner = self.own_words | self.class_words | self.super_words
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         """Where a file's top-level names belong: by default to the file."""
         return (file.path,)
 
@@ -87,44 +95,40 @@ class Rules:
         """Keep the names of all files, and prepare what is looked up in them."""
         self.tree = tree
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         """What an import names."""
         yield from ()
 
-    def spaces_of(self, file: DeclaredFile) -> Iterable[Key]:
+    def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         """The places whose names a file sees without an import, the nearest first."""
         return (file.unit,)
 
-    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """The scopes inside of a file around a definition, from the inside out."""
-        if place.scope is not None:
-            key = place.scope.key
-            for size in range(len(key), len(place.file.unit), -1):
-                yield key[:size]
+        for size in range(len(scope.key), len(scope.file.unit), -1):
+            yield scope.key[:size]
 
-    def scope_of_bases(self, class_: ScopeDefinition) -> ScopeDefinition | None:
+    def scope_of_bases(self, class_: Scope) -> Scope:
         """In whose names the bases of a class are written."""
-        return class_.parent
+        return class_.parent or class_.file.top
 
-    def visible(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
+    def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """Those of a name's definitions that can be meant in a file."""
         return definitions
 
-    def members_of(
-        self, owner: ScopeDefinition | Space, definitions: Sequence[ScopeDefinition]
-    ) -> Sequence[ScopeDefinition]:
+    def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """Those of a class's members that are of this class and not of another of its name."""
         return definitions
 
-    def owner_key(self, definition: ScopeDefinition) -> Key:
+    def owner_key(self, definition: Scope) -> Key:
         """Where the class or object stands whose member a definition is in."""
         return self.tree.owner_key(definition)
 
-    def own_class(self, place: CodePlace, key: Key) -> ScopeDefinition | None:
+    def own_class(self, scope: Scope, key: Key) -> Scope | None:
         """The class of a key around a place, where it may be one of several that the file has of this name."""
         return None
 
-    def is_of(self, owner: ScopeDefinition, scope: ScopeDefinition | None) -> bool:
+    def is_of(self, owner: Scope, scope: Scope) -> bool:
         """Whether what a definition says of fields can be meant of a class of its key."""
         return True
 
@@ -136,31 +140,27 @@ class Rules:
         """A member of what a module gives as a whole, as the module writes it."""
         return name
 
-    def given(self, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
+    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """Those of a name's definitions that others can take."""
         return definitions
 
-    def prefer(self, place: CodePlace, definitions: Sequence[ScopeDefinition]) -> Sequence[ScopeDefinition]:
+    def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """What is left of several definitions that a call fits."""
         return definitions
-
-    def handed_on(self, key: Key, name: str) -> Iterable[ResolvedImport] | None:
-        """The imports of a space by which it may have a name that is not defined in it; None: it cannot."""
-        return None
 
     def local_key(self, key: Key, name: str) -> Key:
         """Where that is defined which others take from a space under a name."""
         return (*key, name)
 
-    def called(self, space: Space) -> Member | None:
+    def called(self, module: Key) -> Member | None:
         """What a call of a module itself calls."""
         return None
 
-    def fallback(self, place: CodePlace, name: str, count: int) -> Value:
+    def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
         """A plain name that nothing else explains."""
         return UNKNOWN
 
-    def root(self, place: CodePlace, name: str) -> Value:
+    def root(self, scope: Scope, name: str) -> Value:
         """What a name means that nothing else explains: the beginning of a path, a class that is seen anyhow."""
         return UNKNOWN
 
@@ -172,14 +172,14 @@ class Rules:
         """The name of something outside."""
         return self.separator.join(part for part in parts if part)
 
-    def pick(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
+    def pick(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
         """Several definitions of one key as a value; of more functions than can be told apart, none."""
         if len(found) > MAX_NAMESAKES and not found[0].is_class:
             return AMBIGUOUS
-        return self._picked(place, found, why)
+        return self._picked(file, found, why)
 
-    def _picked(self, place: CodePlace, found: Sequence[ScopeDefinition], why: Reason) -> Value:
-        here = [definition for definition in found if definition.file is place.file]
+    def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
+        here = [definition for definition in found if definition.file is file]
         chosen = list(here or found)
         if here:
             why = Reason.SAME_FILE
@@ -187,10 +187,10 @@ class Rules:
         is_companion = self.has_companions and len({(entry.file.path, entry.key) for entry in classes}) == 1
         if classes and (self.is_merged or is_companion or len(classes) == 1):
             first = min(classes, key=lambda entry: (entry.file.stem != entry.name, entry.file.path, entry.id))
-            return NamedDefinitions((first,), why)
+            return ClassValue(first, why)
         if classes and len(chosen) > 1:
             return AMBIGUOUS
         files = {definition.file.path for definition in chosen}
         if len(files) > 1 and not self.has_overloads:
             return AMBIGUOUS
-        return NamedDefinitions(tuple(chosen), why)
+        return FunctionValue.of(chosen, why)

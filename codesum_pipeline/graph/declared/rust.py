@@ -3,39 +3,27 @@
 from collections.abc import Iterator
 from typing import Any
 
-from codesum_pipeline.graph.declared import common_methods
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, ImportRow, Key
 from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, text
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.values import UNKNOWN, External, Space, Value
+from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
 
 _ROOTS = frozenset({"lib", "main"})
 # Folders whose files are each a crate of their own.
 _SINGLE = frozenset({"bin", "examples", "tests", "benches"})
 _STANDARD = frozenset({"std", "core", "alloc"})
-_BUILTINS = frozenset({
-    "AsMut", "AsRef", "Box", "Clone", "Copy", "Default", "Drop", "Eq", "Err", "Fn", "FnMut", "FnOnce", "From", "Into",
-    "IntoIterator", "Iterator", "None", "Ok", "Option", "Ord", "PartialEq", "PartialOrd", "Result", "Send", "Sized",
-    "Some", "String", "Sync", "ToString", "Vec", "assert!", "assert_eq!", "assert_ne!", "bool", "cfg!", "char",
-    "column!", "compile_error!", "concat!", "dbg!", "debug_assert!", "debug_assert_eq!", "debug_assert_ne!", "drop",
-    "env!", "eprint!", "eprintln!", "f32", "f64", "file!", "format!", "format_args!", "i128", "i16", "i32", "i64", "i8",
-    "include!", "include_bytes!", "include_str!", "isize", "line!", "matches!", "module_path!", "option_env!", "panic!",
-    "print!", "println!", "str", "stringify!", "thread_local!", "todo!", "try!", "u128", "u16", "u32", "u64", "u8",
-    "unimplemented!", "unreachable!", "usize", "vec!", "write!", "writeln!",
-})  # fmt: skip
 
 
 class RustRules(Rules):
     """A module sees its own names and what it uses; `pub use` hands on."""
 
     languages = frozenset({"rust"})
-    common_methods = common_methods.RUST
+    library = "rust"
     separator = "::"
     own_words = frozenset({"self"})
     super_words = frozenset()
     class_words = frozenset({"Self"})
     transparent = frozenset({"Box", "Arc", "Rc", "Cow", "Pin", "MutexGuard", "RwLockReadGuard", "RwLockWriteGuard"})
-    builtins = _BUILTINS
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
@@ -73,7 +61,7 @@ class RustRules(Rules):
             if whole is not None and "/" in whole and not whole.startswith(f"{folder}/src/" if folder else "src/"):
                 self._roots.setdefault(whole.rpartition("/")[0], whole)
 
-    def unit(self, file: DeclaredFile) -> Key:
+    def unit(self, file: ScopedFile) -> Key:
         """The crate's root file, then the modules on the way to a file."""
         above_root = next((above for above in folders_above(file.folder) if above in self._roots), None)
         if above_root is not None:
@@ -106,15 +94,15 @@ class RustRules(Rules):
             parts = parts[:-1]
         return (root, *parts)
 
-    def inner_spaces(self, place: CodePlace) -> Iterator[Key]:
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """A block `mod` sees its own names alone; types are no scopes."""
-        for key in super().inner_spaces(place):
+        for key in super().inner_spaces(scope):
             entries = self.tree.entries.get(key, ())
             if not entries and not key[-1][:1].isupper():
                 yield key
                 return
 
-    def resolve_import(self, file: DeclaredFile, row: ImportRow) -> Iterator[ResolvedImport]:
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         is_star = row.name == "*"
         parts = [*row.module.removeprefix("::").split("::"), *([row.name] if row.name and not is_star else [])]
         name = None if is_star else row.alias or parts[-1]
@@ -129,12 +117,12 @@ class RustRules(Rules):
         units = self.tree.units
         holder = next((key[:size] for size in range(len(key), 0, -1) if key[:size] in units), None)
         files = tuple(found.path for found in units[holder]) if holder is not None else ()
-        target = Space(key) if is_star or len(key) == 1 else Member(key[:-1], key[-1])
+        target = ModuleValue(key) if is_star or len(key) == 1 else Member(key[:-1], key[-1])
         if target == Member(file.unit, name or ""):
-            target = Space(key)
+            target = ModuleValue(key)
         yield ResolvedImport(target, name, files if len(files) == 1 else (), is_star, is_handed_on=True)
 
-    def _has_blocks(self, file: DeclaredFile) -> bool:
+    def _has_blocks(self, file: ScopedFile) -> bool:
         """Whether a file has modules in blocks, which hold functions or types."""
         return any(
             len(entry.parts) > 1
@@ -143,7 +131,7 @@ class RustRules(Rules):
             for entry in file.definitions
         )
 
-    def path_key(self, file: DeclaredFile, parts: list[str]) -> Key | None:
+    def path_key(self, file: ScopedFile, parts: list[str]) -> Key | None:
         """The key that a path in a file names; None for a crate outside."""
         at = file.unit
         if parts[0] == "crate":
@@ -160,24 +148,24 @@ class RustRules(Rules):
             at, parts = crate, parts[1:]
         return (*at, *parts)
 
-    def _crate(self, file: DeclaredFile, name: str) -> Key | None:
+    def _crate(self, file: ScopedFile, name: str) -> Key | None:
         name = self._packages(file).get(name, name)
         roots = self._crates.get(name, set())
         return next(iter(roots)) if len(roots) == 1 else None
 
-    def root(self, place: CodePlace, name: str) -> Value:
+    def root(self, scope: Scope, name: str) -> Value:
         """The first name of a path may be a crate, or a word that says where the path begins."""
         if name in ("crate", "super"):
-            unit = place.file.unit
-            inline = next(self.inner_spaces(place), None)
+            unit = scope.file.unit
+            inline = next(self.inner_spaces(scope), None)
             start = inline if inline is not None else unit
-            return Space(unit[:1] if name == "crate" else start[:-1] if len(start) > 1 else start)
-        crate = self._crate(place.file, name)
+            return ModuleValue(unit[:1] if name == "crate" else start[:-1] if len(start) > 1 else start)
+        crate = self._crate(scope.file, name)
         if crate is not None:
-            return Space(crate)
-        return External(name) if name in _STANDARD or name in self._packages(place.file) else UNKNOWN
+            return ModuleValue(crate)
+        return ExternalValue(name) if name in _STANDARD or name in self._packages(scope.file) else UNKNOWN
 
-    def _packages(self, file: DeclaredFile) -> dict[str, str]:
+    def _packages(self, file: ScopedFile) -> dict[str, str]:
         """The crates that a file's own crate depends on, by the names it has for them."""
         folder = next((above for above in folders_above(file.folder) if above in self._dependencies), None)
         return self._dependencies[folder] if folder is not None else {}

@@ -1,59 +1,45 @@
 """All names of one family of languages, as a tree: packages or files, and what is defined in them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-from codesum_pipeline.graph.declared.definitions import CodePlace, DeclaredFile, Key, ScopeDefinition
-from codesum_pipeline.model.expressions import Chain, TypeName
+from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.languages.python.references.names import Binding, Bound
 from codesum_pipeline.model.guard import FailureGuard
 
 _RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
 
 
-class Field(NamedTuple):
-    """What is known of a field: its type, or what it is given, where no type is said; and where that is written."""
-
-    place: CodePlace
-    type: TypeName | None = None
-    value: Chain | None = ()
-    is_typed: bool = True
-
-
 class NameTree:
-    """The definitions of a family by key, by name and by the folders they stand in."""
+    """The definitions of a family by key and by name, and what is said of the fields of its classes."""
 
-    def __init__(self, files: Mapping[str, DeclaredFile], guard: FailureGuard) -> None:
+    def __init__(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         self.files = files
-        self.entries: dict[Key, list[ScopeDefinition]] = defaultdict(list)
-        self.entries_in: dict[tuple[str, Key], list[ScopeDefinition]] = defaultdict(list)
+        self.entries: dict[Key, list[Scope]] = defaultdict(list)
         self.classes: set[Key] = set()
         # Those that say what they derive from.
-        self.derived: dict[Key, list[ScopeDefinition]] = defaultdict(list)
-        self.by_name: dict[str, list[ScopeDefinition]] = defaultdict(list)
+        self.derived: dict[Key, list[Scope]] = defaultdict(list)
+        self.by_name: dict[str, list[Scope]] = defaultdict(list)
         self.spaces: set[Key] = set()
-        self.units: dict[Key, list[DeclaredFile]] = defaultdict(list)
-        self._fields: dict[Key, dict[str, list[Field]]] = defaultdict(dict)
+        self.units: dict[Key, list[ScopedFile]] = defaultdict(list)
+        self._fields: dict[tuple[Key, str], list[tuple[Scope, Binding]]] = defaultdict(list)
         for path in sorted(files):
             with guard.item(path):
                 self._add(files[path])
 
-    def _add(self, file: DeclaredFile) -> None:
+    def _add(self, file: ScopedFile) -> None:
         self.units[file.unit].append(file)
         self._add_space(file.unit)
+        for scope in file.scopes:
+            scope.key = file.unit + scope.parts
         for definition in file.definitions:
-            definition.key = file.unit + definition.parts
             self.entries[definition.key].append(definition)
-            self.entries_in[file.path, definition.key].append(definition)
             if definition.is_class:
                 self.classes.add(definition.key)
             if definition.bases:
                 self.derived[definition.key].append(definition)
             self.by_name[definition.name].append(definition)
             self._add_space(definition.key[:-1])
-        for block in file.blocks:
-            block.key = file.unit + block.parts
-        for definition in file.definitions:
             self._add_fields(definition)
 
     def _add_space(self, key: Key) -> None:
@@ -61,31 +47,30 @@ class NameTree:
             self.spaces.add(key)
             key = key[:-1]
 
-    def _add_fields(self, definition: ScopeDefinition) -> None:
-        place = CodePlace(definition.file, definition)
-        for name, types in definition.typed.items():
-            self._add_field(definition, name, (Field(place, type_) for type_ in types))
-        for name, values in definition.bound.items():
-            self._add_field(definition, name, (Field(place, None, value, is_typed=False) for value in values))
-
-    def _add_field(self, definition: ScopeDefinition, name: str, said: Iterable[Field]) -> None:
-        own = self.own_name(name) if not definition.is_class else name
-        if own is not None:
-            fields = self._fields[definition.key if definition.is_class else definition.key[:-1]]
-            fields.setdefault(own, []).extend(said)
+    def _add_fields(self, definition: Scope) -> None:
+        owner = definition.key if definition.is_class else definition.key[:-1]
+        for name, bindings in definition.names.items():
+            own = name if definition.is_class else self.own_name(name)
+            if own is not None:
+                said = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
+                self._fields[owner, own].extend(said)
 
     @staticmethod
     def own_name(name: str) -> str | None:
         """The field that `this.name` names."""
         return next((name[len(word) :] for word in _RECEIVER_WORDS if name.startswith(word)), None)
 
-    def fields(self, key: Key, name: str) -> Sequence[Field]:
-        """What a class says about one of its fields; types count before values."""
-        found = self._fields[key].get(name, ()) if key in self._fields else ()
-        said = [field for field in found if field.is_typed]
-        return said or [field for field in found if field.value != ()]
+    def fields(self, key: Key, name: str) -> Sequence[tuple[Scope, Binding]]:
+        """What a class says about one of its fields, and where."""
+        return self._fields.get((key, name), ())
 
-    def owner_key(self, definition: ScopeDefinition) -> Key:
+    def only_method(self, name: str) -> Scope | None:
+        """The method that is all that a name means in the family."""
+        found = self.by_name.get(name, [])
+        is_method = len(found) == 1 and not found[0].is_class and found[0].key[:-1] in self.classes
+        return found[0] if is_method else None
+
+    def owner_key(self, definition: Scope) -> Key:
         """Where the class or object stands whose member a definition is in, also inside functions of it."""
         key = definition.key if definition.is_class else definition.key[:-1]
         size = len(definition.file.unit)

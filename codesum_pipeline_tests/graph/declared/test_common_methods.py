@@ -1,11 +1,13 @@
 """Of an unknown object, a method's name tells the class only if the language's library has no such method."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from codesum_pipeline.graph.declared.edges import FAMILIES
-from codesum_pipeline.graph.declared.unique import is_telling
+from codesum_pipeline.graph.declared.projects import Projects
+from codesum_pipeline.graph.families import FAMILIES
+from codesum_pipeline.graph.python.telling_names import TELLING
 from codesum_pipeline_tests.graph.declared.sources import calls_of
 
 Template = dict[str, str]
@@ -102,7 +104,9 @@ def test_a_name_of_one_word_tells_nothing(name: str) -> None:
 
 
 def test_every_family_with_methods_names_those_of_its_library_and_only_such_as_could_tell() -> None:
-    without = [rules for rules in FAMILIES if not rules.common_methods]
+    told = {rules.languages: rules(Projects([], {})).telling for rules in FAMILIES} | {frozenset(["python"]): TELLING}
 
-    assert [sorted(rules.languages) for rules in without] == [["bash"]]
-    assert [name for rules in FAMILIES for name in sorted(rules.common_methods) if not is_telling(name)] == []
+    assert [sorted(languages) for languages, names in told.items() if not names.common] == [["bash"]]
+    for names in told.values():
+        uncommon = replace(names, common=frozenset())
+        assert [name for name in sorted(names.common) if name not in uncommon] == []

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.annotations import UNION, Annotation, parse_annotation
-from codesum_pipeline.graph.facts import ScopeFacts
+from codesum_pipeline.graph.python.annotations import UNION, Annotation, parse_annotation
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.graph.scopes import Scope
 from codesum_pipeline.graph.values import (
     NONE,
     UNKNOWN,
@@ -19,7 +20,7 @@ from codesum_pipeline.graph.values import (
 )
 
 if TYPE_CHECKING:
-    from codesum_pipeline.graph.resolver import Resolver
+    from codesum_pipeline.graph.python.resolver import PythonResolver
 
 _TYPING = frozenset({"typing", "typing_extensions", "t", "collections", "abc", "contextlib", "builtins", "dataclasses"})
 # What these modules name, builtin objects are.
@@ -46,15 +47,11 @@ _UNTOLD = frozenset({
 class Types:
     """Evaluates annotations in the scope they stand in."""
 
-    def __init__(self, resolver: "Resolver") -> None:
+    def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver
-        self._known: dict[tuple[ScopeFacts, str], Value] = {}
+        self._known: dict[tuple[Scope, str], Value] = resolver.answers()
 
-    def forget(self) -> None:
-        """Keep no answer."""
-        self._known.clear()
-
-    def value(self, scope: ScopeFacts, text: str) -> Value:
+    def value(self, scope: Scope, text: str) -> Value:
         """An object with this annotation."""
         key = (scope, text)
         found = self._known.get(key)
@@ -62,21 +59,21 @@ class Types:
             found = self._known[key] = self._object(scope, parse_annotation(text))
         return found
 
-    def _object(self, scope: ScopeFacts, annotation: Annotation) -> Value:
-        if self._resolver.is_too_deep():
+    def _object(self, scope: Scope, annotation: Annotation) -> Value:
+        if self._resolver.depth >= MAX_DEPTH:
             return UNKNOWN
         self._resolver.depth += 1
         value = self._described(scope, annotation)
         self._resolver.depth -= 1
         return value
 
-    def _described(self, scope: ScopeFacts, annotation: Annotation) -> Value:
+    def _described(self, scope: Scope, annotation: Annotation) -> Value:
         name, arguments = annotation.name, annotation.arguments
         if name == "None":
             return NONE
         if name == UNION:
             return agree([self._object(scope, part) for part in arguments])
-        named = self._resolver.shape(scope, name)
+        named = self._resolver.value(scope, name)
         if isinstance(named, ClassValue):
             return InstanceValue(named.scope, Reason.ANNOTATION)
         if isinstance(named, BuiltinValue):
@@ -89,7 +86,7 @@ class Types:
             return known or ExternalValue(named.dotted, is_instance=True)
         return UNKNOWN
 
-    def _of_python(self, scope: ScopeFacts, name: str, arguments: tuple[Annotation, ...]) -> Value | None:
+    def _of_python(self, scope: Scope, name: str, arguments: tuple[Annotation, ...]) -> Value | None:
         """Objects whose class Python itself defines; None for any other class of it."""
         if name in _UNTOLD:
             return UNKNOWN
@@ -108,7 +105,7 @@ class Types:
             return ClassValue(described.scope, Reason.ANNOTATION) if isinstance(described, InstanceValue) else UNKNOWN
         return self._container(scope, name, arguments)
 
-    def _container(self, scope: ScopeFacts, name: str, arguments: tuple[Annotation, ...]) -> Value | None:
+    def _container(self, scope: Scope, name: str, arguments: tuple[Annotation, ...]) -> Value | None:
         if name in ("tuple", "Tuple"):
             if len(arguments) == 2 and arguments[1].name == "?":
                 return ContainerValue("iterable", (self._object(scope, arguments[0]),))

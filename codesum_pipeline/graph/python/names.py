@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.facts import FileScopes, ScopeFacts
-from codesum_pipeline.graph.module_paths import Absent, ModulePath
-from codesum_pipeline.graph.python_names import BUILTINS
+from codesum_pipeline.graph.library_names import library_names
+from codesum_pipeline.graph.python.module_paths import Absent, ModulePath
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
-    EXTERNAL_RESULT,
     NONE,
+    OUTSIDE,
     UNKNOWN,
     BuiltinValue,
     ClassValue,
@@ -27,39 +28,36 @@ from codesum_pipeline.languages.python.references.names import Binding, Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 
 if TYPE_CHECKING:
-    from codesum_pipeline.graph.resolver import Resolver
+    from codesum_pipeline.graph.python.resolver import PythonResolver
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
 # Values that tell less than a declaration.
-_UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, EXTERNAL_RESULT})
+_UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
 
-Placed = tuple[ScopeFacts, Binding]
+Placed = tuple[Scope, Binding]
 
 
-class NameResolver:
-    """Looks names up; every answer is kept, and a name that depends on itself adds nothing to its own answer."""
+class PythonNames:
+    """Looks names up; a name that depends on itself adds nothing to its own answer."""
 
-    def __init__(self, resolver: "Resolver") -> None:
+    def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver
-        self._known: dict[tuple[ScopeFacts, str, str], Value | None] = {}
-        self._modules: dict[tuple[str, str, int], Value] = {}
-        self._givers: dict[tuple[str, str], tuple[ModulePath | None, ...]] = {}
-        self._known_stars: dict[tuple[str, str], Value | None] = {}
+        self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.answers()
+        self._star_given: dict[tuple[str, str], Value | None] = resolver.answers()
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
+        # Which modules imports name, and which of those may give a name: nothing else bears on that.
+        self._modules: dict[tuple[str, str, int], Value] = {}
+        self._givers: dict[tuple[str, str], tuple[Key | None, ...]] = {}
+        self._builtins = library_names("python", "builtins")
 
-    def forget(self) -> None:
-        """Keep only which modules imports name, and which of those may give a name, on which nothing else bears."""
-        self._known.clear()
-        self._known_stars.clear()
-
-    def lookup(self, scope: ScopeFacts, name: str, chosen: str = "") -> Value:
+    def lookup(self, scope: Scope, name: str, chosen: str = "") -> Value:
         """The value of a name used in a scope; functions do not see the classes around them.
 
         `chosen` are the numbers of the bindings that reach the use, where not all of its scope do.
         """
-        current: ScopeFacts | None = scope
+        current: Scope | None = scope
         while current is not None:
             if name in current.names and (current is scope or not current.is_class):
                 value = self.bound(current, name, chosen)
@@ -70,27 +68,20 @@ class NameResolver:
             current = current.parent
         return self._global(scope.file, name)
 
-    def _global(self, file: FileScopes, name: str) -> Value:
+    def _global(self, file: ScopedFile, name: str) -> Value:
         starred = self._starred(file, name)
-        if starred is not None and not (starred is EXTERNAL_RESULT and name in BUILTINS):
+        if starred is not None and not (starred is OUTSIDE and name in self._builtins):
             return starred
-        return BuiltinValue(name) if name in BUILTINS else UNKNOWN
+        return BuiltinValue(name) if name in self._builtins else UNKNOWN
 
-    def bound(self, scope: ScopeFacts, name: str, chosen: str = "") -> Value | None:
+    def bound(self, scope: Scope, name: str, chosen: str = "") -> Value | None:
         """What the bindings of one scope agree on; None while that is being worked out."""
-        key = (scope, name, chosen)
-        if key in self._known:
-            return self._known[key]
-        if self._resolver.is_too_deep():
-            return UNKNOWN
-        self._known[key] = None
-        self._resolver.depth += 1
-        value = self._settled(scope, scope.names[name], chosen)
-        self._resolver.depth -= 1
-        self._known[key] = value
-        return value
+        found: Value | None = self._resolver.once(
+            self._bound, (scope, name, chosen), self._settled, scope, scope.names[name], chosen, meanwhile=None
+        )
+        return found
 
-    def _settled(self, scope: ScopeFacts, bindings: list[Binding], chosen: str) -> Value:
+    def _settled(self, scope: Scope, bindings: list[Binding], chosen: str) -> Value:
         plain = [(scope, binding) for binding in bindings if binding[0] != Bound.NARROWED]
         if not chosen:
             return self.settle(plain)
@@ -129,7 +120,7 @@ class NameResolver:
             return declared.scope in self._resolver.members.mro(given.scope)
         return not isinstance(given, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
 
-    def _value(self, scope: ScopeFacts, binding: Binding) -> Value:
+    def _value(self, scope: Scope, binding: Binding) -> Value:
         resolver = self._resolver
         match binding:
             case [Bound.VALUE | Bound.NARROWED, shapes]:
@@ -159,12 +150,12 @@ class NameResolver:
             case _:
                 return UNKNOWN
 
-    def _annotated(self, scope: ScopeFacts, annotation: str) -> Value:
+    def _annotated(self, scope: Scope, annotation: str) -> Value:
         """Annotations of parameters are evaluated around their function."""
         value = self._resolver.types.value(scope, annotation)
         return UNKNOWN if value is NONE else value
 
-    def imported_module(self, file: FileScopes, dotted: str, level: int) -> Value:
+    def imported_module(self, file: ScopedFile, dotted: str, level: int) -> Value:
         """The module that an import in a file names."""
         key = (file.path, dotted, level)
         value = self._modules.get(key)
@@ -179,21 +170,21 @@ class NameResolver:
             return ModuleValue(found)
         return ExternalValue(dotted) if found is Absent.EXTERNAL else UNKNOWN
 
-    def _module(self, file: FileScopes, dotted: str) -> Value:
+    def _module(self, file: ScopedFile, dotted: str) -> Value:
         """`import a.b` binds `a`."""
         whole = self.imported_module(file, dotted, 0)
         if not isinstance(whole, ModuleValue):
             return ExternalValue(dotted.partition(".")[0]) if isinstance(whole, ExternalValue) else UNKNOWN
         first = self.imported_module(file, dotted.partition(".")[0], 0)
-        if isinstance(first, ModuleValue) or whole.module.file is None:
+        if isinstance(first, ModuleValue) or not whole.module[0]:
             return first
         # The package has no `__init__`: its folder is as far up as the module's name is long.
-        folder = whole.module.folder or whole.module.file
+        folder = whole.module[1] or whole.module[0]
         for _ in range(dotted.count(".")):
             folder = folder.rpartition("/")[0]
-        return ModuleValue(ModulePath(None, folder))
+        return ModuleValue(ModulePath("", folder))
 
-    def _imported(self, file: FileScopes, dotted: str, level: int, name: str) -> Value:
+    def _imported(self, file: ScopedFile, dotted: str, level: int, name: str) -> Value:
         module = self.imported_module(file, dotted, level)
         if isinstance(module, ModuleValue):
             return self.member(module.module, name)
@@ -202,31 +193,32 @@ class NameResolver:
             return submodule if isinstance(submodule, ModuleValue) else ExternalValue(f"{dotted}.{name}")
         return UNKNOWN
 
-    def member(self, module: ModulePath, name: str) -> Value:
+    def member(self, module: Key, name: str) -> Value:
         """What a module's attribute is: bound in it, by a star import of it, or its submodule."""
-        file = self._resolver.files.get(module.file) if module.file is not None else None
+        path, folder = module
+        file = self._resolver.files.get(path)
         is_bound = file is not None and name in file.top.names
         if file is not None:
             value = self.bound(file.top, name) if is_bound else self._starred(file, name)
             if value is not None:
                 return found_by(value, Reason.IMPORT)
-        child = self._resolver.paths.child(module, name)
+        child = self._resolver.paths.child(folder, name)
         if child is not None:
             return ModuleValue(child)
         # A module that imports a name from itself says nothing new about it.
         return NONE if is_bound else UNKNOWN
 
-    def _starred(self, file: FileScopes, name: str) -> Value | None:
+    def _starred(self, file: ScopedFile, name: str) -> Value | None:
         """What the last star import that has the name gives; None where none has it."""
         if not file.stars:
             return None
         key = (file.path, name)
-        if key in self._known_stars:
-            return self._known_stars[key]
+        if key in self._star_given:
+            return self._star_given[key]
         if key in self._stars_in_progress:
             self._star_cycles += 1
             return None
-        if self._resolver.is_too_deep():
+        if self._resolver.depth >= MAX_DEPTH:
             return UNKNOWN
         cycles = self._star_cycles
         self._stars_in_progress.add(key)
@@ -236,23 +228,23 @@ class NameResolver:
         self._stars_in_progress.discard(key)
         # An answer that a cycle cut short is not the whole answer.
         if cycles == self._star_cycles:
-            self._known_stars[key] = given
+            self._star_given[key] = given
         return given
 
-    def _from_stars(self, file: FileScopes, name: str) -> Value | None:
+    def _from_stars(self, file: ScopedFile, name: str) -> Value | None:
         key = (file.path, name)
         givers = self._givers.get(key)
         if givers is None:
             givers = self._givers[key] = tuple(self._find_givers(file, name))
         for module in givers:
             if module is None:
-                return EXTERNAL_RESULT
+                return OUTSIDE
             found = self.member(module, name)
             if found is not UNKNOWN:
                 return found
         return None
 
-    def _find_givers(self, file: FileScopes, name: str) -> Iterator[ModulePath | None]:
+    def _find_givers(self, file: ScopedFile, name: str) -> Iterator[Key | None]:
         """The modules whose star imports may give a name, the last one first; None ends them where one lies outside."""
         for scope, dotted, level in reversed(file.stars):
             module = self.imported_module(file, dotted, level) if scope == 0 else UNKNOWN
@@ -262,10 +254,11 @@ class NameResolver:
                 yield None
                 return
 
-    def _exports(self, module: ModulePath, name: str) -> bool:
-        if module.file is None or module.file not in self._resolver.files:
+    def _exports(self, module: Key, name: str) -> bool:
+        files, path = self._resolver.files, module[0]
+        if path not in files:
             return False
-        exports = self._resolver.files.exports(module.file)
+        exports = files.exports(path)
         return not name.startswith("_") if exports is None else name in exports
 
 

@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.facts import ScopeFacts
-from codesum_pipeline.graph.inheritance import linearize
+from codesum_pipeline.graph.python.inheritance import linearize
 from codesum_pipeline.graph.reasons import Reason, weaker
+from codesum_pipeline.graph.scopes import Scope
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
-    EXTERNAL_RESULT,
-    NONE,
+    OUTSIDE,
     UNKNOWN,
     BuiltinValue,
     ClassValue,
@@ -25,10 +24,10 @@ from codesum_pipeline.graph.values import (
 )
 
 if TYPE_CHECKING:
-    from codesum_pipeline.graph.resolver import Resolver
+    from codesum_pipeline.graph.python.resolver import PythonResolver
 
 # What a class of the repository or something outside of it may derive from.
-Ancestor = ScopeFacts | ExternalValue | BuiltinValue | NoValue
+Ancestor = Scope | ExternalValue | BuiltinValue | NoValue
 
 # Beyond these the rest of a class's ancestors count as unknown; Django's deepest class has 22.
 MAX_ANCESTORS = 100
@@ -41,25 +40,20 @@ _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 class Members:
     """Looks attributes up; every answer is kept."""
 
-    def __init__(self, resolver: "Resolver") -> None:
+    def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver
-        self._orders: dict[ScopeFacts, tuple[Ancestor, ...]] = {}
-        self._own: dict[tuple[ScopeFacts, str], Value | None] = {}
+        self._orders: dict[Scope, tuple[Ancestor, ...]] = resolver.answers()
+        self._own: dict[tuple[Scope, str], Value | None] = resolver.answers()
 
-    def forget(self) -> None:
-        """Keep no answer."""
-        self._orders.clear()
-        self._own.clear()
-
-    def mro(self, scope: ScopeFacts) -> tuple[Ancestor, ...]:
+    def mro(self, scope: Scope) -> tuple[Ancestor, ...]:
         """A class and its ancestors, in the order in which attributes are looked up."""
         if scope not in self._orders:
             self._order_all(scope)
         return self._orders[scope]
 
-    def _order_all(self, scope: ScopeFacts) -> None:
+    def _order_all(self, scope: Scope) -> None:
         """Find the order of a class after those of its bases; one that derives from itself adds nothing to its own."""
-        bases: dict[ScopeFacts, list[Value]] = {}
+        bases: dict[Scope, list[Value]] = {}
         waiting = [scope]
         while waiting:
             current = waiting[-1]
@@ -74,17 +68,17 @@ class Members:
                     order = linearize(current, [self._ancestors(base) for base in bases.pop(current)])
                     self._orders[current] = order if len(order) <= MAX_ANCESTORS else (*order[:MAX_ANCESTORS], UNKNOWN)
 
-    def bases(self, scope: ScopeFacts) -> list[Value]:
+    def bases(self, scope: Scope) -> list[Value]:
         """The values of a class's bases, as written."""
         around = scope.parent or scope
-        return [self._resolver.shape(around, base) for base in scope.bases]
+        return [self._resolver.value(around, base) for base in scope.bases]
 
     def _ancestors(self, base: Value) -> tuple[Ancestor, ...]:
         if isinstance(base, ClassValue):
             return self._orders[base.scope]
         if isinstance(base, ExternalValue | BuiltinValue):
             return (base,)
-        return (EXTERNAL_RESULT,) if base is EXTERNAL_RESULT else (UNKNOWN,)
+        return (OUTSIDE,) if base is OUTSIDE else (UNKNOWN,)
 
     def attribute(self, value: Value, name: str) -> Value:
         """What `value.name` is."""
@@ -105,13 +99,13 @@ class Members:
                 return BuiltinValue(f"{builtin}.{name}")
             case ContainerValue(kind):
                 return BuiltinValue(f"{kind}.{name}", owner=value)
-        return value if value in (AMBIGUOUS, EXTERNAL_RESULT) else UNKNOWN
+        return value if value in (AMBIGUOUS, OUTSIDE) else UNKNOWN
 
     def _of_class(self, value: ClassValue, name: str) -> Value:
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             return FunctionValue(found.scope, value.why, value)
-        is_plain = isinstance(found, BuiltinValue | ContainerValue | ExternalValue) or found is EXTERNAL_RESULT
+        is_plain = isinstance(found, BuiltinValue | ContainerValue | ExternalValue) or found is OUTSIDE
         if is_plain and name in value.scope.names and self.is_enum(value.scope):
             return InstanceValue(value.scope, value.why)
         return weakened(not_own(found), value.why)
@@ -122,28 +116,28 @@ class Members:
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             method = FunctionValue(found.scope, weaker(found.why, value.why), value)
-            if self._resolver.calls.is_property(found.scope):
-                return weakened(self._resolver.calls.result(method), value.why)
+            if self._resolver.results.is_property(found.scope):
+                return weakened(self._resolver.results.of_call(method), value.why)
             return FunctionValue(found.scope, value.why, value)
         if isinstance(found, InstanceValue) and self._is_descriptor(found.scope):
             return UNKNOWN
         return weakened(not_own(found), value.why)
 
-    def _is_descriptor(self, scope: ScopeFacts) -> bool:
+    def _is_descriptor(self, scope: Scope) -> bool:
         return isinstance(self.member(scope, "__get__"), FunctionValue)
 
-    def is_enum(self, scope: ScopeFacts) -> bool:
+    def is_enum(self, scope: Scope) -> bool:
         """Whether a class's own values are its members."""
         outside = (entry.dotted for entry in self.mro(scope) if isinstance(entry, ExternalValue))
         return any(dotted.rpartition(".")[2] in _ENUMS for dotted in outside)
 
-    def member(self, scope: ScopeFacts, name: str) -> Value:
+    def member(self, scope: Scope, name: str) -> Value:
         """What a class or one of its ancestors binds a name to."""
         return self._member(name, self.mro(scope))
 
     def _member(self, name: str, order: tuple[Ancestor, ...]) -> Value:
         for entry in order:
-            if isinstance(entry, ScopeFacts):
+            if isinstance(entry, Scope):
                 found = self._own_member(entry, name)
                 if found is not None:
                     return found
@@ -151,22 +145,14 @@ class Members:
                 return UNKNOWN
         return _outside(order, name)
 
-    def _own_member(self, scope: ScopeFacts, name: str) -> Value | None:
+    def _own_member(self, scope: Scope, name: str) -> Value | None:
         """What the class itself binds a name to, in its body or on `self` in its methods."""
-        key = (scope, name)
-        if key in self._own:
-            return self._own[key]
         bindings = [(scope, binding) for binding in scope.names.get(name, ())]
         bindings += [(scope.file.scopes[number], binding) for number, binding in scope.attributes.get(name, ())]
-        if bindings and self._resolver.is_too_deep():
-            return UNKNOWN
-        # While it is being worked out it adds nothing to its own answer.
-        self._own[key] = NONE if bindings else None
-        if bindings:
-            self._resolver.depth += 1
-            self._own[key] = self._resolver.names.settle(bindings)
-            self._resolver.depth -= 1
-        return self._own[key]
+        if not bindings:
+            return None
+        found: Value = self._resolver.once(self._own, (scope, name), self._resolver.names.settle, bindings)
+        return found
 
 
 def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
@@ -174,8 +160,8 @@ def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
     external = [e for e in order if isinstance(e, ExternalValue) and e.dotted.rpartition(".")[2] not in _BARE]
     if len(external) == 1:
         return ExternalValue(f"{external[0].dotted}.{name}")
-    if external or EXTERNAL_RESULT in order:
-        return EXTERNAL_RESULT
+    if external or OUTSIDE in order:
+        return OUTSIDE
     builtin = [entry for entry in order if isinstance(entry, BuiltinValue)]
     if builtin:
         return BuiltinValue(f"{builtin[0].name}.{name}")

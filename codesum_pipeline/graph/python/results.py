@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.facts import ScopeFacts
 from codesum_pipeline.graph.reasons import Reason, weaker
+from codesum_pipeline.graph.scopes import Scope
 from codesum_pipeline.graph.values import (
-    EXTERNAL_RESULT,
     NONE,
+    OUTSIDE,
     UNKNOWN,
     BuiltinValue,
     ClassValue,
@@ -24,7 +24,7 @@ from codesum_pipeline.graph.values import (
 from codesum_pipeline.languages.python.references.statements import RETURN, YIELD
 
 if TYPE_CHECKING:
-    from codesum_pipeline.graph.resolver import Resolver
+    from codesum_pipeline.graph.python.resolver import PythonResolver
 
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "classproperty"})
 _CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
@@ -44,22 +44,18 @@ _GIVES = {
 }  # fmt: skip
 
 
-class CallResolver:
+class CallResults:
     """Follows values; a function's result is worked out once, and adds nothing to itself while it is."""
 
-    def __init__(self, resolver: "Resolver") -> None:
+    def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver
-        self._results: dict[ScopeFacts, Value] = {}
+        self._results: dict[Scope, Value] = resolver.answers()
 
-    def forget(self) -> None:
-        """Keep no answer."""
-        self._results.clear()
-
-    def is_property(self, scope: ScopeFacts) -> bool:
+    def is_property(self, scope: Scope) -> bool:
         """Whether reading the attribute calls the function."""
         return any(name.rpartition(".")[2] in _PROPERTIES for name in scope.decorators)
 
-    def result(self, value: Value) -> Value:
+    def of_call(self, value: Value) -> Value:
         """What a call of the value gives back."""
         match value:
             case ClassValue(scope, why, is_own):
@@ -71,20 +67,13 @@ class CallResolver:
                 return self._of_function(method) if isinstance(method, FunctionValue) else UNKNOWN
             case ExternalValue(dotted, is_instance):
                 is_class = not is_instance and dotted.rpartition(".")[2][:1].isupper()
-                return ExternalValue(dotted, is_instance=True) if is_class else EXTERNAL_RESULT
+                return ExternalValue(dotted, is_instance=True) if is_class else OUTSIDE
             case BuiltinValue():
                 return _of_builtin(value)
-        return EXTERNAL_RESULT if value is EXTERNAL_RESULT else UNKNOWN
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def _of_function(self, function: FunctionValue) -> Value:
-        result = self._results.get(function.scope)
-        if result is None:
-            if self._resolver.is_too_deep():
-                return UNKNOWN
-            self._results[function.scope] = NONE
-            self._resolver.depth += 1
-            result = self._results[function.scope] = self._work_out(function.scope)
-            self._resolver.depth -= 1
+        result: Value = self._resolver.once(self._results, function.scope, self._work_out, function.scope)
         if result is NoValue.SELF:
             result = self._receiver(function)
         return result if result is not NONE else UNKNOWN
@@ -96,12 +85,12 @@ class CallResolver:
         enclosing = function.scope.enclosing_class()
         return InstanceValue(enclosing, Reason.INFERRED_RETURN) if enclosing is not None else UNKNOWN
 
-    def _work_out(self, scope: ScopeFacts) -> Value:
+    def _work_out(self, scope: Scope) -> Value:
         decorators = {name.rpartition(".")[2] for name in scope.decorators}
         enters = bool(decorators & _CONTEXT_MANAGERS)
         if not decorators <= _TRANSPARENT | _CONTEXT_MANAGERS:
             return UNKNOWN
-        if scope.returns is not None:
+        if isinstance(scope.returns, str):
             annotated = self._resolver.types.value(scope.parent or scope, scope.returns)
             return ContainerValue("context", (self.iterated(annotated),)) if enters else annotated
         if scope.is_generator:
@@ -113,7 +102,7 @@ class CallResolver:
             return NoValue.SELF
         return weakened(not_own(given), Reason.INFERRED_RETURN)
 
-    def _given(self, scope: ScopeFacts, word: str) -> Value:
+    def _given(self, scope: Scope, word: str) -> Value:
         """What all statements of a kind agree on."""
         return agree([self._resolver.alternatives(scope, shape) for _, shape in scope.names.get(word, ())])
 
@@ -129,7 +118,7 @@ class CallResolver:
                 return self.iterated(drawn) if isinstance(drawn, ContainerValue) else UNKNOWN
             case BuiltinValue("str", is_instance=True):
                 return value
-        return EXTERNAL_RESULT if value is EXTERNAL_RESULT else UNKNOWN
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def item(self, value: Value) -> Value:
         """What an index or key of the value holds; a class with arguments is the class."""
@@ -141,10 +130,10 @@ class CallResolver:
             case InstanceValue():
                 return self._method_result(value, "__getitem__")
             case ExternalValue(_, is_instance):
-                return EXTERNAL_RESULT if is_instance else value
+                return OUTSIDE if is_instance else value
             case BuiltinValue("str", is_instance=True):
                 return value
-        return EXTERNAL_RESULT if value is EXTERNAL_RESULT else UNKNOWN
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def part(self, value: Value, position: int) -> Value:
         """One of the values that unpacking gives."""
@@ -161,8 +150,8 @@ class CallResolver:
                 found = self._method_result(value, "__enter__")
                 return found if isinstance(found, InstanceValue) else self._method_result(value, "__aenter__")
             case ExternalValue():
-                return EXTERNAL_RESULT
-        return EXTERNAL_RESULT if value is EXTERNAL_RESULT else UNKNOWN
+                return OUTSIDE
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def _method_result(self, value: InstanceValue, name: str) -> Value:
         method = self._resolver.members.attribute(value, name)

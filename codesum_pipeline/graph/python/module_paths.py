@@ -10,10 +10,10 @@ where a file is found in it: an installed package of that name would win.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
-from codesum_pipeline.graph.python_names import STANDARD_LIBRARY
+from codesum_pipeline.graph.library_names import library_names
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules
 
@@ -30,12 +30,11 @@ class Absent(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePath:
-    """A module of the repository: its file, None for a package without `__init__`; its folder if it is a package."""
+class ModulePath(NamedTuple):
+    """A module of the repository: its file, "" for a package without `__init__`; its folder, "" if it is no package."""
 
-    file: str | None
-    folder: str | None
+    file: str
+    folder: str
 
 
 class ModulePaths:
@@ -83,14 +82,14 @@ class ModulePaths:
             folder = module_path_of(folder)
         return self._locate(folder, dotted.split(".") if dotted else []) or Absent.MISSING
 
-    def child(self, module: ModulePath, name: str) -> ModulePath | None:
-        """A package's submodule."""
-        return None if module.folder is None else self._locate(module.folder, [name])
+    def child(self, folder: str, name: str) -> ModulePath | None:
+        """The submodule of the package in a folder; "" is no package's."""
+        return self._locate(folder, [name]) if folder else None
 
     def _absolute(self, folder: str, dotted: str) -> ModulePath | Absent:
         parts = dotted.split(".")
         above = list(self._roots_above(folder))
-        if parts[0] in STANDARD_LIBRARY and not self._is_inside(folder, parts[0], above):
+        if parts[0] in library_names("python", "modules") and not self._is_inside(folder, parts[0], above):
             return Absent.EXTERNAL
         near = self._first(above, parts)
         if isinstance(near, ModulePath):
@@ -113,7 +112,7 @@ class ModulePaths:
         is_missing = False
         for root in roots:
             found = self._locate(root, parts)
-            if found is not None and found.file is not None:
+            if found is not None and found.file:
                 return found
             is_missing = is_missing or self._has_top(root, parts[0])
         return Absent.MISSING if is_missing else Absent.EXTERNAL
@@ -122,14 +121,14 @@ class ModulePaths:
         offering = [root for root in roots if self._has_top(root, parts[0])]
         if not offering:
             located = (self._locate(root, parts) for root in roots)
-            found = [module for module in located if module is not None and module.file is not None]
+            found = [module for module in located if module is not None and module.file]
             return found[0] if len(found) == 1 else Absent.EXTERNAL
         module = self._locate(offering[0], parts) if len(offering) == 1 else None
         return module if module is not None else Absent.MISSING
 
     def _has_top(self, root: str, top: str) -> bool:
         module = self._locate(root, [top])
-        return module is not None and module.file is not None
+        return module is not None and bool(module.file)
 
     def _locate(self, root: str, parts: list[str]) -> ModulePath | None:
         base = _join(root, *parts)
@@ -138,8 +137,8 @@ class ModulePaths:
                 return ModulePath(_join(base, name), base)
         for suffix in _SUFFIXES:
             if parts and base + suffix in self._parsed:
-                return ModulePath(base + suffix, None)
-        return ModulePath(None, base) if base in self._folders else None
+                return ModulePath(base + suffix, "")
+        return ModulePath("", base) if base in self._folders else None
 
 
 def _name(path: str) -> str:

@@ -1,0 +1,168 @@
+"""Members: of modules, of classes through their bases, of objects."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from codesum_pipeline.graph.declared.names import definitions_of
+from codesum_pipeline.graph.declared.types import GIVING
+from codesum_pipeline.graph.reasons import Reason, weaker
+from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.graph.values import (
+    AMBIGUOUS,
+    OUTSIDE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ContainerValue,
+    ExternalValue,
+    FunctionValue,
+    InstanceValue,
+    ModuleValue,
+    ObjectValue,
+    OneOf,
+    SuperValue,
+    Value,
+    agree,
+    found_by,
+    weakened,
+)
+from codesum_pipeline.model.expressions import TypeName
+from codesum_pipeline.model.guard import FailureGuard
+
+if TYPE_CHECKING:
+    from codesum_pipeline.graph.declared.resolver import DeclaredResolver
+
+MAX_BASES = 100
+
+
+class DeclaredMembers:
+    """Looks members up; `extended` has the classes that each file gives bases to, each with one of them."""
+
+    def __init__(self, resolver: "DeclaredResolver") -> None:
+        self._resolver = resolver
+        self._rules = resolver.rules
+        self._tree = resolver.tree
+        self._bases: dict[Scope, list[Value]] = resolver.answers()
+        self._fields: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._own: dict[tuple[Scope, str], Sequence[Scope]] = {}
+        self.extended: defaultdict[str, list[tuple[Scope, Value]]] = defaultdict(list)
+        self._given_bases: defaultdict[Scope, list[Value]] = defaultdict(list)
+
+    def take_in(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
+        """Let classes have the members of bases that they are given in files, wherever the classes are."""
+        for path in sorted(files):
+            with guard.item(path):
+                self._extend(files[path])
+        for found in self.extended.values():
+            for class_, base in found:
+                self._given_bases[class_].append(base)
+
+    def attribute(self, scope: Scope, value: Value, name: str) -> Value:
+        """A member of what a value is, as it is written in a scope."""
+        if name in self._rules.super_words and not isinstance(value, ModuleValue | ObjectValue):
+            return UNKNOWN
+        match value:
+            case ModuleValue(module):
+                return self._of_module(scope, module, name)
+            case ClassValue(class_, why):
+                found = self._of_class(class_, name)
+                if not isinstance(found, ClassValue | FunctionValue):
+                    return found
+                is_far = why is Reason.SAME_FILE and found.scope.file is not scope.file
+                return found_by(found, Reason.PACKAGE if is_far else why)
+            case ObjectValue(module, why):
+                return weakened(self._resolver.names.member(module, name), why)
+            case InstanceValue(class_, why):
+                return value if name == "?" else weakened(self._of_class(class_, name), why)
+            case SuperValue(class_):
+                return value if name == "?" else weakened(self._of_class(class_, name, is_own=False), Reason.SUPER)
+            case OneOf(values):
+                return agree([self.attribute(scope, one, name) for one in values])
+            case ContainerValue(_, (item,)):
+                return item if name in GIVING else UNKNOWN
+            case ExternalValue(dotted, is_instance):
+                return OUTSIDE if is_instance else ExternalValue(self._rules.external_name(dotted, name))
+            case BuiltinValue():
+                return value
+        return value if value in (OUTSIDE, AMBIGUOUS) else UNKNOWN
+
+    def _of_module(self, scope: Scope, module: Key, name: str) -> Value:
+        names = self._resolver.names
+        value = names.settled(names.member(module, name))
+        if value is UNKNOWN and (handed := self._rules.called(module)) is not None:
+            held = names.member(handed.key, handed.name)
+            value = UNKNOWN if isinstance(held, ModuleValue) else self.attribute(scope, held, name)
+        if isinstance(value, ClassValue | FunctionValue):
+            names.use(scope.file, value)
+            is_here = all(entry.file is scope.file for entry in definitions_of(value))
+            return found_by(value, weaker(Reason.SAME_FILE if is_here else Reason.IMPORT, value.why))
+        return value
+
+    def _of_class(self, class_: Scope, name: str, *, is_own: bool = True) -> Value:
+        """A method, an inner type or the object in a field: the class's own, or that of the first base that has it."""
+        is_outside = False
+        waiting, seen = [class_], {class_.key}
+        while waiting and len(seen) <= MAX_BASES:
+            current = waiting.pop(0)
+            if current is not class_ or is_own:
+                found = self._own_member(current, name)
+                if found is not UNKNOWN:
+                    return found
+            bases = self._bases_of_all_parts(current)
+            for base in (*bases, *self._given_bases.get(current, ())):
+                if isinstance(base, ClassValue) and base.scope.key not in seen:
+                    seen.add(base.scope.key)
+                    waiting.append(base.scope)
+            is_outside = is_outside or any(isinstance(base, ExternalValue) or base is OUTSIDE for base in bases)
+        return OUTSIDE if is_outside else UNKNOWN
+
+    def _own_member(self, class_: Scope, name: str) -> Value:
+        at = (class_, name)
+        if at not in self._own:
+            entries = self._tree.entries.get((*class_.key, name), ()) if name != class_.name else ()
+            self._own[at] = self._rules.members_of(class_, entries)
+        found = self._own[at]
+        return self._rules.pick(class_.file, found, Reason.SELF) if found else self.field(class_, name)
+
+    def field(self, class_: Scope, name: str) -> Value:
+        """The object in a field of a class."""
+        found: Value = self._resolver.once(self._fields, (class_, name), self._find_field, class_, name)
+        return found
+
+    def _find_field(self, class_: Scope, name: str) -> Value:
+        said = [said for said in self._tree.fields(class_.key, name) if self._rules.is_of(class_, said[0])]
+        value = self._resolver.names.settle(said)
+        for base in class_.bases if value is UNKNOWN and self._rules.has_embedded else ():
+            if base.names[-1] == name:
+                return self._resolver.types.value(class_, base)
+        return value
+
+    def _bases_of_all_parts(self, class_: Scope) -> list[Value]:
+        """The bases of a class, also of its other parts where it is written in several."""
+        parts = self._tree.derived.get(class_.key, ()) if self._rules.is_merged else (class_,)
+        return [base for part in parts for base in self.bases(part)]
+
+    def bases(self, class_: Scope) -> list[Value]:
+        """What a class derives from, as written."""
+        if not class_.bases:
+            return []
+        found = self._resolver.once(self._bases, class_, self._find_bases, class_, meanwhile=())
+        return found if found is not UNKNOWN else []
+
+    def _find_bases(self, class_: Scope) -> list[Value]:
+        found = self._named(self._rules.scope_of_bases(class_), class_.bases)
+        return [value for value in found if not (isinstance(value, ClassValue) and value.scope is class_)]
+
+    def _named(self, scope: Scope, types: Sequence[TypeName]) -> list[Value]:
+        named = ((type_.names, self._resolver.types.named(scope, type_.names)) for type_ in types)
+        return [self._rules.whole_name(names) if value is UNKNOWN else value for names, value in named]
+
+    def _extend(self, file: ScopedFile) -> None:
+        for around, type_, bases in file.extensions:
+            scope = file.named(around)
+            for owner in self._named(scope, (type_,)):
+                if isinstance(owner, ClassValue):
+                    for base in self._named(scope, bases):
+                        if base != owner:
+                            self.extended[owner.scope.file.path].append((owner.scope, base))

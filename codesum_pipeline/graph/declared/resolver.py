@@ -1,0 +1,273 @@
+"""What the expressions of a family of declared languages stand for, and what their calls call."""
+
+from collections.abc import Iterator, Mapping
+
+from codesum_pipeline.graph.declared.members import DeclaredMembers
+from codesum_pipeline.graph.declared.names import DeclaredNames
+from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Outside, Rules
+from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.types import GIVING, DeclaredTypes
+from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.resolver import Resolver
+from codesum_pipeline.graph.scopes import CallExpression, Key, Scope, ScopedFile
+from codesum_pipeline.graph.unique_names import UniqueNames
+from codesum_pipeline.graph.values import (
+    AMBIGUOUS,
+    NONE,
+    OUTSIDE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ContainerValue,
+    ExternalValue,
+    FunctionValue,
+    InstanceValue,
+    ModuleValue,
+    NoValue,
+    ObjectValue,
+    OneOf,
+    SuperValue,
+    Value,
+    agree,
+    weakened,
+)
+from codesum_pipeline.languages.python.references.names import Bound
+from codesum_pipeline.model.expressions import CAST, NO_CALL, OBJECT, Chain, ExpressionStep, TypeName, chain_of
+from codesum_pipeline.model.guard import FailureGuard
+
+THIS = chain_of("this")
+_THIS = ("this",)
+
+
+class DeclaredResolver(Resolver[Chain | None]):
+    """One family's files, resolved; `guard` is told which of them cannot be taken in."""
+
+    def __init__(self, rules: Rules, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
+        super().__init__()
+        for path, file in files.items():
+            with guard.item(path):
+                file.unit = rules.unit(file)
+        self.rules = rules
+        self.tree = NameTree(files, guard)
+        rules.use(self.tree)
+        self.names = DeclaredNames(self, rules, self.tree, guard)
+        self.types = DeclaredTypes(self)
+        self.members = DeclaredMembers(self)
+        self._results: dict[Scope, Value] = self.answers()
+        self._owners: dict[Scope, Scope | ModuleValue] = {}
+        self._unique_names = UniqueNames(rules.telling, self.tree.only_method, self._taken_in)
+        self.members.take_in(files, guard)
+        self._used = {path: frozenset(used) for path, used in self.names.used.items()}
+
+    def _taken_in(self, file: ScopedFile) -> set[str]:
+        return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
+
+    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
+        for call in file.calls:
+            scope = file.scopes[call.scope]
+            yield scope, call.name, 0, self._called(scope, call)
+
+    def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
+        self.names.used[file.path] = set(self._used.get(file.path, ()))
+        classes = (definition for definition in file.definitions if definition.is_class)
+        yield from ((class_, base) for class_ in classes for base in self.members.bases(class_))
+        yield from self.members.extended.get(file.path, ())
+
+    def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
+        """Of a package's files those that the file uses names of."""
+        for _, resolved in self.names.imports[file.path].rows:
+            yield from ((target, False) for target in resolved.files if target != file.path)
+            if isinstance(resolved.target, Outside):
+                yield resolved.target.package, True
+        for target in sorted(self.names.used[file.path] - self._taken_in(file) - {file.path}):
+            if self.tree.files[target].unit != file.unit:
+                yield target, False
+
+    def _called(self, scope: Scope, call: CallExpression) -> Value:
+        """What one call calls: one definition, something outside, or why neither."""
+        value = self._handed(self._callee(scope, call))
+        if isinstance(value, FunctionValue):
+            return self._chosen(value, call.arguments)
+        if value is UNKNOWN and call.receiver != () and not call.is_new:
+            return self._unique_names.find(scope.file, call.name)
+        # A field that holds a function is no container's method.
+        return UNKNOWN if isinstance(value, ContainerValue) else value
+
+    def _handed(self, value: Value) -> Value:
+        """What a call of a module itself calls."""
+        if not isinstance(value, ModuleValue):
+            return value
+        handed = self.rules.called(value.module)
+        return self.names.member(handed.key, handed.name) if handed else UNKNOWN
+
+    def _callee(self, scope: Scope, call: CallExpression) -> Value:
+        rules, name = self.rules, call.name
+        if call.receiver != ():
+            receiver = self.value(scope, call.receiver)
+            return AMBIGUOUS if receiver is AMBIGUOUS else self.members.attribute(scope, receiver, name)
+        if name in rules.super_words:
+            return self._super_call(scope)
+        if name in rules.own_words:
+            return self._own_constructor(scope)
+        if call.is_new and name in rules.class_words:
+            owner = self.owner(scope)
+            return ClassValue(owner, Reason.SELF) if isinstance(owner, Scope) else UNKNOWN
+        if not call.is_new and self.names.variable_scope(scope, name) is not None:
+            return UNKNOWN
+        found = self._plain(scope, name)
+        return rules.fallback(scope.file, name, call.arguments) if found is UNKNOWN else found
+
+    def _plain(self, scope: Scope, name: str) -> Value:
+        """A name without receiver, which may be a member that the class around inherits."""
+        if self.rules.sees_members and isinstance(owner := self.owner(scope), Scope):
+            inherited = self.members.attribute(scope, InstanceValue(owner, Reason.SELF), name)
+            if isinstance(inherited, ClassValue | FunctionValue):
+                return inherited
+        return self.names.settled(self.names.lookup(scope, name))
+
+    def _super_call(self, scope: Scope) -> Value:
+        owner = self.owner(scope)
+        bases = self.members.bases(owner) if isinstance(owner, Scope) else []
+        return weakened(bases[0], Reason.SUPER) if bases else UNKNOWN
+
+    def _own_constructor(self, scope: Scope) -> Value:
+        owner = self.owner(scope)
+        if not isinstance(owner, Scope):
+            return UNKNOWN
+        for name in (*self.rules.constructors, owner.name):
+            entries = self.tree.entries.get((*owner.key, name), ())
+            if len(entries) > MAX_NAMESAKES:
+                return AMBIGUOUS
+            if found := [entry for entry in entries if entry is not scope.definition]:
+                return FunctionValue.of(found, Reason.SELF)
+        return UNKNOWN
+
+    def _chosen(self, value: FunctionValue, count: int) -> Value:
+        """Of several functions of one name the one that takes so many arguments."""
+        if not value.overloads:
+            return value
+        fitting = [entry for entry in value.scopes if entry.takes(count)]
+        chosen = self.rules.prefer(fitting or value.scopes)
+        return FunctionValue(chosen[0], value.why) if len(chosen) == 1 else AMBIGUOUS
+
+    def owner(self, scope: Scope) -> Scope | ModuleValue:
+        """The class whose member a scope is in, or the object or file."""
+        if scope not in self._owners:
+            self._owners[scope] = self._find_owner(scope)
+        return self._owners[scope]
+
+    def _find_owner(self, scope: Scope) -> Scope | ModuleValue:
+        around = scope.definition
+        if around.is_top:
+            return ModuleValue(scope.file.unit)
+        key = self.rules.owner_key(around)
+        return self._class_at(scope, key) or ModuleValue(key)
+
+    def _class_at(self, scope: Scope, key: Key) -> Scope | None:
+        """The class of a key."""
+        if (own := self.rules.own_class(scope, key)) is not None:
+            return own
+        entries = [entry for entry in self.tree.entries.get(key, ()) if entry.is_class]
+        found = self.rules.visible(scope.file, entries)
+        value = self.rules.pick(scope.file, found, Reason.SELF) if found else None
+        return value.scope if isinstance(value, ClassValue) else None
+
+    def _follow(self, scope: Scope, expression: Chain | None) -> Value:
+        if not expression:
+            return UNKNOWN
+        value = self._first(scope, expression[0])
+        receiver: Value = UNKNOWN
+        for number, step in enumerate(expression):
+            if number:
+                receiver, value = value, self.members.attribute(scope, value, step.name)
+            if step.arguments != NO_CALL or step.is_new:
+                value = self._result(value, step, receiver)
+            if value in (UNKNOWN, AMBIGUOUS):
+                break
+        return value
+
+    def _first(self, scope: Scope, step: ExpressionStep) -> Value:
+        name, rules = step.name, self.rules
+        if name == CAST:
+            return self.types.value(scope, step.type)
+        if name == OBJECT:
+            around = scope.definition
+            return UNKNOWN if around.is_top else ObjectValue(around.key, Reason.SAME_FILE)
+        if name.startswith("@"):
+            return self._own_field(scope, name.lstrip("@"))
+        variable_of = None if step.is_new else self.names.variable_scope(scope, name)
+        if name in rules.words_for_owner and step.arguments == NO_CALL:
+            is_typed = variable_of is not None and variable_of.bound(name, Bound.ANNOTATED)
+            if not is_typed:
+                return self._by_word(scope, name)
+        if variable_of is not None:
+            return self.names.variable(variable_of, name)
+        if step.arguments == NO_CALL:
+            if rules.sees_members and (field := self._own_field(scope, name)) is not UNKNOWN:
+                return field
+            if scope.file.top.bound(name, Bound.ANNOTATED, Bound.VALUE):
+                return self._module_variable(scope.file.top, name)
+        found = self._plain(scope, name)
+        is_call = step.arguments != NO_CALL
+        return rules.fallback(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
+
+    def _by_word(self, scope: Scope, name: str) -> Value:
+        """What `this`, `Self` or `super` stands for."""
+        owner = self.owner(scope)
+        if not isinstance(owner, Scope):
+            return owner if name in self.rules.own_words else UNKNOWN
+        if name in self.rules.class_words:
+            return ClassValue(owner, Reason.SELF)
+        return SuperValue(owner) if name in self.rules.super_words else InstanceValue(owner, Reason.SELF)
+
+    def _own_field(self, scope: Scope, name: str) -> Value:
+        owner = self.owner(scope)
+        return self.members.field(owner, name) if isinstance(owner, Scope) else UNKNOWN
+
+    def _module_variable(self, top: Scope, name: str) -> Value:
+        imported = self.names.settled(self.names.lookup(top, name))
+        is_told = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
+        return imported if is_told else self.names.variable(top, name)
+
+    def _result(self, value: Value, step: ExpressionStep, receiver: Value) -> Value:
+        """What a call gives."""
+        value = self._handed(value)
+        if isinstance(value, FunctionValue):
+            value = self._chosen(value, step.arguments)
+            return self._given_back(value.scope, step, receiver) if isinstance(value, FunctionValue) else UNKNOWN
+        if isinstance(value, OneOf):
+            return agree([self._result(one, step, receiver) for one in value.values])
+        if isinstance(value, ClassValue):
+            return InstanceValue(value.scope, Reason.CONSTRUCTOR_TYPE)
+        if isinstance(value, ContainerValue):
+            # A field or a step of a container that was reached already.
+            return value
+        if isinstance(value, InstanceValue | ObjectValue | SuperValue):
+            return value if step.name in GIVING else UNKNOWN
+        return OUTSIDE if isinstance(value, ExternalValue) or value is OUTSIDE else UNKNOWN
+
+    def _given_back(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
+        if step.is_new and self.rules.has_modules:
+            return ObjectValue(called.key, Reason.CONSTRUCTOR_TYPE)
+        value: Value = self.once(self._results, called, self._work_out, called)
+        if value is NoValue.SELF:
+            is_object = isinstance(receiver, InstanceValue | ObjectValue | SuperValue)
+            value = receiver if is_object else self._without_receiver(called)
+        return weakened(value, Reason.INFERRED_RETURN)
+
+    def _work_out(self, called: Scope) -> Value:
+        """What a function gives back: an object of the type that it says, or all the values that it gives."""
+        if isinstance(called.returns, TypeName):
+            is_receiver = called.returns.names == _THIS
+            return NoValue.SELF if is_receiver else self.types.value(called, called.returns)
+        value = agree([
+            NoValue.SELF if expression == THIS else self.value(scope, expression)
+            for scope, expression in called.results
+        ])  # fmt: skip
+        is_object = isinstance(value, InstanceValue | ObjectValue | OneOf | ExternalValue)
+        return value if is_object or value in (OUTSIDE, NONE, NoValue.SELF) else UNKNOWN
+
+    def _without_receiver(self, called: Scope) -> Value:
+        if isinstance(called.returns, TypeName):
+            return self.types.value(called, called.returns)
+        return self.value(called, THIS)

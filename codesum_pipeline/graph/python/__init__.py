@@ -1,0 +1,1 @@
+"""What Python's names and expressions stand for."""

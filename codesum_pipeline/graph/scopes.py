@@ -1,0 +1,286 @@
+"""A parsed file as the resolver sees it: its scopes, linked, with the names that they bind; its imports and its calls.
+
+The first scope is the file itself. In Python expressions and types are texts, in the declared languages chains of
+steps and names with arguments (`model.expressions`).
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
+from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
+from codesum_pipeline.model.ids import SEPARATOR
+
+# Where something stands in a language's tree of names: a package or file, then the names in it.
+Key = tuple[str, ...]
+
+# A scope of a declared language that is no function or class.
+_BLOCK = "b"
+
+
+class CallExpression(NamedTuple):
+    """A call of a declared language as written; `arguments` is how many it has, -1 where that is not known.
+
+    `receiver` has no steps where there is none, and is None where it is no chain.
+    """
+
+    scope: int
+    receiver: Chain | None
+    name: str
+    is_new: bool
+    arguments: int
+
+
+class ImportRow(NamedTuple):
+    """An import of a declared language as written; `scope` is -1 outside of all functions and classes."""
+
+    scope: int
+    module: str
+    name: str | None
+    alias: str | None
+    level: int
+
+    @property
+    def bound_name(self) -> str | None:
+        return self.alias or self.name
+
+
+class TypeExtension(NamedTuple):
+    """Bases that a type is given where it is not defined; `around` are the names around that place."""
+
+    around: Key
+    type: TypeName
+    bases: tuple[TypeName, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A file, function or class, or a part of one that binds names; `id` is None where there is no document.
+
+    Functions can be called with `least` to `most` arguments (-1: any number). `results` are what a function gives back
+    that does not say of what type that is, each with the scope that it is written in. A member is known through its
+    object alone.
+    """
+
+    file: "ScopedFile"
+    number: int
+    kind: str
+    parent: "Scope | None"
+    id: str | None
+    caller_id: str
+    names: dict[str, list[Binding]] = field(default_factory=dict)
+    attributes: dict[str, list[list[Any]]] = field(default_factory=dict)
+    bases: tuple[Any, ...] = ()
+    returns: str | TypeName | None = None
+    decorators: tuple[str, ...] = ()
+    is_generator: bool = False
+    parts: Key = ()
+    key: Key = ()
+    modifiers: frozenset[str] = frozenset()
+    least: int = 0
+    most: int = -1
+    results: tuple[tuple["Scope", Chain | None], ...] = ()
+    is_member: bool = False
+
+    @property
+    def is_class(self) -> bool:
+        return self.kind == ScopeKind.CLASS
+
+    @property
+    def is_top(self) -> bool:
+        return self.number == 0
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def definition(self) -> "Scope":
+        """The function or class that a block is in, or else the file; of any other, itself."""
+        scope = self
+        while scope.kind == _BLOCK and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def around(self) -> Iterator["Scope"]:
+        """This scope and those around it but for the file, from the inside out."""
+        scope: Scope | None = self
+        while scope is not None and not scope.is_top:
+            yield scope
+            scope = scope.parent
+
+    def enclosing_class(self) -> "Scope | None":
+        """The class whose method this scope stands in, also through functions inside it."""
+        scope: Scope | None = self
+        while scope is not None and scope.parent is not None and not scope.parent.is_class:
+            scope = scope.parent
+        return scope.parent if scope is not None else None
+
+    def bound(self, name: str, *kinds: Bound) -> list[Any]:
+        """What bindings of these kinds bind a name to."""
+        return [binding[1] for binding in self.names.get(name, ()) if binding[0] in kinds]
+
+    def takes(self, count: int) -> bool:
+        """Whether it can be called with so many arguments."""
+        return count < 0 or (self.least <= count and (self.most < 0 or count <= self.most))
+
+
+@dataclass(slots=True, eq=False)
+class ScopedFile:
+    """One file; `unit` is the key of what its top-level names belong to. `stars` are Python's imports of all names."""
+
+    path: str
+    language: str
+    exports: frozenset[str] | tuple[str, ...] | None = None
+    package: str | None = None
+    scopes: list[Scope] = field(default_factory=list)
+    imports: list[Any] = field(default_factory=list)
+    stars: list[tuple[int, str, int]] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    extensions: list[TypeExtension] = field(default_factory=list)
+    definitions: list[Scope] = field(default_factory=list)
+    has_blocks: bool = False
+    unit: Key = ()
+    _named: dict[Key, Scope] = field(default_factory=dict)
+
+    @property
+    def top(self) -> Scope:
+        return self.scopes[0]
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
+
+    @property
+    def stem(self) -> str:
+        return self.path.rpartition("/")[2].partition(".")[0]
+
+    def add(self, kind: str, parent: Scope | None, id_: str | None, **said: Any) -> Scope:
+        """Take in the next scope."""
+        caller_id = id_ or (parent.caller_id if parent is not None else self.path)
+        self.scopes.append(Scope(self, len(self.scopes), kind, parent, id_, caller_id, **said))
+        return self.scopes[-1]
+
+    def named(self, parts: Key) -> Scope:
+        """What has these names in the file: a definition, or one that stands for a block without a document."""
+        if not parts:
+            return self.top
+        if parts not in self._named:
+            parent = self.named(parts[:-1])
+            self._named[parts] = Scope(self, -1, "", parent, None, "", parts=parts, key=self.unit + parts)
+        return self._named[parts]
+
+
+def empty_file(path: str, language: str) -> ScopedFile:
+    """A file without names, calls and imports."""
+    file = ScopedFile(path, language)
+    file.add(ScopeKind.MODULE, None, None)
+    return file
+
+
+def load_python(path: str, references: str, exports: Iterable[str] | None) -> ScopedFile:
+    """Read what `extract_references` wrote."""
+    facts = json.loads(references)
+    offered = None if exports is None else frozenset(exports)
+    file = ScopedFile(path, "python", offered, None, [], facts["imports"], facts["stars"], facts["calls"])
+    scopes = file.scopes
+    for (kind, parent, suffix), names in zip(facts["scopes"], facts["names"], strict=True):
+        file.add(kind, scopes[parent] if parent >= 0 else None, None if suffix is None else path + suffix, names=names)
+    for number, attributes in facts["attributes"].items():
+        scopes[int(number)].attributes = attributes
+    for number, (returns, decorators, is_generator) in facts["functions"].items():
+        scope = scopes[int(number)]
+        scope.returns, scope.decorators, scope.is_generator = returns, tuple(decorators), is_generator
+    for number, (bases, decorators) in facts["classes"].items():
+        scopes[int(number)].bases, scopes[int(number)].decorators = tuple(bases), tuple(decorators)
+    return file
+
+
+def load_declared(path: str, references: str) -> ScopedFile:
+    """Read what `read_references` wrote, whose scopes have numbers one less than here."""
+    facts = json.loads(references)
+    file = empty_file(path, facts["language"])
+    file.package, file.exports = facts["package"], tuple(facts["exports"])
+    file.has_blocks = bool(facts["around"] or facts["blocks"])
+    receivers = [*map(chain_from_json, facts["receivers"])]
+    file.calls = [
+        CallExpression(scope + 1, receivers[receiver], name, bool(is_new), count)
+        for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
+    ]
+    file.imports = [ImportRow(*row) for row in facts["imports"]]
+    file.extensions = [
+        TypeExtension(tuple(around), _type(type_), tuple(map(_type, bases)))
+        for around, type_, bases in facts["extensions"]
+    ]
+    for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
+        _add_definition(file, symbol, head)
+    if file.has_blocks:
+        _nest(file, facts)
+    else:
+        for definition in file.definitions:
+            parent = definition.parent = file._named.get(definition.parts[:-1], file.top)
+            if not parent.is_top or len(definition.parts) == 1:
+                _bind(parent, definition.name, Bound.DEFINED, definition)
+    _add_names(file, facts)
+    return file
+
+
+def _add_definition(file: ScopedFile, symbol: list[Any], head: list[Any]) -> None:
+    local_id, type_, parts, bases, returns = symbol
+    modifiers, parameters, least, most = head
+    kind = ScopeKind.CLASS if type_ == "class" else ScopeKind.FUNCTION
+    definition = file.add(
+        kind, None, f"{file.path}{SEPARATOR}{local_id}", parts=tuple(parts), bases=tuple(map(_type, bases)),
+        returns=type_from_json(returns), modifiers=frozenset(modifiers), least=least, most=most,
+        names={name: [[Bound.UNKNOWN]] for name in parameters},
+    )  # fmt: skip
+    file.definitions.append(definition)
+    file._named.setdefault(definition.parts, definition)
+
+
+def _nest(file: ScopedFile, facts: dict[str, Any]) -> None:
+    """Link definitions and blocks as they stand in each other."""
+    first = len(file.scopes)
+    for _, parameters in facts["blocks"]:
+        file.add(_BLOCK, None, None, names={name: [[Bound.UNKNOWN]] for name in parameters})
+    blocks = file.scopes[first:]
+    for block, (around, _) in zip(blocks, facts["blocks"], strict=True):
+        block.parent = file.scopes[around + 1]
+    for block in blocks:
+        owner = block.definition
+        block.caller_id, block.parts = owner.caller_id, owner.parts
+    for definition, (around, is_member) in zip(file.definitions, facts["around"], strict=True):
+        parent = definition.parent = file.scopes[around + 1]
+        definition.is_member = bool(is_member)
+        if not is_member:
+            _bind(parent, definition.name, Bound.DEFINED, definition)
+    for number, value in facts["results"]:
+        owner = file.scopes[number + 1].definition
+        owner.results = (*owner.results, (file.scopes[number + 1], chain_from_json(value)))
+
+
+def _bind(scope: Scope, name: str, kind: Bound, what: Any) -> None:
+    """Bind a name once more, unless it is bound to the same already."""
+    bindings = scope.names.setdefault(name, [])
+    if [kind, what] not in bindings:
+        bindings.append([kind, what])
+
+
+def _type(said: list[Any]) -> TypeName:
+    type_ = type_from_json(said)
+    assert type_ is not None
+    return type_
+
+
+def _add_names(file: ScopedFile, facts: dict[str, Any]) -> None:
+    imported = {(row.scope, row.bound_name) for row in file.imports}
+    readers: dict[str, tuple[Bound, Callable[[Any], Chain | TypeName | None]]] = {
+        "typed": (Bound.ANNOTATED, type_from_json), "bound": (Bound.VALUE, chain_from_json)
+    }  # fmt: skip
+    for facts_of, (kind, read) in readers.items():
+        for number, name, said in facts[facts_of]:
+            if number < 0 or (number, name) not in imported:
+                _bind(file.scopes[number + 1], name, kind, read(said))
