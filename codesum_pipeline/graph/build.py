@@ -40,7 +40,7 @@ from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "7"
+GRAPH_VERSION = "8"
 
 _FACTS = ["file_path", "language", "exports", "references"]
 _PLACES = ["id", "type", "parent_id"]

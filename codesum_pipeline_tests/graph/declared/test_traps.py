@@ -167,3 +167,12 @@ def test_a_malformed_project_file_says_nothing(text: str) -> None:
             "b.ts": "export const f = () => 1;\n",
         }
     ) == {("a.ts", "b.ts::f"): "ast:import"}
+
+
+def test_a_name_that_leads_to_a_file_without_scopes_is_no_failure() -> None:
+    sources = {
+        "package.json": '{"name": "shop"}',
+        "a.ts": "import { version } from './package.json';\nexport function f() { version.trim(); }\n",
+    }
+
+    assert graph_of(sources).failures == ()
