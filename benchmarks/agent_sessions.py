@@ -20,10 +20,9 @@ from typing import Any
 
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.tools.answers import AnswerPage
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
 from codesum_pipeline.tools.search import SearchHit, SearchPage
-from codesum_pipeline.tools.text import row_line
 
 CAP = 32_000
 # Of a long function or class an agent reads on once it has its beginning; a target's lines are told by people,
@@ -211,7 +210,7 @@ def source_lines(tree: Path, path: str) -> Sequence[str]:
 def rows_alone(ask: Ask, query: str) -> Steps:
     """Nothing but the rows of 50 hits."""
     for hit in _fifty(ask, query):
-        yield Step("", row_line(hit), tuple(_shown_of(hit)))
+        yield Step("", DocumentRow.line(hit), tuple(_shown_of(hit)))
 
 
 def sources_alone(ask: Ask, tree: Path, query: str) -> Steps:

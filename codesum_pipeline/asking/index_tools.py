@@ -25,8 +25,8 @@ def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool
 
     def run(asked: Arguments) -> ToolResult:
         within = _within(asked, repos)
-        page = tool.ask_parsed(call.again(), within)
-        whole = tool.text(tool.ask_parsed(call.again(), _unbounded(within))) if is_overview else None
+        page = tool.ask(call.again(), within)
+        whole = tool.text(tool.ask(call.again(), _unbounded(within))) if is_overview else None
         return ToolResult(tool.text(page), page, whole=whole)
 
     return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)

@@ -26,9 +26,9 @@ from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_sys
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
-from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.trees import repositories
 
 # About 4,000 tokens. What is longer is material, and belongs into a repository.

@@ -12,9 +12,9 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.finding import IndexedDocument, no_such_document, with_id
-from codesum_pipeline.tools.trees import Trees
 
 RepoOption = Annotated[
     str | None,
@@ -37,13 +37,15 @@ def open_published(called: Invocation, names: Sequence[str] = ()) -> list[Publis
     return catalogue_of(called).open_all(names, tell=complain)
 
 
-def find_document(called: Invocation, doc_id: str, *, repo: str | None, trees: Trees | None = None) -> IndexedDocument:
+def find_document(
+    called: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
+) -> IndexedDocument:
     """The one document with an id; of several, that of the folder's repository, and this is said.
 
-    With `trees`, as the folder's work tree is. Raises `ConfigurationError` where there is none, or more than one.
+    With a `call`, as the folder's work tree is. Raises `ConfigurationError` where there is none, or more than one.
     """
     indexes = open_published(called, [repo] if repo else [])
-    indexes = trees.current(indexes) if trees else indexes
+    indexes = call.current_of(indexes) if call else indexes
     found = with_id(indexes, doc_id)
     if not found:
         raise no_such_document(doc_id, indexes)

@@ -11,8 +11,7 @@ from rich.text import Text
 
 from codesum_pipeline.cli.safe_text import clean, one_line
 from codesum_pipeline.retrieval.excerpts import Excerpt
-from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument
-from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
+from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 _TAB = 4
 # Fewer characters of a summary say nothing.

@@ -19,11 +19,10 @@ from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.surroundings import DocumentRelations, surroundings_of
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.changed_files import changed_files
 from codesum_pipeline.tools.finding import IndexedDocument
-from codesum_pipeline.tools.surroundings import surroundings_in
+from codesum_pipeline.tools.surroundings import DocumentRelations, surroundings
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
@@ -51,7 +50,7 @@ def show(
         raise ConfigurationError("--answer and --prompt: choose one of them")
     called = invocation(ctx)
     call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
-    found = find_document(called, id, repo=repo, trees=None if answer or prompt else call.trees)
+    found = find_document(called, id, repo=repo, call=None if answer or prompt else call)
     if answer:
         refused = refused_answer(called.layout.warehouse, found.repo, found.id)
         if as_json:
@@ -86,11 +85,9 @@ def show(
 
 def _around(call: ToolContext, found: IndexedDocument) -> DocumentRelations:
     documents = call.documents(found.repo)
-    number = documents.number(found.id)
-    if number is None:
-        return surroundings_of(found.index, found.row)
+    number = documents.number_of(found)
     call.tell_gone(documents, number)
-    return surroundings_in(documents, number)
+    return surroundings(documents, number)
 
 
 def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations) -> Iterator[RenderableType]:

@@ -1,20 +1,27 @@
-"""What tools are asked with, and what all their answers have in common."""
+"""What tools are called with, what all their answers have in common, and how answers are written as text for agents.
+
+Text has a header once, then rows `path:line  kind  one line`. Nothing of a repository can pass for a line of ours: a
+row is one line, without control characters.
+"""
 
 import json
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.as_of import AsOf
 
-# A pointer: whoever wants more asks for the document.
-_LONGEST_SUMMARY = 120
 _LONGEST_NAME = 2000
+# A row is a pointer: whoever wants more reads the document.
+_LONGEST_ROW = 120
+# A message repeats no more than this of what a caller wrote.
+_LONGEST_QUOTE = 200
 
 
 def _listed(value: Any) -> Any:
@@ -40,19 +47,19 @@ class Arguments(BaseModel):
 
 
 class BoundedArguments(Arguments):
-    """Of an answer that may be long: how many rows, and how many tokens, at most."""
+    """The bounds of a long answer: at most this many rows and tokens."""
 
     limit: int = Field(10, ge=1, le=100)
     tokens: int = Field(2000, ge=100, le=50_000)
 
 
 class PagedArguments(BoundedArguments):
-    """Of an answer that comes in parts."""
+    """An answer that comes in parts."""
 
     cursor: Annotated[str, Field(description="`next` of the last answer")] = ""
 
     def question(self) -> dict[str, Any]:
-        """What another part of the answer is asked with, too."""
+        """The arguments that all parts of one answer share."""
         return self.model_dump(exclude={"limit", "tokens", "cursor"})
 
 
@@ -69,10 +76,40 @@ class DocumentRow(BaseModel):
     text: str = ""
     changed_since: bool = False
 
+    @classmethod
+    def of(cls, index: PublishedIndex, row: int, **more: Any) -> Self:
+        """A document of an index; `more` are fields of a kind of row."""
+        checkpoint()
+        shown = index.shown.of_row(row)
+        return cls.showing(index.repo, index.ids[row], index.level_of(row).value, shown, **more)
+
+    @classmethod
+    def showing(
+        cls, repo: str, id_: str, level: str, shown: Mapping[str, Any], *, longest: int = _LONGEST_ROW, **more: Any
+    ) -> Self:
+        """A document by the fields that an index shows of it, in at most so many characters."""
+        path = id_.partition(SEPARATOR)[0]
+        parts = one_line(shown["qualified_name"] or ""), one_line(shown["summary"])
+        return cls(
+            repo=repo,
+            id=id_,
+            kind=level,
+            path=f"{path}/" if level == Level.MODULE else path,
+            start_line=shown["start_line"],
+            end_line=shown["end_line"],
+            text=shortened(": ".join(filter(None, parts)), most=longest),
+            **more,
+        )
+
     @property
     def place(self) -> str:
-        first = 1 if self.kind == Level.FILE else None
-        return place_of(self.path, self.start_line or first, self.end_line)
+        return place_of(self.path, self.start_line or (1 if self.kind == Level.FILE else None), self.end_line)
+
+    def line(self, *, with_repo: bool = False) -> str:
+        """The row as text."""
+        repo = f"{self.repo}  " if with_repo else ""
+        changed = "  (changed since)" if self.changed_since else ""
+        return f"{repo}{self.place}  {self.kind}  {self.text}".rstrip() + changed
 
 
 class AnswerPage(BaseModel):
@@ -84,36 +121,42 @@ class AnswerPage(BaseModel):
     total: int | None = None
     next: str | None = None
 
+    def framed(self, lines: Iterable[str], *, what: str) -> str:
+        """The lines as text, between what they stand for and where to go on."""
+        head = [f"as of: {'; '.join(map(str, self.as_of))}"] if self.as_of else []
+        head += (f"note: {clean(note).replace(chr(10), ' ')}" for note in self.notes)
+        foot = []
+        if self.next is not None or self.total not in (None, self.shown):
+            of = "" if self.total is None else f" of {self.total:,}"
+            foot = [f"shown {self.shown:,}{of} {what}{f'; more with cursor={self.next}' if self.next else ''}"]
+        return "\n".join([*head, *lines, *foot])
+
 
 def place_of(path: str, start_line: int | None = None, end_line: int | None = None) -> str:
     """`path:line` or `path:first-last`, on one line."""
-    lines = (
-        ""
-        if start_line is None
-        else f":{start_line}"
-        if end_line in (None, start_line)
-        else f":{start_line}-{end_line}"
-    )
-    return f"{one_line(path)}{lines}"
+    first = "" if start_line is None else f":{start_line}"
+    last = "" if start_line is None or end_line in (None, start_line) else f"-{end_line}"
+    return f"{one_line(path)}{first}{last}"
 
 
-def row_of(index: PublishedIndex, row: int, *, note: str = "") -> DocumentRow:
-    """A document of an index; `note` comes before what it says."""
-    checkpoint()
-    id_, shown, level = index.ids[row], index.shown.of_row(row), index.level_of(row)
-    path = id_.partition(SEPARATOR)[0]
-    name = one_line(shown["qualified_name"] or "")
-    said = one_line(shown["summary"])
-    text = ": ".join(part for part in (name, said) if part)
-    return DocumentRow(
-        repo=index.repo,
-        id=id_,
-        kind=level.value,
-        path=f"{path}/" if level is Level.MODULE else path,
-        start_line=shown["start_line"],
-        end_line=shown["end_line"],
-        text=shortened(f"{note}{text}"),
-    )
+def several_repositories(rows: Iterable[DocumentRow]) -> bool:
+    return len({row.repo for row in rows}) > 1
+
+
+def numbered(lines: Sequence[str], first: int) -> Iterator[str]:
+    """Lines of a source behind their numbers; each stays one line."""
+    for number, line in enumerate(lines, start=first):
+        yield f"{number}\t{clean(line).replace(chr(10), ' ')}".rstrip()
+
+
+def indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"    {line}" for line in lines)
+
+
+def section(heading: str, lines: Iterable[str]) -> list[str]:
+    """The lines indented below a heading; nothing without lines."""
+    below = list(indented(lines))
+    return [heading, *below] if below else []
 
 
 def counted(number: int, what: str) -> str:
@@ -121,6 +164,12 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def shortened(text: str, *, most: int = _LONGEST_SUMMARY) -> str:
-    """A line that ends with … where it is too long."""
+def some_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def shortened(text: str, *, most: int = _LONGEST_QUOTE) -> str:
+    """A text that ends with … where it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overlays.opening import TreeIndex
-from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import PagedArguments
+from codesum_pipeline.tools.answers import PagedArguments, shortened, some_of
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
 from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.finding import IndexedDocument, no_such_document, shortened, with_id
+from codesum_pipeline.tools.finding import IndexedDocument, documents_meant, no_such_document, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.trees import Trees
@@ -41,7 +38,7 @@ class ItemSlice(Generic[T]):
 
     @property
     def frame(self) -> dict[str, Any]:
-        """The fields of a page that say so."""
+        """These facts as fields of a page."""
         return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
@@ -121,12 +118,12 @@ class ToolContext:
     def current_of(self, indexes: Sequence[PublishedIndex]) -> list[PublishedIndex]:
         """Published indexes that somebody opened, from now on those of this call, as `current`."""
         ours = [self._indexes.setdefault(index.repo, index) for index in indexes]
-        return [part for index in ours for part in self._parts(index)]
+        return [part for index in ours for part in self.trees.tree(index).parts]
 
     def documents(self, repo: str) -> JoinedDocuments:
         """All documents of a repository and their relations; of the caller's, as its work tree is now."""
         if repo not in self._documents:
-            parts = self._parts(self.index(repo))
+            parts = self.trees.tree(self.index(repo)).parts
             self._documents[repo] = JoinedDocuments.of(parts, self.sources(parts))
         return self._documents[repo]
 
@@ -134,14 +131,10 @@ class ToolContext:
         """What a document used at the commit, and the work tree does not have any more."""
         gone = documents.lost(number)
         if gone:
-            more = f" and {len(gone) - _GONE_TOLD:,} more" if len(gone) > _GONE_TOLD else ""
             self.tell(
-                f"{documents.id(number)} used {', '.join(gone[:_GONE_TOLD])}{more} at the indexed commit, which the "
-                "work tree does not have any more"
+                f"{documents.id(number)} used {some_of(gone, _GONE_TOLD)} at the indexed commit, which the work tree "
+                "does not have any more"
             )
-
-    def _parts(self, index: PublishedIndex) -> Sequence[PublishedIndex]:
-        return self.tree(index).parts
 
     @cached_property
     def trees(self) -> Trees:
@@ -165,6 +158,24 @@ class ToolContext:
             raise UnknownRepository(shortened(str(last)))
         return list(found.values())
 
+    def known(self, what: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
+        """Those of some names that there are, in any case; unknown ones are told. Raises where none is known."""
+        unknown = [name for name in names if name.lower() not in known]
+        for name in unknown:
+            message = f"{what} {shortened(name)!r} is unknown; {what}s are: {', '.join(known)}"
+            if len(unknown) == len(names):
+                raise ConfigurationError(message)
+            self.tell(f"left out: {message}")
+        wanted = {name.lower() for name in names}
+        return [name for name in known if name in wanted]
+
+    def one_index(self, repo: str) -> PublishedIndex:
+        """The index of a repository; without a name that of the caller's folder, or the only one."""
+        indexes = self.indexes([repo] if repo else [])
+        if len(indexes) != 1:
+            raise ConfigurationError(f"name one repository: repo is one of {', '.join(each.repo for each in indexes)}")
+        return indexes[0]
+
     def index(self, key: str) -> PublishedIndex:
         """That of one repository; raises `MissingTable` or `BrokenIndex`."""
         if key not in self._indexes:
@@ -178,11 +189,7 @@ class ToolContext:
         """For the repositories that an answer is made from, in their order."""
         checkpoint()
         indexes = [self.index(repo) for repo in dict.fromkeys(repos)]
-        return as_of_all(self.catalogue, indexes, {index.repo: self.tree(index) for index in indexes})
-
-    def tree(self, index: PublishedIndex) -> TreeIndex:
-        """What answers in the place of a published index."""
-        return self.trees.tree(index)
+        return as_of_all(self.catalogue, indexes, {index.repo: self.trees.tree(index) for index in indexes})
 
     def versions(self, indexes: Sequence[PublishedIndex]) -> dict[str, str]:
         digests: dict[str, str] = {}
@@ -211,12 +218,14 @@ class ToolContext:
         tool: str,
         asked: PagedArguments,
         indexes: Sequence[PublishedIndex],
-        items: Sequence[T],
-        line: Callable[[T], str],
+        items: Sequence[Any],
+        text: Callable[[T], str],
+        *,
+        row: Callable[[Any], T] = lambda item: item,
     ) -> "ItemSlice[T]":
-        """Of all items those that the call has room for, from where its cursor says."""
+        """Of all items, each made a `row`, those that the call has room for, from where its cursor says."""
         start = (self.start(tool, asked, indexes) or (0,))[0]
-        kept = fitting(((each, line(each)) for each in items[start:]), limit=asked.limit, tokens=asked.tokens)
+        kept = fitting(map(row, items[start:]), text, limit=asked.limit, tokens=asked.tokens)
         end = start + len(kept)
         goes_on = kept and end < len(items)
         return ItemSlice(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
@@ -230,11 +239,9 @@ class ToolContext:
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
         indexes = self.current([repo] if repo else [])
-        found = with_id(indexes, _as_id(text)) or list(_pointed(indexes, text)) or _named(indexes, text)
+        found = documents_meant(indexes, text)
         if not found and not repo:
-            others = self.catalogue.open_all(tell=self.tell)
-            opened = [self._indexes.setdefault(index.repo, index) for index in others]
-            found = with_id(self.current_of(opened), _as_id(text))
+            found = with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
@@ -256,27 +263,3 @@ class ToolContext:
             if not self.catalogue.is_published(entry.key):
                 self.tell(f"left out: {entry.key} has no index yet: {self.catalogue.way_to_first(entry.key)}")
         return [entry.key for entry in entries if self.catalogue.is_published(entry.key)]
-
-
-def _as_id(text: str) -> str:
-    """A folder as rows show it ends with a slash."""
-    return text.rstrip("/") or text if text != "./" else "."
-
-
-def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterable[IndexedDocument]:
-    """What stands at `path:line` or `path:first-last`."""
-    path, _, lines = text.rpartition(":")
-    first = lines.partition("-")[0]
-    if not path or not first.isdecimal() or len(first) > 9:
-        return
-    for index in indexes:
-        file = index.row(path)
-        if file is not None:
-            around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
-            yield IndexedDocument(index, file if around is None else around)
-
-
-def _named(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
-    """By a name or qualified name, as `Class.method` or `Class::method`."""
-    name = text.replace("::", ".")
-    return [IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]

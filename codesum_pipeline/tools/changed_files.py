@@ -23,11 +23,11 @@ from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import source_git_dir
 from codesum_pipeline.source.uncommitted import work_tree_state
-from codesum_pipeline.tools.answers import AnswerPage, DocumentRow
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, some_of
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.checkout import checkout_of
-from codesum_pipeline.tools.frameworks import FrameworkEntry
+from codesum_pipeline.tools.facts import FrameworkEntry
 
 _TIMEOUT_S = 10.0
 T = TypeVar("T", bound=BaseModel)
@@ -48,7 +48,7 @@ def mark_changed(call: ToolContext, page: AnswerPage) -> AnswerPage:
     for row in rows:
         row.changed_since = row.path in changed[row.repo]
     for repo, path, finding in findings:
-        tree = call.tree(call.index(repo))
+        tree = call.trees.tree(call.index(repo))
         finding.changed_since = path in (changed[repo] if tree.found is None else tree.found.paths)
     page.notes = call.notes
     return page
@@ -59,7 +59,7 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
     found out, it is told why."""
     entries = {entry.key: entry for entry in call.catalogue.entries(lambda _: None)}
     indexes = {repo: call.index(repo) for repo in wanted}
-    trees = {repo: call.tree(index) for repo, index in indexes.items()}
+    trees = {repo: call.trees.tree(index) for repo, index in indexes.items()}
     told: list[str] = []
 
     def judged(repo: str) -> frozenset[str]:
@@ -81,9 +81,8 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
 
 
 def _said(repo: str, paths: Collection[str]) -> str:
-    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
     return (
-        f"changed since the indexed commit of {repo}, lines may be others: {', '.join(sorted(paths)[:_NAMED])}{more}; "
+        f"changed since the indexed commit of {repo}, lines may be others: {some_of(sorted(paths), _NAMED)}; "
         f"`codesum index {repo}` brings them up to date"
     )
 

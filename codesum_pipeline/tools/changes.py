@@ -17,16 +17,12 @@ from pydantic import Field
 
 from codesum_pipeline.model.documents import Cause, HistoryEvent
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, PagedArguments, row_of
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, PagedArguments, shortened
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.facts import one_index
-from codesum_pipeline.tools.finding import shortened
 from codesum_pipeline.tools.paging import Cursor, fitting
-from codesum_pipeline.tools.text import row_line, with_frame
 from codesum_pipeline.tools.tree_changes import (
     AS_PUBLISHED,
     View,
@@ -55,7 +51,7 @@ class TextChangeKind(StrEnum):
 
 
 class ChangeArguments(PagedArguments):
-    """Of which repository, and since when."""
+    """A repository, and since when."""
 
     repo: Name = ""
     since: Annotated[Name, Field(description="A commit; default: before the last build that changed texts")] = ""
@@ -75,6 +71,11 @@ class ChangedDocument(DocumentRow):
     def is_of_tree(self) -> bool:
         return not self.commit
 
+    def line(self, *, with_repo: bool = False) -> str:
+        because = f" because of {self.cause}" if self.cause else ""
+        where = "in the work tree" if self.is_of_tree else f"@ {self.commit[:SHORT_COMMIT]}"
+        return f"{self.change}{because} {where}: {super().line(with_repo=with_repo)}"
+
 
 class ChangePage(AnswerPage):
     """Changes in the order in which they were made; `next` is there to be asked with later, too."""
@@ -84,21 +85,21 @@ class ChangePage(AnswerPage):
 
 def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
     """Also where nothing changed there is a cursor to ask with later."""
-    index = one_index(call, asked.repo)
+    index = call.one_index(asked.repo)
     history = read_history(call, index)
     after, number = _begin(asked, index, history)
     edits = tree_edits(call, index, number)
     changes = history.changes(after)
     places = [place for place in changes.places if history.ids[place] not in edits.told]
     every: list[int | str] = [*places, *edits.ids]
-    written = ((each, change_line(_change(each, history, after, edits))) for each in every)
-    kept = fitting(written, limit=asked.limit, tokens=asked.tokens)
+    kept = fitting(
+        every, lambda each: _change(each, history, after, edits).line(), limit=asked.limit, tokens=asked.tokens
+    )
     last = history.sequences[places[len(kept) - 1]] if len(kept) < len(places) else max(after, changes.until)
     known = edits.known_after([each for each in kept if isinstance(each, str)])
     at = (last, keep_view(call.catalogue.layout.tree_views(index.repo), known))
     return ChangePage(
         as_of=call.as_of([index.repo]),
-        notes=call.notes,
         shown=len(kept),
         total=len(every),
         next=str(Cursor.after(_TOOL, {"repo": index.repo}, at, call.versions([index]))),
@@ -135,11 +136,10 @@ class TreeEdits:
             TextChangeKind.NEW if then is None else TextChangeKind.REMOVED if value is None else TextChangeKind.CHANGED
         )
         number = None if value is None else self.documents.number(id_)
-        if number is None:
-            row = DocumentRow(repo=self.index.repo, id=id_, kind=level_of_value(value or then), path=path_of(id_))
-        else:
-            row = self.documents.row(number)
-        return ChangedDocument(**row.model_dump(), change=kind)
+        if number is not None:
+            return ChangedDocument.of(*self.documents.locate(number), change=kind)
+        level, path = level_of_value(value or then), path_of(id_)
+        return ChangedDocument(repo=self.index.repo, id=id_, kind=level, path=path, change=kind)
 
     def known_after(self, told: Sequence[str]) -> View:
         """What somebody knows who was told of some of them."""
@@ -168,19 +168,12 @@ def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> Tre
             "what the cursor knew of the work tree is not kept any more: all that differs from the index is listed"
         )
         before = AS_PUBLISHED
-    now = view_of(call.tree(index), index)
+    now = view_of(call.trees.tree(index), index)
     return TreeEdits(index, call.documents(index.repo), before, before if now is None else now)
 
 
 def changes_text(page: ChangePage) -> str:
-    return with_frame(page, [*map(change_line, page.changes)] or ["nothing changed since"], what="changes")
-
-
-def change_line(change: ChangedDocument) -> str:
-    if change.is_of_tree:
-        return f"{change.change} in the work tree: {row_line(change)}"
-    because = f" because of {change.cause}" if change.cause else ""
-    return f"{change.change}{because} @ {change.commit[:SHORT_COMMIT]}: {row_line(change)}"
+    return page.framed([*map(ChangedDocument.line, page.changes)] or ["nothing changed since"], what="changes")
 
 
 def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
@@ -250,22 +243,18 @@ class ChangeHistory:
     def change(self, place: int, after: int) -> ChangedDocument:
         """One row of the history, as what became of its document."""
         id_, index = self.ids[place], self.index
-        cause = self._value("cause", place)
-        row = index.row(id_)
+        row, cause = index.row(id_), self._value("cause", place)
+        facts: dict[str, Any] = {
+            "cause": "" if cause in (None, Cause.NEW) else str(cause),
+            "commit": self.commits[place],
+            "written_at": self._value("written_at", place),
+        }
         if row is None or self.events[place] == HistoryEvent.REMOVED:
-            shown = DocumentRow(
-                repo=index.repo, id=id_, kind=self._value("level", place), path=id_.partition(SEPARATOR)[0]
-            )
-            kind = TextChangeKind.REMOVED
-        else:
-            is_known = id_ in self._known(bisect_right(self.sequences, after))
-            shown, kind = row_of(index, row), TextChangeKind.REWRITTEN if is_known else TextChangeKind.NEW
-        return ChangedDocument(
-            **shown.model_dump(),
-            change=kind,
-            cause="" if cause in (None, Cause.NEW) else str(cause),
-            commit=self.commits[place],
-            written_at=self._value("written_at", place),
+            level, kind = self._value("level", place), TextChangeKind.REMOVED
+            return ChangedDocument(repo=index.repo, id=id_, kind=level, path=path_of(id_), change=kind, **facts)
+        is_known = id_ in self._known(bisect_right(self.sequences, after))
+        return ChangedDocument.of(
+            index, row, change=TextChangeKind.REWRITTEN if is_known else TextChangeKind.NEW, **facts
         )
 
     def _known(self, end: int) -> frozenset[str]:

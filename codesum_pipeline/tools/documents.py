@@ -19,7 +19,7 @@ from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import DocumentRow, row_of
+from codesum_pipeline.tools.answers import DocumentRow
 from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.joined_uses import GONE, JoinedUses, joined_uses
 from codesum_pipeline.tools.sources import SourceReader
@@ -82,7 +82,7 @@ class JoinedDocuments:
 
     def row(self, number: int) -> DocumentRow:
         """A document as answers show it."""
-        return row_of(*self.locate(number))
+        return DocumentRow.of(*self.locate(number))
 
     def signature(self, number: int) -> str:
         index, row = self.locate(number)

@@ -1,85 +1,227 @@
-"""What a build found out of a whole repository, as far as it is of the version that answers."""
+"""What a build found out of a whole repository, as far as it is of the version that answers.
+
+`get_framework_analysis` answers with frameworks and entry points, each with its place, `get_semantic_neighborhoods`
+with code that belongs together by the graph's communities and by likeness.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from codesum_pipeline.model.errors import ConfigurationError, MissingTable
-from codesum_pipeline.overlays.opening import TreeIndex
+from pydantic import BaseModel, Field
+
+from codesum_pipeline.model.errors import MissingTable
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.tools.answers import (
+    AnswerPage,
+    DocumentRow,
+    Name,
+    Names,
+    PagedArguments,
+    counted,
+    indented,
+    shortened,
+    some_of,
+)
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.documents import JoinedDocuments
+from codesum_pipeline.tools.relations import Relation, related
 
+_FILES_TOLD = 5
+_EVIDENCE_TOLD = 3
+_ENTRY_POINT = "entry point"
 Facts = dict[str, Any]
-_NAMED = 5
-
-
-def one_index(call: ToolContext, repo: str) -> PublishedIndex:
-    """The index of a repository; without a name that of the caller's folder, or the only one."""
-    indexes = call.indexes([repo] if repo else [])
-    if len(indexes) != 1:
-        raise ConfigurationError(f"name one repository: repo is one of {', '.join(index.repo for index in indexes)}")
-    return indexes[0]
-
-
-def read_facts(call: ToolContext, index: PublishedIndex) -> Facts | None:
-    """None where they are of another version, or were never found out; the reason is told."""
-    # A third of a second, which answers without facts do not wait for.
-    from codesum_pipeline.store.tables import TableStore
-
-    rows = TableStore(call.catalogue.layout.warehouse).read_or_empty("overviews", index.repo).to_pylist()
-    version = index.version.manifest
-    for row in rows:
-        if (row["commit"], row["content_digest"]) == (version["commit"], version["content_digest"]):
-            facts: Facts = json.loads(row["facts"])
-            tell_differing(call, index, facts)
-            return facts
-    if rows:
-        call.tell(
-            f"frameworks, entry points and neighbourhoods are known of commit {rows[0]['commit'][:SHORT_COMMIT]} and "
-            f"not of this version: `codesum index {index.repo}` finds them out"
-        )
-    else:
-        call.tell(
-            f"frameworks, entry points and neighbourhoods are not known: `codesum index {index.repo}` finds them out"
-        )
-    return None
-
-
-def files_differing(tree: TreeIndex, facts: Facts) -> list[str]:
-    """The files of a work tree that differ from the commit, and that the facts name or other facts would be read in."""
-    if not tree.found:
-        return []
-    # Its parsers take a tenth of a second, which an answer about a commit does not wait for.
-    from codesum_pipeline.overviews.manifests.reading import manifest_paths
-
-    named = {facts["opening"].get("path"), *(each["place"].rpartition(":")[0] for each in _placed(facts))}
-    return sorted(named.intersection(tree.found.paths) | set(manifest_paths(tree.found.paths)))
-
-
-def _placed(facts: Facts) -> Iterator[Mapping[str, Any]]:
-    yield from facts["entry_points"]
-    for framework in facts["frameworks"]:
-        yield from framework["evidence"]
-
-
-def tell_differing(call: ToolContext, index: PublishedIndex, facts: Facts) -> None:
-    """Which files of the caller's work tree would give other facts, perhaps."""
-    differing = files_differing(call.tree(index), facts)
-    if differing:
-        more = f" and {len(differing) - _NAMED:,} more" if len(differing) > _NAMED else ""
-        call.tell(
-            f"frameworks and entry points are those of commit {facts['commit'][:SHORT_COMMIT]}; of the files that they "
-            f"are read in, the work tree has others: {', '.join(differing[:_NAMED])}{more}"
-        )
 
 
 def read_overview(layout: HomeLayout, key: str) -> dict[str, Any]:
     """The row of a repository's overview: its page, its facts, and the commit that they are of."""
+    # A third of a second, which answers without facts do not wait for.
     from codesum_pipeline.store.tables import TableStore
 
     rows: list[dict[str, Any]] = TableStore(layout.warehouse).read_or_empty("overviews", key).to_pylist()
     if not rows:
         raise MissingTable(f"repository {key!r} has no overview yet: run `codesum index {key}`")
     return rows[0]
+
+
+def read_facts(call: ToolContext, index: PublishedIndex) -> Facts | None:
+    """The facts of an index; None, with a note that says why, where there are none or those of another version."""
+    known, version, way = "frameworks, entry points and neighbourhoods are", index.version.manifest, index.repo
+    try:
+        row = read_overview(call.catalogue.layout, index.repo)
+    except MissingTable:
+        call.tell(f"{known} not known: `codesum index {way}` finds them out")
+        return None
+    if (row["commit"], row["content_digest"]) != (version["commit"], version["content_digest"]):
+        commit = row["commit"][:SHORT_COMMIT]
+        call.tell(f"{known} known of commit {commit} and not of this version: `codesum index {way}` finds them out")
+        return None
+    facts: Facts = json.loads(row["facts"])
+    tell_differing(call, index, facts)
+    return facts
+
+
+def tell_differing(call: ToolContext, index: PublishedIndex, facts: Facts) -> None:
+    """Name the files of the caller's work tree that differ from the commit and that the facts name or are read in."""
+    tree = call.trees.tree(index)
+    if not tree.found:
+        return
+    # Its parsers take a tenth of a second, which an answer about a commit does not wait for.
+    from codesum_pipeline.overviews.manifests.reading import manifest_paths
+
+    evidence = (each for framework in facts["frameworks"] for each in framework["evidence"])
+    named = {each["place"].rpartition(":")[0] for each in (*facts["entry_points"], *evidence)}
+    named.add(facts["opening"].get("path"))
+    differing = sorted(named.intersection(tree.found.paths) | set(manifest_paths(tree.found.paths)))
+    if differing:
+        call.tell(
+            f"frameworks and entry points are those of commit {facts['commit'][:SHORT_COMMIT]}; of the files that they "
+            f"are read in, the work tree has others: {some_of(differing, _FILES_TOLD)}"
+        )
+
+
+class FrameworkArguments(PagedArguments):
+    """A repository, and the kinds of frameworks that are wanted."""
+
+    repo: Name = ""
+    kinds: Annotated[
+        Names, Field(description='As answers name them: "web framework", "entry point"; default: all')
+    ] = []
+    limit: int = Field(40, ge=1, le=200)
+
+
+class FrameworkEntry(BaseModel):
+    """A framework, a tool or an entry point: where it is named first, and what is said of it."""
+
+    place: str
+    kind: str
+    name: str
+    text: str = ""
+    more_places: list[str] = []
+    changed_since: bool = False
+
+    def line(self) -> str:
+        more = f"  also {', '.join(self.more_places)}" if self.more_places else ""
+        text = f": {self.text}" if self.text else ""
+        changed = "  (changed since)" if self.changed_since else ""
+        return f"{self.place}  {self.kind}  {self.name}{text}{more}{changed}"
+
+
+class FrameworkPage(AnswerPage):
+    """Findings: frameworks and tools first, then entry points."""
+
+    findings: list[FrameworkEntry] = []
+
+
+def get_framework_analysis(call: ToolContext, asked: FrameworkArguments) -> FrameworkPage:
+    """An answer without findings says why there are none."""
+    index = call.one_index(asked.repo)
+    every = list(findings_of(read_facts(call, index)))
+    kinds = sorted({each.kind for each in every})
+    for kind in asked.kinds if every else ():
+        if kind not in kinds:
+            call.tell(f"left out: kind {shortened(kind)!r} is not found here; kinds are: {', '.join(kinds)}")
+    wanted = [kind for kind in asked.kinds if kind in kinds] or kinds
+    found = [each for each in every if each.kind in wanted]
+    part = call.part("get_framework_analysis", asked, [index], found, FrameworkEntry.line)
+    return FrameworkPage(as_of=call.as_of([index.repo]), findings=part.items, **part.frame)
+
+
+def frameworks_text(page: FrameworkPage) -> str:
+    return page.framed([*map(FrameworkEntry.line, page.findings)] or ["no framework was found"], what="findings")
+
+
+def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
+    """The frameworks of a repository, then how its programs start."""
+    if facts is None:
+        return
+    yield from map(_framework, facts["frameworks"])
+    for each in facts["entry_points"]:
+        target = one_line(each["target"] or "")
+        text = " ".join(part for part in (one_line(each["kind"]), f"-> {target}" if target else "") if part)
+        yield FrameworkEntry(place=one_line(each["place"]), kind=_ENTRY_POINT, name=one_line(each["name"]), text=text)
+
+
+def _framework(found: Mapping[str, Any]) -> FrameworkEntry:
+    places = list(dict.fromkeys(one_line(each["place"]) for each in found["evidence"]))
+    importing = found["importing_files"]
+    said = (
+        one_line(found["constraint"] or ""),
+        "for development" if found["development_only"] else "",
+        f"imported by {counted(importing, 'file')}" if importing else "",
+    )
+    return FrameworkEntry(
+        place=places[0] if places else "",
+        kind=found["kind"],
+        name=found["name"],
+        text=", ".join(part for part in said if part),
+        more_places=places[1:_EVIDENCE_TOLD],
+    )
+
+
+class NeighbourhoodArguments(PagedArguments):
+    """A repository, or one document of it."""
+
+    repo: Name = ""
+    id: Annotated[Name, Field(description="Only what is around this id, name or `path:line`")] = ""
+    members: int = Field(5, ge=1, le=10, description="Members shown of each")
+    tokens: int = Field(3000, ge=100, le=50_000)
+
+
+class NeighbourhoodRow(BaseModel):
+    """A community of the graph, or (`kind` is `alike`) what means nearly the same as a document."""
+
+    name: str
+    kind: str
+    size: int
+    folder: str = ""
+    members: list[DocumentRow] = []
+
+    def lines(self) -> str:
+        where = f", mostly in {self.folder}" if self.folder not in ("", ".") else ""
+        heading = f"{self.name}  {self.kind}  {counted(self.size, 'member')}{where}"
+        return "\n".join([heading, *indented(map(DocumentRow.line, self.members))])
+
+
+class NeighbourhoodPage(AnswerPage):
+    """Neighbourhoods, the most used first."""
+
+    neighbourhoods: list[NeighbourhoodRow] = []
+
+
+def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
+    """Around a document: the communities that have it among their best known members, and what is like it."""
+    found = call.find(asked.id, asked.repo) if asked.id else None
+    documents = call.documents(found.repo if found else call.one_index(asked.repo).repo)
+    facts = read_facts(call, call.index(documents.repo))
+    rows = [
+        _community(documents, each, asked.members)
+        for each in (facts["neighbourhoods"] if facts else ())
+        if not found or found.id in {member["id"] for member in each["members"]}
+    ]
+    if found and (like := related(documents, documents.number_of(found), Relation.SIMILAR)):
+        members = [documents.row(each.number) for each in like[: asked.members]]
+        name = f"like {one_line(found.id)}"
+        rows.append(NeighbourhoodRow(name=name, kind="alike", size=len(like), members=members))
+    part = call.part("get_semantic_neighborhoods", asked, documents.parts, rows, NeighbourhoodRow.lines)
+    return NeighbourhoodPage(as_of=call.as_of([documents.repo]), neighbourhoods=part.items, **part.frame)
+
+
+def neighbourhoods_text(page: NeighbourhoodPage) -> str:
+    lines = [each.lines() for each in page.neighbourhoods]
+    return page.framed(lines or ["no neighbourhood is known here"], what="neighbourhoods")
+
+
+def _community(documents: JoinedDocuments, found: Mapping[str, Any], members: int) -> NeighbourhoodRow:
+    """A community of the commit, without the members that the tree does not have."""
+    numbers = (documents.number(member["id"]) for member in found["members"])
+    return NeighbourhoodRow(
+        name=one_line(found["name"]),
+        kind="community",
+        size=found["size"],
+        folder=one_line(found["folder"]),
+        members=[documents.row(number) for number in numbers if number is not None][:members],
+    )

@@ -1,16 +1,19 @@
-"""Finding documents by what somebody calls them."""
+"""Finding documents by what somebody calls them: an id, `path:line`, or a name."""
 
 import difflib
 import heapq
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import without_suffix
+from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.tools.answers import shortened
 
 _NEAREST_SHOWN = 5
 # Ids that are compared letter by letter, and the letters of what others are chosen by.
@@ -18,8 +21,6 @@ _COMPARED = 1000
 _PIECE = 3
 # What tells overloads apart, also as earlier versions counted them: `#2`.
 _ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
-# Of what somebody asked for, as much as a message needs.
-_LONGEST_TOLD = 200
 
 
 @dataclass(frozen=True)
@@ -43,24 +44,44 @@ class IndexedDocument:
 
 
 def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:
-    """The documents with an id, at most one of each index."""
+    """The documents with an id, at most one of each index. A folder may have a slash behind it, as rows show it."""
+    doc_id = "." if doc_id == "./" else doc_id.rstrip("/") or doc_id
     return [IndexedDocument(index, row) for index in indexes if (row := index.row(doc_id)) is not None]
+
+
+def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
+    """The documents that a text names: by their id, else by `path:line`, else by name or qualified name."""
+    return with_id(indexes, text) or list(_pointed(indexes, text)) or _named(indexes, text)
+
+
+def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDocument]:
+    """What stands at `path:line` or `path:first-last`."""
+    path, _, lines = text.rpartition(":")
+    first = lines.partition("-")[0]
+    if not path or not first.isdecimal() or len(first) > 9:
+        return
+    for index in indexes:
+        file = index.row(path)
+        if file is not None:
+            around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
+            yield IndexedDocument(index, file if around is None else around)
+
+
+def _named(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
+    """By a name or qualified name, as `Class.method` or `Class::method`."""
+    name = text.replace("::", ".")
+    return [IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]
 
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:
     """The error that names the nearest ids."""
     searched = ", ".join(dict.fromkeys(index.repo for index in indexes))
     near = nearest_ids(
-        doc_id[:_LONGEST_TOLD],
+        shortened(doc_id),
         sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)}),
     )
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return ConfigurationError(f"no document {shortened(doc_id)!r} in {searched}{hint}")
-
-
-def shortened(text: str) -> str:
-    """As much of a text as a message needs."""
-    return text if len(text) <= _LONGEST_TOLD else f"{text[: _LONGEST_TOLD - 1]}…"
 
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`graph`, and by the names of others `get_symbol_info` and `get_dependencies`: what belongs together, both ways."""
+"""`graph` and, in other forms, `get_symbol_info`, `get_dependencies` and `get_file_analysis`: what belongs together."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -8,20 +8,38 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.tools.answers import AnswerPage, BoundedArguments, DocumentRow, Name, Names, PagedArguments
+from codesum_pipeline.tools.answers import (
+    AnswerPage,
+    BoundedArguments,
+    DocumentRow,
+    Name,
+    Names,
+    PagedArguments,
+    counted,
+    indented,
+    section,
+)
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
-from codesum_pipeline.tools.finding import IndexedDocument, shortened
+from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.paging import fitting, tokens_of
-from codesum_pipeline.tools.relations import OF_FILES, OF_SYMBOLS, RelatedNumber, Relation, external, related
+from codesum_pipeline.tools.relations import (
+    OF_FILES,
+    OF_SYMBOLS,
+    Relation,
+    definitions,
+    external,
+    related,
+    used_elsewhere,
+)
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
-from codesum_pipeline.tools.text import indented, row_line, with_frame
 
 _TOOL = "graph"
+EXTERNAL = "external"
 
 
 class GraphArguments(PagedArguments):
-    """One document, and which of its relations are followed how far."""
+    """One document, which of its relations are followed, and how far."""
 
     id: Name = Field(description="Id, name, `path:line`, file or folder")
     repo: Name = ""
@@ -50,11 +68,24 @@ class DependencyArguments(PagedArguments):
     depth: int = Field(1, ge=1, le=6)
 
 
+class FileArguments(BoundedArguments):
+    """One file."""
+
+    path: Name = Field(description="A file's path, or a part of it that no other has")
+    repo: Name = ""
+    limit: int = Field(30, ge=1, le=200)
+    tokens: int = Field(3000, ge=100, le=50_000)
+
+
 class RelatedRow(DocumentRow):
     """`distance` is by how many steps it is reached; `trusted` where a compiler's index confirms them."""
 
     distance: int = 1
     trusted: bool = False
+
+    def line(self, *, with_repo: bool = False) -> str:
+        steps = "" if self.distance == 1 else f"({self.distance} steps)  "
+        return f"{steps}{super().line(with_repo=with_repo)}{f'  {TRUST_MARK}' if self.trusted else ''}"
 
 
 class Group(BaseModel):
@@ -65,6 +96,10 @@ class Group(BaseModel):
     rows: list[RelatedRow] = []
     names: list[str] = []
 
+    @property
+    def lines(self) -> list[str]:
+        return [row.line() for row in self.rows] or self.names
+
 
 class GraphPage(AnswerPage):
     """A document and what belongs to it; `next` is there where one relation was asked for."""
@@ -74,15 +109,41 @@ class GraphPage(AnswerPage):
     groups: list[Group] = []
 
 
-EXTERNAL = "external"
+class Export(DocumentRow):
+    """A definition that other files use, and how many documents of them do."""
+
+    users: int
+
+    def line(self, *, with_repo: bool = False) -> str:
+        return f"{self.place}  {self.kind}  {counted(self.users, 'user')}  {self.text}"
+
+
+class FileSection(BaseModel):
+    """As many as there is room for, of `total`."""
+
+    total: int
+    rows: list[DocumentRow] = []
+
+
+class FilePage(AnswerPage):
+    """A file: what its document says, and its place in the graph. `exports` are definitions that other files use."""
+
+    document: DocumentRow
+    language: str
+    summary: str
+    defines: FileSection
+    exports: list[Export] = []
+    imports: FileSection
+    imported_by: FileSection
+    external: list[str] = []
 
 
 def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
     """Answer with each relation in turn, an even share of the room each."""
     found = call.find(asked.id, asked.repo)
-    default = OF_FILES if found.index.level_of(found.row) in (Level.FILE, Level.MODULE) else OF_SYMBOLS
-    wanted = _wanted(call, asked.relations) or [*default, *([EXTERNAL] if default is OF_FILES else [])]
-    return _page(call, found, asked, wanted, depth=asked.depth)
+    is_place = found.index.level_of(found.row) in (Level.FILE, Level.MODULE)
+    wanted = call.known("relation", asked.relations, [*Relation, EXTERNAL])
+    return _page(call, found, asked, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=asked.depth)
 
 
 def get_symbol_info(call: ToolContext, asked: SymbolArguments) -> GraphPage:
@@ -91,7 +152,7 @@ def get_symbol_info(call: ToolContext, asked: SymbolArguments) -> GraphPage:
 
 
 def get_dependencies(call: ToolContext, asked: DependencyArguments) -> GraphPage:
-    """As `graph` for a file or folder; of a function it is that of its file."""
+    """As `graph` for a file or folder; for a function, the answer is that of its file."""
     found = call.find(asked.path, asked.repo)
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
     wanted = every if asked.direction == "all" else [asked.direction]
@@ -99,31 +160,67 @@ def get_dependencies(call: ToolContext, asked: DependencyArguments) -> GraphPage
 
 
 def graph_text(page: GraphPage) -> str:
-    lines = [row_line(page.document)]
+    lines = [page.document.line()]
     if page.signature:
         lines += indented([one_line(page.signature)])
     for group in page.groups:
-        shown = len(group.rows) + len(group.names)
-        lines.append(f"{group.relation} ({shown:,} of {group.total:,})" if shown < group.total else group.relation)
-        lines += indented([_line(row) for row in group.rows] or group.names)
+        lines += _section(group.relation, group.lines, group.total)
     if any(row.trusted for group in page.groups for row in group.rows):
         lines.append(TRUST_LEGEND)
-    return with_frame(page, lines, what="related")
+    return page.framed(lines, what="related")
 
 
-def _line(row: RelatedRow) -> str:
-    steps = "" if row.distance == 1 else f"({row.distance} steps)  "
-    return f"{steps}{row_line(row)}{f'  {TRUST_MARK}' if row.trusted else ''}"
+def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
+    """Answer with five parts, an even share of the room each."""
+    found = call.find(asked.path, asked.repo)
+    if found.index.level_of(found.row) is Level.MODULE:
+        raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
+    documents = call.documents(found.repo)
+    number = int(documents.files[documents.number_of(found)])
+    document, bounds = documents.document(number), {"limit": asked.limit, "tokens": asked.tokens // 5}
+
+    def part(numbers: list[int]) -> FileSection:
+        rows = fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
+        return FileSection(total=len(numbers), rows=rows)
+
+    exports = (
+        Export.of(*documents.locate(one), users=users)
+        for one, users in used_elsewhere(documents, number)[: asked.limit]
+    )
+    page = FilePage(
+        as_of=call.as_of([documents.repo]),
+        document=documents.row(number),
+        language=document["language"],
+        summary=one_line(document["summary"]),
+        defines=part(definitions(documents, number)),
+        exports=fitting(exports, Export.line, **bounds),
+        imports=part([each.number for each in related(documents, number, Relation.IMPORTS)]),
+        imported_by=part([each.number for each in related(documents, number, Relation.IMPORTED_BY)]),
+        external=fitting(map(one_line, external(documents, number)), str, **bounds),
+    )
+    call.tell_gone(documents, number)
+    parts = (page.defines, page.imports, page.imported_by)
+    page.shown, page.total = sum(len(each.rows) for each in parts), sum(each.total for each in parts)
+    if page.shown < page.total:
+        call.tell("where a part is cut, a higher limit or more tokens show the rest")
+    return page
 
 
-def _wanted(call: ToolContext, names: Sequence[str]) -> list[str]:
-    known = [*Relation, EXTERNAL]
-    unknown = [name for name in names if name not in known]
-    if names and len(unknown) == len(names):
-        raise ConfigurationError(f"relation {shortened(unknown[0])!r} is unknown; relations are: {', '.join(known)}")
-    for name in unknown:
-        call.tell(f"left out: relation {shortened(name)!r} is unknown; relations are: {', '.join(known)}")
-    return [name for name in known if name in names]
+def file_text(page: FilePage) -> str:
+    lines = [page.document.line(), *indented([f"language: {page.language}"])]
+    if page.summary not in page.document.text:
+        lines += indented([page.summary])
+    for name, part in (("defines", page.defines), ("imports", page.imports), ("imported_by", page.imported_by)):
+        lines += _section(name, [row.line() for row in part.rows], part.total) if part.total else []
+    lines += section("used by other files", map(Export.line, page.exports))
+    lines += section("external", page.external)
+    return page.framed(lines, what="rows")
+
+
+def _section(name: str, lines: Sequence[str], total: int) -> list[str]:
+    """The lines below a name, which says how many of all there are where some are left out."""
+    heading = f"{name} ({len(lines):,} of {total:,})" if len(lines) < total else name
+    return [heading, *indented(lines)]
 
 
 def _page(
@@ -143,17 +240,16 @@ def _page(
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
     document, signature = documents.row(number), documents.signature(number)
-    room = asked.tokens - tokens_of(row_line(document) + signature)
+    room = asked.tokens - tokens_of(document.line() + signature)
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
         group = _group(documents, number, name, start=start, limit=asked.limit, tokens=share, depth=depth)
-        room -= tokens_of("\n".join([*map(_line, group.rows), *group.names]))
+        room -= tokens_of("\n".join(group.lines))
         if group.total:
             groups.append(group)
-    shown = sum(len(group.rows) + len(group.names) for group in groups)
-    end, total = start + shown, sum(group.total for group in groups)
-    following = None
+    shown, total = sum(len(group.lines) for group in groups), sum(group.total for group in groups)
+    end, following = start + shown, None
     if shown and end < total and len(wanted) == 1 and isinstance(asked, PagedArguments):
         following = call.next(_TOOL, asked, documents.parts, (end,))
     elif end < total:
@@ -161,7 +257,6 @@ def _page(
     call.tell_gone(documents, number)
     return GraphPage(
         as_of=call.as_of([documents.repo]),
-        notes=call.notes,
         shown=shown,
         total=total,
         next=following,
@@ -176,13 +271,11 @@ def _group(
 ) -> Group:
     if name == EXTERNAL:
         names = [one_line(each) for each in external(documents, number)]
-        kept_names = fitting(((each, each) for each in names[start:]), limit=limit, tokens=tokens)
-        return Group(relation=name, total=len(names), names=kept_names)
+        return Group(relation=name, total=len(names), names=fitting(names[start:], str, limit=limit, tokens=tokens))
     others = related(documents, number, Relation(name), depth=depth)
-    rows = (_related_row(documents, each) for each in others[start:])
-    kept = fitting(((each, _line(each)) for each in rows), limit=limit, tokens=tokens)
+    rows = (
+        RelatedRow.of(*documents.locate(each.number), distance=each.distance, trusted=each.trusted)
+        for each in others[start:]
+    )
+    kept = fitting(rows, RelatedRow.line, limit=limit, tokens=tokens)
     return Group(relation=name, total=len(others), rows=kept)
-
-
-def _related_row(documents: JoinedDocuments, each: RelatedNumber) -> RelatedRow:
-    return RelatedRow(**documents.row(each.number).model_dump(), distance=each.distance, trusted=each.trusted)

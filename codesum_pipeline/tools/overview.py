@@ -4,8 +4,8 @@ Folders and what is used most are those of the tree; what the build found out be
 frameworks, entry points) comes where it is of the same version, and is of the commit.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -14,13 +14,21 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.tools.answers import AnswerPage, BoundedArguments, DocumentRow, Name, counted, place_of, shortened
+from codesum_pipeline.tools.answers import (
+    AnswerPage,
+    Arguments,
+    BoundedArguments,
+    DocumentRow,
+    Name,
+    counted,
+    place_of,
+    section,
+    shortened,
+)
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
-from codesum_pipeline.tools.facts import one_index, read_facts
-from codesum_pipeline.tools.frameworks import FrameworkEntry, finding_line, findings_of
+from codesum_pipeline.tools.facts import FrameworkEntry, findings_of, read_facts
 from codesum_pipeline.tools.paging import fitting
-from codesum_pipeline.tools.text import indented, row_line, with_frame
 
 _LANGUAGES_TOLD = 8
 # Of an answer, those that share its room.
@@ -29,7 +37,7 @@ _LONGEST_OPENING = 600
 
 
 class OverviewArguments(BoundedArguments):
-    """Of which repository."""
+    """A repository, and how long the answer may be."""
 
     repo: Name = ""
     limit: int = Field(12, ge=1, le=100, description="Rows of each part")
@@ -40,6 +48,10 @@ class PartRow(DocumentRow):
     """A folder, and how many files are below it."""
 
     files: int
+
+    def line(self, *, with_repo: bool = False) -> str:
+        place = "./" if self.id == ROOT_MODULE else self.place
+        return f"{place}  {counted(self.files, 'file')}  {self.text}".rstrip()
 
 
 class LanguageShare(BaseModel):
@@ -63,26 +75,23 @@ class OverviewPage(AnswerPage):
 
 
 def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
-    """Tests and copies of others' code are no place to begin."""
-    index = one_index(call, asked.repo)
+    """Answer with four parts, an even share of the room each."""
+    index = call.one_index(asked.repo)
     documents, facts = call.documents(index.repo), read_facts(call, index)
-    share = asked.tokens // _PARTS
+    bounds = {"limit": asked.limit, "tokens": asked.tokens // _PARTS}
     root = _top(documents)
     summary = one_line(documents.document(root)["summary"]) if root is not None else ""
     opening = facts["opening"] if facts else {}
-    parts = list(_parts(documents, root)) if root is not None else []
-    findings = ((each, finding_line(each)) for each in (findings_of(facts) if facts else ()))
     return OverviewPage(
         as_of=call.as_of([index.repo]),
-        notes=call.notes,
         repo=index.repo,
         summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
         languages=_languages(documents),
-        parts=fitting(((each, _part_line(each)) for each in parts), limit=asked.limit, tokens=share),
-        frameworks=fitting(findings, limit=asked.limit, tokens=share),
-        files=_most_important(documents, Level.FILE, limit=asked.limit, tokens=share),
-        symbols=_most_important(documents, Level.CLASS, Level.FUNCTION, limit=asked.limit, tokens=share),
+        parts=fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
+        frameworks=fitting(findings_of(facts), FrameworkEntry.line, **bounds),
+        files=fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
+        symbols=fitting(_most_important(documents, Level.CLASS, Level.FUNCTION), DocumentRow.line, **bounds),
     )
 
 
@@ -92,19 +101,15 @@ def overview_text(page: OverviewPage) -> str:
     if page.languages:
         languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in page.languages)
         lines.append(f"languages: {languages}")
-    for heading, told in (
-        ("parts", map(_part_line, page.parts)),
-        ("frameworks, tools and entry points", map(finding_line, page.frameworks)),
-        ("most used files", map(row_line, page.files)),
-        ("most used definitions", map(row_line, page.symbols)),
-    ):
-        written = list(indented(told))
-        lines += [heading, *written] if written else []
-    return with_frame(page, lines, what="rows")
+    lines += section("parts", map(PartRow.line, page.parts))
+    lines += section("frameworks, tools and entry points", map(FrameworkEntry.line, page.frameworks))
+    lines += section("most used files", map(DocumentRow.line, page.files))
+    lines += section("most used definitions", map(DocumentRow.line, page.symbols))
+    return page.framed(lines, what="rows")
 
 
 def _top(documents: JoinedDocuments) -> int | None:
-    """The folder that has all others in it, of an entry's subfolder that one; None of an empty index."""
+    """The folder that has all others in it; None of an empty index."""
     tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)
     return next(tops, None)
 
@@ -119,8 +124,7 @@ def _parts(documents: JoinedDocuments, root: int) -> Iterator[PartRow]:
     paths = [documents.id(number) for number in documents.numbers(Level.FILE)]
     for number in sorted(folders, key=lambda number: (-documents.importance[number], number)):
         inside = f"{documents.id(number)}/"
-        row = documents.row(number)
-        yield PartRow(**row.model_dump(), files=sum(path.startswith(inside) for path in paths))
+        yield PartRow.of(*documents.locate(number), files=sum(path.startswith(inside) for path in paths))
 
 
 def _languages(documents: JoinedDocuments) -> list[LanguageShare]:
@@ -129,15 +133,61 @@ def _languages(documents: JoinedDocuments) -> list[LanguageShare]:
     return [LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
 
 
-def _most_important(documents: JoinedDocuments, *levels: Level, limit: int, tokens: int) -> list[DocumentRow]:
+def _most_important(documents: JoinedDocuments, *levels: Level) -> Iterator[DocumentRow]:
+    """The documents of some levels, most important first, without tests, copies of others' code and placeholders."""
     left_out = np.logical_or.reduce([documents.column(name) for name in ("is_test", "is_vendored", "is_placeholder")])
     numbers = np.array(documents.numbers(*levels), dtype=np.int64)
     numbers = np.sort(numbers[~left_out[numbers]])
     order = np.argsort(-documents.importance[numbers], kind="stable")
-    rows = (documents.row(number) for number in numbers[order].tolist())
-    return fitting(((each, row_line(each)) for each in rows), limit=limit, tokens=tokens)
+    return map(documents.row, numbers[order].tolist())
 
 
-def _part_line(part: PartRow) -> str:
-    place = "./" if part.id == ROOT_MODULE else part.place
-    return f"{place}  {counted(part.files, 'file')}  {part.text}".rstrip()
+class TreeArguments(Arguments):
+    """A repository, and how many folders at most."""
+
+    repo: Name = ""
+    limit: int = Field(ge=1, le=5000)
+
+
+class Folder(DocumentRow):
+    """A folder, how many files are directly in it, and how deep it is; what it holds follows it."""
+
+    depth: int
+    files: int
+
+
+class TreePage(AnswerPage):
+    """Folders in the order of a listing, each before what is in it."""
+
+    folders: list[Folder] = []
+
+
+def folder_tree(call: ToolContext, asked: TreeArguments) -> TreePage:
+    """The folders of a repository, for people; of more than `limit`, the deepest are left out, with a note."""
+    documents = call.documents(call.one_index(asked.repo).repo)
+    modules = documents.numbers(Level.MODULE)
+    inside: dict[int, list[int]] = defaultdict(list)
+    for number in modules:
+        inside[int(documents.parents[number])].append(number)
+    counts = Counter(int(documents.parents[number]) for number in documents.numbers(Level.FILE))
+    every = list(_in_order(documents, inside, NOTHING, 0))
+    shown = every
+    if len(every) > asked.limit:
+        shown = sorted(every, key=lambda each: each[1])[: asked.limit]
+        call.tell(f"{counted(len(every) - len(shown), 'deeper folder')} left out")
+        kept = {number for number, _ in shown}
+        shown = [each for each in every if each[0] in kept]
+    return TreePage(
+        as_of=call.as_of([documents.repo]),
+        shown=len(shown),
+        total=len(modules),
+        folders=[Folder.of(*documents.locate(number), depth=depth, files=counts[number]) for number, depth in shown],
+    )
+
+
+def _in_order(
+    documents: JoinedDocuments, inside: Mapping[int, Sequence[int]], number: int, depth: int
+) -> Iterator[tuple[int, int]]:
+    for child in sorted(inside.get(number, ()), key=documents.id):
+        yield child, depth
+        yield from _in_order(documents, inside, child, depth + 1)

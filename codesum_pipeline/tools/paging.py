@@ -1,17 +1,17 @@
-"""As much as there is room for, and where to go on.
+"""As much of an answer as there is room for, and where to go on.
 
-A cursor is opaque: it holds where the next part begins, which question it
-belongs to, and which versions of the indexes answered. Agents pay for it in
-each answer that goes on, and again when they give it back.
+A cursor is opaque: it holds where the next part begins, which question it belongs to, and which versions of the
+indexes answered. Agents pay for it in each answer that goes on, and again when they give it back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
+from codesum_pipeline.tools.answers import shortened
 
 # English and code have about four characters a token, whichever model counts.
 CHARACTERS_PER_TOKEN = 4
@@ -26,11 +26,11 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def fitting(items: Iterable[tuple[T, str]], *, limit: int, tokens: int) -> list[T]:
+def fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:
     """The first items whose texts, a line feed each, have room; at least one, or nobody would get on."""
     kept: list[T] = []
-    for item, text in islice(items, limit):
-        tokens -= tokens_of(f"{text}\n")
+    for item in islice(items, limit):
+        tokens -= tokens_of(f"{text(item)}\n")
         if tokens < 0 and kept:
             break
         kept.append(item)
@@ -39,7 +39,7 @@ def fitting(items: Iterable[tuple[T, str]], *, limit: int, tokens: int) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where the next part of the answer to one question begins: `at` means what the tool says it means.
+    """Where the next part of the answer to one question begins; each tool gives `at` its own meaning.
 
     `versions` are numbers of the indexes that answered, one of each.
     """
@@ -54,28 +54,23 @@ class Cursor:
         return cls(tool, _number(question), tuple(at), frozenset(map(_number, versions.items())))
 
     @classmethod
-    def read(cls, text: str, tool: str, question: Mapping[str, Any]) -> "Cursor":
-        """Raises `ConfigurationError` for what no answer of this tool to this question gave."""
-        cursor = cls.decoded(text, tool)
-        if cursor.question != _number(question):
-            raise ConfigurationError(
-                f"cursor {_short(text)!r} belongs to another question: repeat the call that gave it, with the cursor"
-            )
-        return cursor
-
-    @classmethod
-    def decoded(cls, text: str, tool: str) -> "Cursor":
-        """Whichever question it belongs to."""
+    def read(cls, text: str, tool: str, question: Mapping[str, Any] | None = None) -> "Cursor":
+        """Raises `ConfigurationError` for what no answer of this tool, to this question where it is given, gave."""
+        said = shortened(text, most=40)
         body, _, check = text[:_LONGEST_CURSOR].rpartition(".")
         parts = body.split(".")
         if len(text) > _LONGEST_CURSOR or len(parts) < 3 or check != _number(body):
             raise ConfigurationError(
-                f"cursor {_short(text)!r} is damaged: give `next` of an answer as it stands, or none to begin anew"
+                f"cursor {said!r} is damaged: give `next` of an answer as it stands, or none to begin anew"
             )
-        of_tool, at, question, *versions = parts
+        of_tool, at, of_question, *versions = parts
         if of_tool != tool:
-            raise ConfigurationError(f"cursor {_short(text)!r} is of the tool {of_tool!r}: give it to that one")
-        return cls(of_tool, question, tuple(int(each) for each in at.split("-") if each), frozenset(versions))
+            raise ConfigurationError(f"cursor {said!r} is of the tool {of_tool!r}: give it to that one")
+        if question is not None and of_question != _number(question):
+            raise ConfigurationError(
+                f"cursor {said!r} belongs to another question: repeat the call that gave it, with the cursor"
+            )
+        return cls(of_tool, of_question, tuple(int(each) for each in at.split("-") if each), frozenset(versions))
 
     def __str__(self) -> str:
         body = ".".join([self.tool, "-".join(map(str, self.at)), self.question, *sorted(self.versions)])
@@ -87,10 +82,6 @@ class Cursor:
 
 
 def _number(value: Any) -> str:
-    """What tells a value from others, in digits: three of them are a token, of letters at random every one or two."""
+    """What tells a value from others, in digits: three digits are a token, of random letters every one or two."""
     whole = int(sha256_hex(canonical_json(value).encode()), 16)
     return f"{whole % 10**_DIGITS:0{_DIGITS}}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"

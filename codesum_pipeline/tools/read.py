@@ -12,12 +12,11 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.excerpts import best_lines
-from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, row_of
+from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, indented, numbered
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.paging import tokens_of
 from codesum_pipeline.tools.sources import SourceReader
-from codesum_pipeline.tools.text import indented, numbered, row_line, with_frame
 
 _TOOL = "read"
 DEFAULT_LINES = 200
@@ -26,7 +25,7 @@ _RANGE = re.compile(r":(\d{1,9})(?:-(\d{1,9}))?$")
 
 
 class ReadArguments(PagedArguments):
-    """Which documents or lines, and how much of each."""
+    """Documents or lines, and how much of each."""
 
     ids: Names = Field(min_length=1, description="Documents' ids, names, `path`, `path:line` or `path:first-last`")
     repo: Annotated[Name, Field(description="Where several have it")] = ""
@@ -90,7 +89,6 @@ def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
         following = (item, 0)
     return ReadPage(
         as_of=call.as_of([each.repo for each in items]),
-        notes=call.notes,
         shown=len(items),
         total=len(found),
         next=call.next(_TOOL, asked, indexes, following) if following else None,
@@ -100,14 +98,14 @@ def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
 
 def read_text(page: ReadPage) -> str:
     lines = [line for item in page.items for line in _text_of(item).split("\n")]
-    return with_frame(page, lines, what="documents")
+    return page.framed(lines, what="documents")
 
 
 def _read_one(
     sources: SourceReader, found: IndexedDocument, asked: ReadArguments, text: str, *, after: int
 ) -> ReadItem:
     """One document whole, as far as its bound in lines goes; `after` a line, without what was said before."""
-    row = row_of(found.index, found.row)
+    row = DocumentRow.of(found.index, found.row)
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
     facts = {} if is_range or after or asked.parts == "source" else _facts(found.document(), row)
     if is_range or after:
@@ -169,7 +167,7 @@ def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
 
 
 def _text_of(item: ReadItem) -> str:
-    lines = [row_line(item), *indented(f"{name}: {said}" for name, said in item.facts.items())]
+    lines = [item.line(), *indented(f"{name}: {said}" for name, said in item.facts.items())]
     lines += numbered(item.lines, item.first_line or 1)
     if item.more_lines:
         after = (item.last_line or 0) + 1

@@ -10,21 +10,19 @@ from codesum_pipeline.model.errors import BrokenStore, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.lease import current_holder
-from codesum_pipeline.tools.answers import AnswerPage, Names, PagedArguments
+from codesum_pipeline.tools.answers import AnswerPage, Names, PagedArguments, section
 from codesum_pipeline.tools.as_of import AsOf
-from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.changes import ChangedDocument, change_line, read_history, tree_edits
+from codesum_pipeline.tools.call import ItemSlice, ToolContext
+from codesum_pipeline.tools.changes import ChangedDocument, read_history, tree_edits
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.published_state import age, moment
-from codesum_pipeline.tools.text import indented, with_frame
 
-_TOOL = "status"
 # About as much as a line says besides the key.
 _LONG_LINE = " " * 100
 
 
 class StatusArguments(PagedArguments):
-    """Of which repositories, and how much of what changed."""
+    """Repositories, and how many changes are shown."""
 
     repos: Names = []
     limit: int = Field(20, ge=1, le=200)
@@ -54,7 +52,7 @@ class StatusPage(AnswerPage):
 def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
     """Those of the caller's folder, else all."""
     entries = _entries(call, asked)
-    part = call.part(_TOOL, asked, [], entries, lambda entry: entry.key + _LONG_LINE)
+    part: ItemSlice[RepositoryEntry] = call.part("status", asked, [], entries, lambda entry: entry.key + _LONG_LINE)
     opened = {entry.key: _opened(call, entry) for entry in part.items}
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
     stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
@@ -64,7 +62,6 @@ def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
         changes, left = _changes(call, indexes[0], asked)
     return StatusPage(
         as_of=list(stands.values()),
-        notes=call.notes,
         repositories=[_status(call, key, found, stands.get(key)) for key, found in opened.items()],
         changes=changes,
         more_changes=left,
@@ -77,11 +74,10 @@ def status_text(page: StatusPage) -> str:
     if not lines and not page.notes:
         lines = ["no repository is registered: run `codesum index PATH|URL`"]
     for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
-        told = [change_line(each) for each in page.changes if each.is_of_tree is is_of_tree]
-        lines += [heading, *indented(told)] if told else []
+        lines += section(heading, (each.line() for each in page.changes if each.is_of_tree is is_of_tree))
     if page.more_changes:
         lines.append(f"{page.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
-    return with_frame(page, lines, what="repositories")
+    return page.framed(lines, what="repositories")
 
 
 def _entries(call: ToolContext, asked: StatusArguments) -> list[RepositoryEntry]:
@@ -138,5 +134,5 @@ def _changes(call: ToolContext, index: PublishedIndex, asked: StatusArguments) -
     places = [place for place in history.changes(after).places if history.ids[place] not in edits.told]
     newest = (history.change(place, after) for place in reversed(places))
     every = chain(map(edits.change, edits.ids), newest)
-    kept = fitting(((each, change_line(each)) for each in every), limit=asked.changes, tokens=asked.tokens // 2)
+    kept = fitting(every, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
     return kept, len(edits.ids) + len(places) - len(kept)

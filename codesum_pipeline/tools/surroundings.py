@@ -1,46 +1,143 @@
-"""What stands around a document, as its tree has it."""
+"""What stands around a document: what it belongs to, what belongs to it, both ends of its calls."""
 
-from collections.abc import Collection, Iterable
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
+from codesum_pipeline.indexes.uses import KINDS
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, surroundings_of
+from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.documents import JoinedDocuments
+from codesum_pipeline.tools.paging import tokens_of
 from codesum_pipeline.tools.relations import Relation, external, related
 
-# Behind what is trusted, and what says once what it means.
+
+@dataclass(frozen=True, slots=True)
+class RelatedDocument:
+    """Another document, and what it is for; `trusted` where a compiler's index confirms that it uses or is used."""
+
+    id: str
+    type: str
+    summary: str
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRelations:
+    """Parents come nearest first, up to the root module; children by level, then by id.
+
+    `dependencies` name what a document rests on, outside the repository too.
+    """
+
+    parents: tuple[RelatedDocument, ...]
+    children: tuple[RelatedDocument, ...]
+    called_by: tuple[RelatedDocument, ...]
+    calls: tuple[RelatedDocument, ...]
+    dependencies: tuple[str, ...]
+
+
+# In the order in which they are shown first where there is room for some only.
+_PARTS = ("parents", "called_by", "calls", "children", "dependencies")
+# Of each part, as many as a reader looks through.
+_MOST_OF_PART = 5
+# A neighbour's summary is a pointer: whoever wants all of it asks for the neighbour.
+_SUMMARY_CHARACTERS = 120
+# Behind what is trusted, and the line that explains it.
 TRUST_MARK = "✓"
 TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 # As many callers and callees as a document names by default.
 _MOST_NEIGHBOURS = 5
 
 
-def surroundings_in(documents: JoinedDocuments, number: int) -> DocumentRelations:
-    """Of an index as it is, what its document names; of a work tree, what its files say."""
+@dataclass(frozen=True, slots=True)
+class BoundedSurroundings:
+    """As much of a document's surroundings as there is room for; `more` says how many of a part were left out."""
+
+    around: DocumentRelations
+    more: Mapping[str, int] = field(default_factory=dict)
+
+
+def bounded(around: DocumentRelations, *, tokens: int) -> tuple[BoundedSurroundings, int]:
+    """The first of each part in turn, as long as there are tokens, and how many tokens are left."""
+    waiting = {name: [*getattr(around, name)] for name in _PARTS}
+    kept: dict[str, list[RelatedDocument | str]] = {name: [] for name in _PARTS}
+    for place in range(_MOST_OF_PART):
+        for name in _PARTS:
+            if place < len(waiting[name]) and len(kept[name]) == place:
+                each = _short(waiting[name][place])
+                written = asdict(each) if isinstance(each, RelatedDocument) else each
+                price = tokens_of(f"{json.dumps(written, ensure_ascii=False)}, ")
+                if price <= tokens:
+                    kept[name].append(each)
+                    tokens -= price
+    more = {name: left for name in _PARTS if (left := len(waiting[name]) - len(kept[name]))}
+    first: dict[str, Any] = {name: tuple(some) for name, some in kept.items()}
+    return BoundedSurroundings(DocumentRelations(**first), more), tokens
+
+
+def _short(each: RelatedDocument | str) -> RelatedDocument | str:
+    return each if isinstance(each, str) else replace(each, summary=shortened(each.summary, most=_SUMMARY_CHARACTERS))
+
+
+def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
+    """The neighbours of a document. Of an index as it is, callers and callees are those that the document itself names,
+    a sample where there are many; of a work tree that differs from its index, those that its files say."""
+    document = documents.document(number)
     if documents.is_one_index:
-        return surroundings_of(*documents.locate(number))
-    level = documents.level(number)
-    users, used = (
-        (Relation.IMPORTED_BY, Relation.IMPORTS)
-        if level in (Level.FILE, Level.MODULE)
-        else (Relation.CALLERS, Relation.CALLEES)
-    )
-    inside = [number, *(documents.children(number) if level is Level.CLASS else ())]
-
-    def around(relation: Relation) -> tuple[RelatedDocument, ...]:
-        found: dict[int, bool] = {}
-        for each in (other for one in inside for other in related(documents, one, relation)):
-            found[each.number] = each.trusted or found.get(each.number, False)
-        others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
-        return _neighbours(documents, others, trusted=[other for other in others if found[other]])
-
-    known = [name for name in documents.document(number)["dependencies"] if documents.number(name) is not None]
+        users, used = _confirmed(documents, number)
+        called_by = _neighbours(documents, _numbers(documents, document["context"]["called_by"]), trusted=users)
+        calls = _neighbours(documents, _numbers(documents, document["context"]["calls"]), trusted=used)
+        dependencies = document["dependencies"]
+    else:
+        is_place = documents.level(number) in (Level.FILE, Level.MODULE)
+        called_by = _related(documents, number, Relation.IMPORTED_BY if is_place else Relation.CALLERS)
+        calls = _related(documents, number, Relation.IMPORTS if is_place else Relation.CALLEES)
+        known = {name for name in document["dependencies"] if documents.number(name) is not None}
+        dependencies = sorted({*known, *external(documents, number)})
     return DocumentRelations(
         parents=_neighbours(documents, (each.number for each in related(documents, number, Relation.PART_OF))),
         children=_neighbours(documents, documents.children(number)),
-        called_by=around(users),
-        calls=around(used),
-        dependencies=tuple(sorted({*known, *external(documents, number)})),
+        called_by=called_by,
+        calls=calls,
+        dependencies=tuple(dependencies),
     )
+
+
+def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:
+    """The nearest documents in a relation to one; of a class, to its members, too."""
+    is_class = documents.level(number) is Level.CLASS
+    inside = [number, *(documents.children(number) if is_class else ())]
+    found: dict[int, bool] = {}
+    for each in (other for one in inside for other in related(documents, one, relation)):
+        found[each.number] = each.trusted or found.get(each.number, False)
+    others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
+    return _neighbours(documents, others, trusted=[other for other in others if found[other]])
+
+
+def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int], Collection[int]]:
+    """The users and the used of a document, or of what is in it, that a compiler's index confirms, with the folders of
+    their files."""
+    uses, level = documents.confirmed_uses, documents.level(number)
+    if not len(uses.users):
+        return (), ()
+    inside = [number]
+    if level is Level.MODULE:
+        inside = [one for one in documents.children(number) if documents.level(one) is Level.FILE]
+    for one in inside if level is Level.CLASS else ():
+        inside += documents.children(one)
+    inside = [one for one in inside if one < len(uses)]
+    users = {user for one in inside for kind in KINDS for user in uses.users_of(one, kind)}
+    used = {one for kind in KINDS for one in uses.used_by_any(inside, kind)}
+    return _with_folders(documents, users), _with_folders(documents, used)
+
+
+def _with_folders(documents: JoinedDocuments, numbers: Collection[int]) -> set[int]:
+    return {*numbers, *(int(documents.parents[documents.files[number]]) for number in numbers)}
+
+
+def _numbers(documents: JoinedDocuments, ids: Iterable[str]) -> list[int]:
+    return [number for id_ in ids if (number := documents.number(id_)) is not None]
 
 
 def _neighbours(

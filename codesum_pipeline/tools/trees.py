@@ -1,6 +1,6 @@
 """Which indexes answer for the work tree that somebody stands in: those of its repository as the tree is now."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import ComparedTree, IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
-from codesum_pipeline.tools.mirrors import bring_mirror
+from codesum_pipeline.tools.sources import bring_mirror
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,6 @@ class Trees:
     folder: Path
     tell: Tell
     _known: dict[str, TreeIndex] = field(default_factory=dict)
-
-    def current(self, indexes: Sequence[PublishedIndex]) -> list[PublishedIndex]:
-        """The indexes, those of the folder's repository as its work tree is."""
-        return [part for index in indexes for part in self.tree(index).parts]
 
     def tree(self, index: PublishedIndex) -> TreeIndex:
         """What answers in the place of a published index: the index itself, unless the folder is a checkout of it."""
@@ -42,10 +38,10 @@ class Trees:
         if self._checkout is None:
             return {}
         ours = entries_of(self._checkout, self.catalogue.entries(self.tell))
-        by_part: dict[object, RepositoryEntry] = {}
+        by_area: dict[object, RepositoryEntry] = {}
         for entry in sorted(ours, key=lambda entry: (entry.ref is not None, entry.key)):
-            by_part.setdefault(_part(entry), entry)
-        return {entry.key: entry for entry in by_part.values()}
+            by_area.setdefault(_area(entry), entry)
+        return {entry.key: entry for entry in by_area.values()}
 
     def _tree(self, index: PublishedIndex, entry: RepositoryEntry) -> TreeIndex:
         assert self._checkout is not None
@@ -91,5 +87,5 @@ def _stands(tree: TreeIndex) -> bool:
     return tree.found is not None and tree.is_settled and still_kept(tree.parts)
 
 
-def _part(entry: RepositoryEntry) -> tuple[object, ...]:
+def _area(entry: RepositoryEntry) -> tuple[object, ...]:
     return entry.subdir, entry.include, entry.exclude

@@ -18,12 +18,12 @@ from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
+from codesum_pipeline.tools.overview import TreeArguments, folder_tree
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadItem, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
-from codesum_pipeline.tools.tree import TreeArguments, folder_tree
 from codesum_pipeline.web.charts import HEIGHT, WIDTH
 from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.figures import cost_charts, evaluation_chart

@@ -10,7 +10,7 @@ from codesum_pipeline.tools.paging import Cursor, fitting, tokens_of
 
 @given(st.lists(st.text(max_size=80)), st.integers(1, 20), st.integers(0, 100))
 def test_what_fits_is_a_beginning_within_both_bounds(texts, limit, tokens):
-    kept = fitting(((text, text) for text in texts), limit=limit, tokens=tokens)
+    kept = fitting(texts, str, limit=limit, tokens=tokens)
 
     assert kept == texts[: len(kept)]
     assert len(kept) <= limit
@@ -34,7 +34,7 @@ def test_a_damaged_cursor_is_refused_whatever_it_is(text, place, other):
     for each in (text, damaged):
         if each != whole:
             with pytest.raises(ConfigurationError, match="is damaged"):
-                Cursor.decoded(each, "search")
+                Cursor.read(each, "search")
 
 
 def test_a_cursor_is_short_since_agents_pay_for_it_in_each_answer():

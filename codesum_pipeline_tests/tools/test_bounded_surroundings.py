@@ -3,7 +3,7 @@ from dataclasses import asdict
 
 import pytest
 
-from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, bounded
+from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, bounded
 
 
 def neighbours(name: str, count: int) -> tuple[RelatedDocument, ...]:

@@ -3,7 +3,9 @@ from pathlib import Path
 
 from codesum_pipeline.model.documents import SummaryDocument
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.surroundings import DocumentRelations, RelatedDocument, surroundings_of
+from codesum_pipeline.tools.documents import JoinedDocuments
+from codesum_pipeline.tools.sources import SourceReader
+from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, surroundings
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TOTAL_PRICE = "shop/cart.py::total_price"
@@ -29,11 +31,12 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
     workspace.tables.write_rows("documents", workspace.key, documents, SummaryDocument)
     publish(workspace)
     index = PublishedIndex.open(workspace.layout.published("shop"))
+    joined = JoinedDocuments.of([index], SourceReader(workspace.layout, 1.0, [index], print))
 
     def around(id_: str) -> DocumentRelations:
         row = index.row(id_)
         assert row is not None
-        return surroundings_of(index, row)
+        return surroundings(joined, row)
 
     authenticate = RelatedDocument(AUTHENTICATE, "function", "Compare the password hash and open a session.")
     total_price = RelatedDocument(TOTAL_PRICE, "function", "Sum the prices of all articles with tax.")
