@@ -7,10 +7,11 @@ the owner of the cursor knows of it (`tree_changes`).
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -38,7 +39,7 @@ _TOOL = "watch_changes"
 _COLUMNS = ["sequence", "id", "level", "event", "cause", "text_hash", "commit", "run_id", "written_at"]
 _COMMITS_TOLD = 5
 # Rows of a run whose texts are compared with the published ones.
-_LOOKED_AT = 50
+_ROWS_COMPARED = 50
 
 
 class TextChangeKind(StrEnum):
@@ -84,36 +85,31 @@ class ChangePage(AnswerPage):
 
 
 def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
-    """Also where nothing changed there is a cursor to ask with later."""
+    """The changes since a cursor or commit; the answer has a cursor also where nothing changed."""
     index = call.one_index(asked.repo)
     history = read_history(call, index)
     after, number = _begin(asked, index, history)
     edits = tree_edits(call, index, number)
-    changes = history.changes(after)
-    places = [place for place in changes.places if history.ids[place] not in edits.told]
-    every: list[int | str] = [*places, *edits.ids]
-    kept = fitting(
-        every, lambda each: _change(each, history, after, edits).line(), limit=asked.limit, tokens=asked.tokens
-    )
-    last = history.sequences[places[len(kept) - 1]] if len(kept) < len(places) else max(after, changes.until)
-    known = edits.known_after([each for each in kept if isinstance(each, str)])
+    texts = history.changes(after)
+    places = [place for place in texts.places if history.ids[place] not in edits.ids]
+    rows = chain(map(texts.change, places), map(edits.change, edits.differing))
+    kept = fitting(rows, ChangedDocument.line, limit=asked.limit, tokens=asked.tokens)
+    last = history.sequences[places[len(kept) - 1]] if len(kept) < len(places) else max(after, texts.until)
+    known = edits.known_after([row.id for row in kept if row.is_of_tree])
     at = (last, keep_view(call.catalogue.layout.tree_views(index.repo), known))
     return ChangePage(
         as_of=call.as_of([index.repo]),
         shown=len(kept),
-        total=len(every),
+        total=len(places) + len(edits.differing),
         next=str(Cursor.after(_TOOL, {"repo": index.repo}, at, call.versions([index]))),
-        changes=[_change(each, history, after, edits) for each in kept],
+        changes=kept,
     )
-
-
-def _change(each: "int | str", history: "ChangeHistory", after: int, edits: "TreeEdits") -> ChangedDocument:
-    return history.change(each, after) if isinstance(each, int) else edits.change(each)
 
 
 @dataclass(frozen=True)
 class TreeEdits:
-    """What a work tree has otherwise than somebody knows: `now` is what it has otherwise than `index`."""
+    """The documents in which a work tree differs from the `before` that a caller knows; `now` is how it differs from
+    `index`."""
 
     index: PublishedIndex
     documents: JoinedDocuments
@@ -121,47 +117,37 @@ class TreeEdits:
     now: View
 
     @cached_property
-    def told(self) -> frozenset[str]:
-        """The documents of which the tree, and not the history of the index, says what became of them."""
+    def ids(self) -> frozenset[str]:
+        """The documents whose changes are read from the tree, and not from the history of the index."""
         return frozenset(self.before.keys() | self.now.keys())
 
     @cached_property
-    def ids(self) -> list[str]:
-        """Those that differ, sorted."""
-        return sorted(id_ for id_ in self.told if self._then(id_) != self._value(id_))
+    def differing(self) -> list[str]:
+        return sorted(id_ for id_ in self.ids if self._value(self.before, id_) != self._value(self.now, id_))
 
     def change(self, id_: str) -> ChangedDocument:
-        then, value = self._then(id_), self._value(id_)
-        kind = (
-            TextChangeKind.NEW if then is None else TextChangeKind.REMOVED if value is None else TextChangeKind.CHANGED
-        )
-        number = None if value is None else self.documents.number(id_)
+        before, now = self._value(self.before, id_), self._value(self.now, id_)
+        kind = TextChangeKind.CHANGED
+        if before is None or now is None:
+            kind = TextChangeKind.NEW if before is None else TextChangeKind.REMOVED
+        number = None if now is None else self.documents.number(id_)
         if number is not None:
             return ChangedDocument.of(*self.documents.locate(number), change=kind)
-        level, path = level_of_value(value or then), path_of(id_)
+        level, path = level_of_value(now or before), path_of(id_)
         return ChangedDocument(repo=self.index.repo, id=id_, kind=level, path=path, change=kind)
 
-    def known_after(self, told: Sequence[str]) -> View:
-        """What somebody knows who was told of some of them."""
-        untold = set(self.ids) - set(told)
-        return {
-            id_: self._then(id_) if id_ in untold else self._value(id_)
-            for id_ in self.told
-            if self._is_kept(id_, untold)
-        }
+    def known_after(self, shown: Sequence[str]) -> View:
+        """The view of a caller who was shown some of the differing documents."""
+        unshown = {*self.differing}.difference(shown)
+        views = ((id_, self.before if id_ in unshown else self.now) for id_ in self.ids)
+        return {id_: view[id_] for id_, view in views if id_ in view}
 
-    def _is_kept(self, id_: str, untold: Collection[str]) -> bool:
-        return id_ in (self.before if id_ in untold else self.now)
-
-    def _then(self, id_: str) -> str | None:
-        return self.before[id_] if id_ in self.before else value_in(self.index, id_)
-
-    def _value(self, id_: str) -> str | None:
-        return self.now[id_] if id_ in self.now else value_in(self.index, id_)
+    def _value(self, view: View, id_: str) -> str | None:
+        return view[id_] if id_ in view else value_in(self.index, id_)
 
 
 def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> TreeEdits:
-    """What the caller's work tree has otherwise than the view with a number; what cannot be told has a note."""
+    """How the caller's work tree differs from the view with a number."""
     before = kept_view(call.catalogue.layout.tree_views(index.repo), number)
     if before is None:
         call.tell(
@@ -182,115 +168,84 @@ def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
     from codesum_pipeline.store.tables import TableStore
     from codesum_pipeline.summaries.history import without_compactions
 
-    columns = TableStore(call.catalogue.layout.warehouse).read_or_empty(
-        "document_history", index.repo, columns=_COLUMNS
-    )
-    return ChangeHistory(index, without_compactions(columns))
-
-
-@dataclass(frozen=True, slots=True)
-class LastChanges:
-    """Where in the history the last change of each document stands, and up to which row everything is published."""
-
-    places: Sequence[int]
-    until: int
+    rows = TableStore(call.catalogue.layout.warehouse).read_or_empty("document_history", index.repo, columns=_COLUMNS)
+    table = without_compactions(rows)
+    lists = {name: table.column(name).to_pylist() for name in ("sequence", "id", "run_id", "event", "commit")}
+    return ChangeHistory(index, table, *lists.values())
 
 
 @dataclass(frozen=True)
 class ChangeHistory:
-    """Rows in the order in which they were written; a hundred thousand are looked at as columns."""
+    """Rows in the order in which they were written; of a hundred thousand, only the columns read for all are lists."""
 
     index: PublishedIndex
     table: Any
-
-    @cached_property
-    def sequences(self) -> list[int]:
-        return self._column("sequence")
-
-    @cached_property
-    def ids(self) -> list[str]:
-        return self._column("id")
-
-    @cached_property
-    def runs(self) -> list[str]:
-        return self._column("run_id")
-
-    @cached_property
-    def events(self) -> list[str]:
-        return self._column("event")
-
-    @cached_property
-    def commits(self) -> list[str]:
-        return self._column("commit")
+    sequences: Sequence[int]
+    ids: Sequence[str]
+    runs: Sequence[str]
+    events: Sequence[str]
+    commits: Sequence[str]
 
     def before_last_run(self) -> int:
         """The last row before the newest run that changed a text."""
         changing = [place for place, event in enumerate(self.events) if event != HistoryEvent.SAME_TEXT]
-        last_run = self.runs[changing[-1]] if changing else None
-        first = next((place for place in changing if self.runs[place] == last_run), None)
+        first = next((place for place in changing if self.runs[place] == self.runs[changing[-1]]), None)
         return 0 if first is None else self.sequences[first] - 1
 
-    def changes(self, after: int) -> LastChanges:
-        """The changes after a row that are in the published version, oldest first."""
+    def changes(self, after: int) -> "TextChanges":
+        """The changes after a row that are in the published version."""
         begin = bisect_right(self.sequences, after)
+        exists: dict[str, bool] = {}
+        for place in range(begin):
+            exists[self.ids[place]] = self.events[place] != HistoryEvent.REMOVED
+        known = frozenset(id_ for id_, is_there in exists.items() if is_there)
         later = [place for place in range(begin, len(self.ids)) if self.events[place] != HistoryEvent.SAME_TEXT]
         end = self._published_until(later)
         last = {self.ids[place]: place for place in later if place < end}
-        known = self._known(begin)
         places = [place for id_, place in last.items() if self.events[place] == HistoryEvent.WRITTEN or id_ in known]
-        return LastChanges(sorted(places), self.sequences[end - 1] if end else 0)
+        return TextChanges(self, known, sorted(places), self.sequences[end - 1] if end else 0)
 
-    def change(self, place: int, after: int) -> ChangedDocument:
-        """One row of the history, as what became of its document."""
-        id_, index = self.ids[place], self.index
-        row, cause = index.row(id_), self._value("cause", place)
-        facts: dict[str, Any] = {
-            "cause": "" if cause in (None, Cause.NEW) else str(cause),
-            "commit": self.commits[place],
-            "written_at": self._value("written_at", place),
-        }
-        if row is None or self.events[place] == HistoryEvent.REMOVED:
-            level, kind = self._value("level", place), TextChangeKind.REMOVED
-            return ChangedDocument(repo=index.repo, id=id_, kind=level, path=path_of(id_), change=kind, **facts)
-        is_known = id_ in self._known(bisect_right(self.sequences, after))
-        return ChangedDocument.of(
-            index, row, change=TextChangeKind.REWRITTEN if is_known else TextChangeKind.NEW, **facts
-        )
-
-    def _known(self, end: int) -> frozenset[str]:
-        """The documents that there were before a place."""
-        if end not in self._known_before:
-            there: dict[str, bool] = {}
-            for place in range(end):
-                there[self.ids[place]] = self.events[place] != HistoryEvent.REMOVED
-            self._known_before[end] = frozenset(id_ for id_, is_there in there.items() if is_there)
-        return self._known_before[end]
-
-    @cached_property
-    def _known_before(self) -> dict[int, frozenset[str]]:
-        return {}
+    def value(self, name: str, place: int) -> Any:
+        return self.table.column(name)[place].as_py()
 
     def _published_until(self, places: Sequence[int]) -> int:
         """Where the rows of the first run begin that is not published: a run is published whole or not at all."""
-        last = {self.ids[place]: place for place in places}
         by_run: dict[str, list[int]] = {}
-        for place in last.values():
+        for place in {self.ids[place]: place for place in places}.values():
             by_run.setdefault(self.runs[place], []).append(place)
-        unpublished = {run for run, rows in by_run.items() if not all(map(self._is_published, rows[-_LOOKED_AT:]))}
+        unpublished = {run for run, rows in by_run.items() if not all(map(self._is_published, rows[-_ROWS_COMPARED:]))}
         return next((place for place in places if self.runs[place] in unpublished), len(self.ids))
 
     def _is_published(self, place: int) -> bool:
         row = self.index.row(self.ids[place])
         if self.events[place] == HistoryEvent.REMOVED:
             return row is None
-        return row is not None and bool(self.index.document(row)["text_hash"] == self._value("text_hash", place))
+        return row is not None and bool(self.index.document(row)["text_hash"] == self.value("text_hash", place))
 
-    def _column(self, name: str) -> list[Any]:
-        values: list[Any] = self.table.column(name).to_pylist()
-        return values
 
-    def _value(self, name: str, place: int) -> Any:
-        return self.table.column(name)[place].as_py()
+@dataclass(frozen=True, slots=True)
+class TextChanges:
+    """The last change of each document after some row: `places` in the history, oldest first. `known` are the documents
+    that there were before; everything up to the row `until` is published."""
+
+    history: ChangeHistory
+    known: frozenset[str]
+    places: Sequence[int]
+    until: int
+
+    def change(self, place: int) -> ChangedDocument:
+        history, index, id_ = self.history, self.history.index, self.history.ids[place]
+        row, cause = index.row(id_), history.value("cause", place)
+        facts: dict[str, Any] = {
+            "cause": "" if cause in (None, Cause.NEW) else str(cause),
+            "commit": history.commits[place],
+            "written_at": history.value("written_at", place),
+        }
+        if row is None or history.events[place] == HistoryEvent.REMOVED:
+            level, kind = history.value("level", place), TextChangeKind.REMOVED
+            return ChangedDocument(repo=index.repo, id=id_, kind=level, path=path_of(id_), change=kind, **facts)
+        kind = TextChangeKind.REWRITTEN if id_ in self.known else TextChangeKind.NEW
+        return ChangedDocument.of(index, row, change=kind, **facts)
 
 
 def _begin(asked: ChangeArguments, index: PublishedIndex, history: ChangeHistory) -> tuple[int, int]:

@@ -128,11 +128,9 @@ def _line(each: RepositoryStatus) -> str:
 
 def _changes(call: ToolContext, index: PublishedIndex, asked: StatusArguments) -> tuple[list[ChangedDocument], int]:
     """Those of the work tree, then the last ones of the index, and how many are left out."""
-    edits = tree_edits(call, index)
-    history = read_history(call, index)
-    after = history.before_last_run()
-    places = [place for place in history.changes(after).places if history.ids[place] not in edits.told]
-    newest = (history.change(place, after) for place in reversed(places))
-    every = chain(map(edits.change, edits.ids), newest)
-    kept = fitting(every, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
-    return kept, len(edits.ids) + len(places) - len(kept)
+    edits, history = tree_edits(call, index), read_history(call, index)
+    texts = history.changes(history.before_last_run())
+    places = [place for place in texts.places if history.ids[place] not in edits.ids]
+    rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
+    kept = fitting(rows, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
+    return kept, len(edits.differing) + len(places) - len(kept)
