@@ -21,8 +21,7 @@ from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.lanes import LANES
-from codesum_pipeline.retrieval.lanes import SIGNALS
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
+from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights
 
 FILES = ("ndcg@10", "file_mrr@10")
 SYMBOLS_TOO = (*FILES, "function_recall@10")

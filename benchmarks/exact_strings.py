@@ -72,8 +72,7 @@ def main() -> None:
 
 def drawn(index: PublishedIndex, clone: Path) -> list[Literal]:
     """Messages that stand once in the indexed files of a repository."""
-    rows = index.rows_of(Level.FILE)
-    paths = [index.ids[row] for row in range(rows.start, rows.stop) if not index.arrays["is_test"][row]]
+    paths = [index.ids[row] for row in index.rows_at(Level.FILE) if not index.arrays["is_test"][row]]
     found = [literal for path in paths for literal in messages(index.repo, path, clone)]
     times = {literal.query: 0 for literal in found}
     for literal in found:

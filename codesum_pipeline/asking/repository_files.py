@@ -43,7 +43,7 @@ class RepositoryFiles:
 
     def commit(self, repo: str) -> str:
         """The commit that a repository's index stands for."""
-        return str(self._index(repo).version.manifest["commit"])
+        return self._index(repo).commit
 
     def text(self, file: FileRef) -> str | None:
         """A file's text; None for what is not there, or is no text."""
@@ -91,13 +91,11 @@ class RepositoryFiles:
         if "\n" in file.path or is_hidden:
             return None
         mirror = self.mirrors[file.repo] if having.home is None else HomeLayout(having.home).mirror(file.repo)
-        commit = str(having.version.manifest["commit"])
         try:
-            return read_file(mirror, commit=commit, path=file.path, timeout_s=self.timeout_s)
+            return read_file(mirror, commit=having.commit, path=file.path, timeout_s=self.timeout_s)
         except (RepositoryUnavailable, SkippedFile):
             return None
 
 
 def _files(index: PublishedIndex) -> Iterator[int]:
-    rows = index.rows_of(Level.FILE)
-    return filter(index.shows, range(rows.start, rows.stop))
+    return filter(index.shows, index.rows_at(Level.FILE))

@@ -14,8 +14,8 @@ from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.retrieval.lanes import has_lane
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.weights import has_lane
 from codesum_pipeline.wiring import Home
 
 
@@ -115,11 +115,11 @@ def ask_own(
 def _other_commits(indexes: Sequence[PublishedIndex], questions: Sequence[Question]) -> list[str]:
     """A remark per index whose commit is not the one that questions were written for."""
     others = Counter(
-        (index.repo, index.version.manifest["commit"], question.commit)
+        (index.repo, index.commit, question.commit)
         for question in questions
         if question.repo and question.commit
         for index in indexes_of(indexes, question)
-        if index.version.manifest["commit"] != question.commit
+        if index.commit != question.commit
     )
     return [
         f"{repo}: {count(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "

@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.text import Text
 
 from codesum_pipeline.cli.safe_text import clean, one_line
-from codesum_pipeline.retrieval.excerpts import Excerpt
+from codesum_pipeline.retrieval.hits import Excerpt
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 _TAB = 4

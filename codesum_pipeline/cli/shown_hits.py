@@ -10,8 +10,7 @@ from rich.text import Text
 from codesum_pipeline.cli.reading_aids import described, excerpt_json, legend, numbered
 from codesum_pipeline.cli.render import fields, indented, lines_of, styled
 from codesum_pipeline.cli.safe_text import clean, one_line
-from codesum_pipeline.retrieval.excerpts import Excerpt
-from codesum_pipeline.retrieval.hits import Hit
+from codesum_pipeline.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import SearchAnswer
 from codesum_pipeline.tools.as_of import AsOf

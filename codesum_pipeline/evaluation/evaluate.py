@@ -12,10 +12,9 @@ from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.retrieval.lanes import has_lane
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
+from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights, has_lane
 
 
 @dataclass(frozen=True, slots=True)

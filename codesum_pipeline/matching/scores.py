@@ -16,7 +16,7 @@ from codesum_pipeline.matching.subjects import Subject, subjects_of
 from codesum_pipeline.matching.wording import ReadBlob, words_of
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.intents import DocumentChange, Intent, IntentMatch
-from codesum_pipeline.retrieval.lowering import role_factor
+from codesum_pipeline.retrieval.adjustments import role_factor
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS
 from codesum_pipeline.source.roles import FileRole, role_of

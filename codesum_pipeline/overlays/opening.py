@@ -112,7 +112,7 @@ def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex
     from codesum_pipeline.overlays.building import build_settled
     from codesum_pipeline.wiring import Home
 
-    mirror, commit = HomeLayout(settings.home).mirror(base.repo), str(base.version.manifest["commit"])
+    mirror, commit = HomeLayout(settings.home).mirror(base.repo), base.commit
     tree = whole_tree(found, mirror=mirror, commit=commit)
     build_settled(Home(settings).workspace(base.repo, run_id="overlay"), tree, folder)
 
@@ -123,7 +123,7 @@ def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, r
         root,
         rules,
         mirror=HomeLayout(settings.home).mirror(base.repo),
-        commit=str(base.version.manifest["commit"]),
+        commit=base.commit,
         home=settings.home.resolve(),
     )
 
@@ -133,10 +133,10 @@ def _parts(settings: Settings, base: PublishedIndex, found: Differences) -> tupl
     if not found.changed:
         return (masked,)
     small = _open_kept(settings, base, found)
-    known = {masked.ids[row] for row in _rows(masked, Level.MODULE) if masked.shows(row)}
+    known = {masked.ids[row] for row in masked.rows_at(Level.MODULE) if masked.shows(row)}
     visible = np.ones(len(small), dtype=np.bool_)
     # Folders that the base has keep its texts: those of the small index know a part of each.
-    visible[[row for row in _rows(small, Level.MODULE) if small.ids[row] in known]] = False
+    visible[[row for row in small.rows_at(Level.MODULE) if small.ids[row] in known]] = False
     return masked, replace(small, visible=visible)
 
 
@@ -144,12 +144,12 @@ def _without(base: PublishedIndex, found: Differences) -> Mask:
     """The documents of files that are as they were, and of folders in which something still is."""
     visible = np.ones(len(base), dtype=np.bool_)
     differ = found.changed | found.gone
-    files = np.array([row for row in _rows(base, Level.FILE) if base.ids[row] in differ], dtype=np.int64)
+    files = np.array([row for row in base.rows_at(Level.FILE) if base.ids[row] in differ], dtype=np.int64)
     visible[np.isin(base.arrays["file_row"], files)] = False
     visible[files] = False
-    kept = {base.ids[row] for row in _rows(base, Level.FILE) if visible[row]} | found.changed
+    kept = {base.ids[row] for row in base.rows_at(Level.FILE) if visible[row]} | found.changed
     folders = {folder for path in kept for folder in _folders_above(path)}
-    for row in _rows(base, Level.MODULE):
+    for row in base.rows_at(Level.MODULE):
         visible[row] = base.ids[row] in folders
     return visible
 
@@ -157,11 +157,6 @@ def _without(base: PublishedIndex, found: Differences) -> Mask:
 def _folders_above(path: str) -> Sequence[str]:
     parts = path.split("/")[:-1]
     return [".", *("/".join(parts[:end]) for end in range(1, len(parts) + 1))]
-
-
-def _rows(index: PublishedIndex, level: Level) -> range:
-    rows = index.rows_of(level)
-    return range(rows.start, rows.stop)
 
 
 def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> PublishedIndex:

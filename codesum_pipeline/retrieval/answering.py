@@ -14,22 +14,30 @@ import numpy as np
 
 from codesum_pipeline.indexes.highest import highest
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.asked import DocumentQuery, Levels, Wanted
-from codesum_pipeline.retrieval.callers import RaisedScores, raise_callers
+from codesum_pipeline.retrieval.adjustments import NameShares, RaisedScores, ScorePenalty, lowered, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.evidence import falling, highest_sums, sums_by_file
-from codesum_pipeline.retrieval.file_names import name_of_file
+from codesum_pipeline.retrieval.document_query import DocumentQuery, Levels, Wanted
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
-from codesum_pipeline.retrieval.fusion import FusedRanking, Numbers, Places, Ranking, Scores, falling_ranks, fuse, runs
+from codesum_pipeline.retrieval.fusion import (
+    FusedRanking,
+    Numbers,
+    Places,
+    Ranking,
+    Scores,
+    falling,
+    falling_ranks,
+    fuse,
+    highest_sums,
+    runs,
+    sums_by_file,
+)
 from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
-from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
-from codesum_pipeline.retrieval.lowering import ScorePenalty, lowered
-from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.named import EXACT_NAME
+from codesum_pipeline.retrieval.reader import name_of_file
 from codesum_pipeline.retrieval.twins import TwinGroup, fold, twin_notes
-from codesum_pipeline.retrieval.weights import Signal
+from codesum_pipeline.retrieval.weights import IN_FILES, Signal
 
 # How many of the good documents that a hit calls are named.
 _CALLED_SHOWN = 3
@@ -98,8 +106,8 @@ class Answer:
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
         passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
         shares = NameShares.of(lookup, asked.query)
-        together = lookup.words_together(shares.asked) if len(passages.numbers) else NOTHING
-        rare = lookup.rare_words(shares.asked) if len(passages.numbers) else NOTHING
+        together = lookup.words_together(shares.typed) if len(passages.numbers) else NOTHING
+        rare = lookup.rare_words(shares.typed) if len(passages.numbers) else NOTHING
         named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed, rare.numbers]
         candidates = Candidates.of(asked.shelf, named)
         return cls(
@@ -191,7 +199,7 @@ class Answer:
             fit = np.where(places == own_files, weights.shown_itself, own) + called
             is_name_asked = called > 0 if self.asked.query.is_name else np.zeros(len(places), dtype=np.bool_)
             scores = self._with_siblings(own_files, places == own_files, fit, of_file, is_name_asked)
-            raised = RaisedScores.nothing(scores)
+            raised = RaisedScores.unchanged(scores)
         else:
             scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
             raised = self._raise_callers(places, scores, factors)
@@ -233,7 +241,7 @@ class Answer:
     def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> RaisedScores:
         """Where nothing but a name was asked, what calls it is no answer."""
         if self.asked.query.is_name:
-            return RaisedScores.nothing(scores)
+            return RaisedScores.unchanged(scores)
         numbers = self.candidates.numbers[places]
         return raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=self.asked.weights)
 
@@ -277,7 +285,7 @@ class Answer:
         found = share[files]
         have_as_much = len(files) - np.sort(found).searchsorted(found)
         factors = 1 + self.asked.weights.rare_words * self._scores_of(self.rare)
-        sure = self.shares.are_no_accidents(found)
+        sure = self.shares.certainty(found)
         factors[files] += self.asked.weights.quoted * sure * found**_NEARLY_ALL / have_as_much
         return factors
 

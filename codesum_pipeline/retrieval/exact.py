@@ -1,11 +1,15 @@
-"""Hits for what stands in a source as it was asked for: an error message, a string literal, a sentence of a text.
+"""Hits for text that stands in a source literally: an error message, a string literal, a sentence.
 
-An index knows which words a passage has, not their order. The files whose passages have most of the words are read from
-the commit that the index stands for, and those in which the words stand as asked come first.
+An index knows which words a passage has, not their order. So the files whose passages have most of the words are read
+at the commit of the index. What stands between words does not count, so that a message is found that the source has in
+two pieces, escaped or wrapped. A placeholder of a string literal (`%s`, `{name}`, `${name}`, `#{name}`) stands for any
+text.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,21 +21,137 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.hits import Hit, make_hit
-from codesum_pipeline.retrieval.lanes import IN_FILES
-from codesum_pipeline.retrieval.literals import Occurrence, SearchLiteral, occurrence_in, wanted_in
 from codesum_pipeline.retrieval.pointers import innermost
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.weights import IN_FILES
+
+_WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r"[\"“`]([^\"”`]+)[\"”`]|(?<!\w)'([^']+)'(?!\w)")
+# printf's, and a pair of braces with or without a sign before it, Swift's brackets, a shell's variable.
+_PLACEHOLDER = re.compile(
+    r"%(?:\(\w+\))?[-+#0-9.*]*(?:hh|ll|[hlzjtL])?[A-Za-z@]|[$#]?\{[^{}\n]*\}|\\\([^()\n]*\)|\$\w+"
+)
+_LITERAL = r"""(?:"{0}((?:[^"\\\n]|\\.){{6,400}})"|'{0}((?:[^'\\\n]|\\.){{6,400}})'|`{0}((?:[^`\\]|\\.){{6,400}})`)"""
+_QUOTES = "\"'`"
+_ESCAPED_SPACE = re.compile(r"\\[nrt]")
+# Between two words of a phrase: quotes and a line's end with its indentation, not half a file.
+_BETWEEN = r"[\W_]{1,40}"
+# A phrase without quotes: three words that follow one another in a string literal, four anywhere.
+_FEWEST_WORDS = 3
+_WORDS_ANYWHERE = 4
+# How much of a query a message has to make up with the values that stand in it.
+_LEAST_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLiteral:
+    """A text that is looked for literally; `is_quoted` where the query has it in quotes."""
+
+    text: str
+    is_quoted: bool
+
+    @property
+    def words(self) -> list[str]:
+        return _WORD.findall(_PLACEHOLDER.sub(" ", self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Where a literal stands. `closeness`: 2 the very text, 1 its words, 0 a message with other values."""
+
+    line: int
+    closeness: int
+
+
+def wanted_in(query: str) -> SearchLiteral | None:
+    """The literal of a query: its longest part in quotes, else all of it where it has three words."""
+    quoted = [first or second for first, second in _QUOTED.findall(query)]
+    if quoted:
+        wanted = SearchLiteral(max(quoted, key=len).strip(), is_quoted=True)
+        return wanted if wanted.words else None
+    wanted = SearchLiteral(query.strip(), is_quoted=False)
+    return wanted if len(wanted.words) >= _FEWEST_WORDS else None
+
+
+def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
+    """Where a source has a literal: the very text before its words, these before a message that fits."""
+    position = source.find(wanted.text) if wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE else -1
+    if position >= 0:
+        return Occurrence(_line(source, position), 2)
+    spaced = _ESCAPED_SPACE.sub("  ", source)
+    found = _phrase(spaced, wanted)
+    if found is not None:
+        return Occurrence(_line(source, found), 1)
+    filled = next((place for place, literal in _literals(spaced, wanted) if _fits(literal, wanted)), None)
+    return None if filled is None else Occurrence(_line(source, filled), 0)
+
+
+def _phrase(source: str, wanted: SearchLiteral) -> int | None:
+    """Where the words follow one another; of few words that nobody quoted, in a string literal."""
+    is_enough = wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE
+    lowered = source.lower()
+    if not all(word.lower() in lowered for word in wanted.words):
+        return None
+    found = _words_pattern(tuple(wanted.words)).finditer(source)
+    return next((match.start() for match in found if is_enough or _is_in_literal(source, match.start())), None)
+
+
+def _is_in_literal(source: str, position: int) -> bool:
+    """Whether a quote is open: of one kind, there is an odd number before it in its line."""
+    before = source[source.rfind("\n", 0, position) + 1 : position]
+    return any(before.count(quote) % 2 for quote in _QUOTES)
+
+
+@lru_cache(maxsize=64)
+def _words_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, words))}(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _literals_pattern(words: frozenset[str]) -> re.Pattern[str]:
+    """String literals that begin with one of some words, or with a placeholder."""
+    begins = rf"(?=[^\w\"'`\n]{{0,4}}(?:[%{{$#\\]|(?:{'|'.join(sorted(map(re.escape, words)))})(?!\w)))"
+    return re.compile(_LITERAL.format(begins), re.IGNORECASE)
+
+
+def _literals(source: str, wanted: SearchLiteral) -> Iterator[tuple[int, str]]:
+    """The string literals of a source of which the query may be a filled-in form, and where each begins."""
+    for match in _literals_pattern(frozenset(_WORD.findall(wanted.text.lower()))).finditer(source):
+        text = match[match.lastindex or 0]
+        if " " in text:
+            yield match.start(), text
+
+
+def _fits(literal: str, wanted: SearchLiteral) -> bool:
+    """Whether a query is a message with its values filled in: the message's words, in order, make up most of it."""
+    parts = [_WORD.findall(part) for part in _PLACEHOLDER.split(literal)]
+    words = [word.lower() for part in parts for word in part]
+    if len(words) < _FEWEST_WORDS or not {*words} <= {word.lower() for word in _WORD.findall(wanted.text)}:
+        return False
+    # A literal that ends with a space has its value behind it.
+    goes_on = literal[-1] in " :=" or not parts[-1]
+    pattern = r"[\W_]+(?:.*?[\W_])??".join(r"[\W_]+".join(map(re.escape, part)) for part in parts if part)
+    match = re.search(rf"(?<!\w){pattern}(?!\w){'.*' if goes_on else ''}", wanted.text, re.IGNORECASE | re.DOTALL)
+    # Three words behind others may be a sentence about them.
+    if match is None or (match.start() > 0 and len(words) == _FEWEST_WORDS):
+        return False
+    return len(match[0]) >= _LEAST_SHARE * len(wanted.text)
+
+
+def _line(source: str, position: int) -> int:
+    return source.count("\n", 0, position) + 1
+
 
 # The texts of files of an index, by path, as far as they can be read.
 ReadTexts = Callable[[PublishedIndex, Sequence[str]], Mapping[str, str]]
 
-# Files that are read of each index.
+# How many files of an index are read, and of how many indexes.
 _FILES_READ = 8
 _INDEXES_READ = 4
-# With fewer of its words in one passage, no text has what nobody put into quotes.
+# The least number of words of a text without quotes that one passage must have.
 _FEWEST_TOKENS = 2
-# What stands in more files than these is no message: a question that is made of usual words changes nothing.
+# A text without quotes that more files have is no message but usual words: it gives no exact hit.
 _MOST_FILES = 5
 _NOTES = ("a message that fits, with other values", "the words as they stand", "the text as it stands")
 _NO_TEXTS: Mapping[str, str] = {}
@@ -39,7 +159,7 @@ _NO_TEXTS: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class _FilePlace:
-    """A file that has what is wanted, and the document in it that it is shown by."""
+    """A file that has the literal, and the document in it that is shown."""
 
     index: PublishedIndex
     row: int
@@ -50,7 +170,7 @@ class _FilePlace:
 def exact_hits(
     shelf: Shelf, query: str, *, levels: Sequence[Level], read: ReadTexts, above: float, top: int
 ) -> list[Hit]:
-    """What stands in some file as it was asked for, closest first; scores are higher than `above`."""
+    """The documents whose source has a query's text literally, closest first; scores are higher than `above`."""
     wanted, inside = wanted_in(query), [level for level in levels if level in IN_FILES]
     if wanted is None or not inside:
         return []
@@ -62,7 +182,7 @@ def exact_hits(
 
 
 def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts) -> Iterator[_FilePlace]:
-    """Where it stands in the files that are worth reading, of the indexes that have most of the words."""
+    """Where a literal stands in the files worth reading, of the indexes that have most of its words."""
     tokens = list(dict.fromkeys(tokenize(wanted.text)))
     worth = [_worth_reading(index, tokens, shelf.allowed[place]) for place, index in enumerate(shelf.indexes)]
     least = len(tokens) if wanted.is_quoted else min(_FEWEST_TOKENS, len(tokens))
@@ -78,7 +198,7 @@ def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: 
 
 
 def _worth_reading(index: PublishedIndex, tokens: Sequence[str], allowed: Mask | None) -> tuple[int, list[int]]:
-    """How many of the words the best passage has; the files with the most of them, then those that score best."""
+    """The number of words that the best passage has, and the files with most words, then those that score best."""
     passages, words = index.passage_files, index.words[Lane.CODE]
     has, scores = words.counts(tokens)[len(index) :], words.score(tokens)[len(index) :]
     if allowed is not None:

@@ -156,8 +156,7 @@ def _language(written: str) -> str:
 def _places(index: PublishedIndex) -> Iterator[int]:
     """The rows of files and modules, whose id is their path."""
     for level in (Level.FILE, Level.MODULE):
-        rows = index.rows_of(level)
-        yield from (row for row in range(rows.start, rows.stop) if index.shows(row))
+        yield from filter(index.shows, index.rows_at(level))
 
 
 def _name(index: PublishedIndex, row: int) -> str:

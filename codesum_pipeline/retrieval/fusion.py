@@ -1,14 +1,17 @@
-"""Merge rankings from different lanes into one.
+"""Merge rankings from different lanes into one, and documents into evidence for their files.
 
-Half of what a ranking gives is by rank (Cormack et al., 2009), half by score
-(Bruch et al., 2023): ranks know no outliers, scores know how far one leads.
-BM25 and cosine live on different scales, so scores are taken as shares of the
+Half of what a ranking gives is by rank (Cormack et al., 2009), half by score (Bruch et al., 2023): ranks know no
+outliers, scores know how far one leads. BM25 and cosine live on different scales, so scores are taken as shares of the
 best of their ranking.
+
+A file is found by all documents in it, since questions are more often about several functions together than about one:
+a file with three good documents is more likely meant than a file with the single best one. Each further document counts
+for less, or a long file would win by its length.
 """
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -19,7 +22,7 @@ import numpy.typing as npt
 
 R = TypeVar("R", bound=Hashable)
 Numbers = npt.NDArray[np.int64]
-# Positions among the candidates of a question.
+# Positions among a question's candidates.
 Places = npt.NDArray[np.integer]
 Scores = npt.NDArray[np.float64]
 NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
@@ -67,28 +70,27 @@ def fuse(
     """Weighted fusion of `count` places: half the sum of weight / (offset + rank) over the rankings that have a place,
     and half of the weighted shares of the best scores.
 
-    Divided by what one would get that leads all rankings that are not empty,
-    so that 1 is the best there is. A ranking names a place once, best first;
-    one of `limit` places was cut off, and its last score counts as nothing.
+    Divided by the sum of a place that leads all rankings that are not empty, so that 1 is the best there is. A ranking
+    names a place once, best first; one of `limit` places was cut off, and its last score counts as nothing.
     """
-    spoken = {name: ranking for name, ranking in rankings.items() if len(ranking.places)}
-    if not spoken:
+    filled = {name: ranking for name, ranking in rankings.items() if len(ranking.places)}
+    if not filled:
         return FusedRanking(np.zeros(count), (), NO_NUMBERS, ())
-    ranked = np.concatenate([each.places for each in spoken.values()])
+    ranked = np.concatenate([each.places for each in filled.values()])
     shares = np.concatenate(
         [
             weights[name] / 2 * (falling_ranks(len(each.places), offset) + _shares_of_best(each.scores, limit))
-            for name, each in spoken.items()
+            for name, each in filled.items()
         ]
     )
-    best = math.fsum(weights[name] for name in spoken)
+    best = math.fsum(weights[name] for name in filled)
     scores = np.bincount(ranked, weights=shares, minlength=count) / best
-    return FusedRanking(scores, tuple(spoken), ranked, (0, *accumulate(len(each.places) for each in spoken.values())))
+    return FusedRanking(scores, tuple(filled), ranked, (0, *accumulate(len(each.places) for each in filled.values())))
 
 
 @lru_cache(maxsize=64)
 def falling_ranks(count: int, offset: float) -> Scores:
-    """What the first, second, ... of one ranking are worth: 1, and less."""
+    """The worth of the first, second, ... place of one ranking: 1, and less."""
     shares: Scores = np.divide(offset + 1, offset + 1 + np.arange(count), dtype=np.float64)
     return shares
 
@@ -127,3 +129,45 @@ def runs(numbers: Places) -> tuple[Numbers, Numbers]:
     is_first = np.ones(len(numbers), dtype=np.bool_)
     is_first[1:] = numbers[1:] != numbers[:-1]
     return is_first.nonzero()[0], is_first.cumsum() - 1
+
+
+def sums_by_file(
+    files: Sequence[Places], scores: Sequence[Scores], decays: Sequence[float], *, count: int
+) -> list[Scores]:
+    """The sum of the documents' scores, for each of some rankings and each of `count` files.
+
+    `files[r][k]` is the file of document k of ranking r, or -1. Documents come best first, and the n-th of a file adds
+    its score times `decays[r]` to the power of n - 1.
+    """
+    all_files, all_scores = np.concatenate(files), np.concatenate(scores)
+    ranking = np.arange(len(files)).repeat([*map(len, files)])
+    kept = all_files >= 0
+    if not kept.all():
+        all_files, all_scores, ranking = all_files[kept], all_scores[kept], ranking[kept]
+    # Each file has a key of its own in each ranking.
+    keys = ranking * count + all_files
+    earlier = earlier_of_group(keys)
+    powers = np.power.outer(decays, np.arange(int(earlier.max(initial=0)) + 1))
+    sums = np.bincount(keys, weights=all_scores * powers[ranking, earlier], minlength=len(files) * count)
+    return [*sums.astype(np.float64).reshape(len(files), count)]
+
+
+def highest_sums(sums: Scores) -> Ranking:
+    """The places with a sum, best first; ties break by place."""
+    places = sums.nonzero()[0]
+    best_first = places[(-sums[places]).argsort(kind="stable")]
+    return Ranking(best_first, sums[best_first])
+
+
+def falling(factor: float, earlier: Numbers) -> Scores:
+    """A factor to the power of each number; numbers are small, so each power is computed once."""
+    powers: Scores = np.power(factor, np.arange(int(earlier.max(initial=0)) + 1), dtype=np.float64)
+    return powers[earlier]
+
+
+def earlier_of_group(groups: Places) -> Numbers:
+    """For each place, how many before it have the same value."""
+    order, starts, places = grouped(groups)
+    earlier = np.empty(len(groups), dtype=np.int64)
+    earlier[order] = np.arange(len(order)) - starts[places]
+    return earlier

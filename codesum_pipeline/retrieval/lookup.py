@@ -22,13 +22,11 @@ from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers
-from codesum_pipeline.retrieval.lanes import VECTORS, WORDS
 from codesum_pipeline.retrieval.named import scored_by_name
-from codesum_pipeline.retrieval.products import products
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf, joined
-from codesum_pipeline.retrieval.weights import Signal
+from codesum_pipeline.retrieval.weights import VECTORS, WORDS, Signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,3 +364,15 @@ def _numbers_in(spans: Sequence[slice], places: Numbers) -> Numbers:
     before = accumulate(lengths, initial=0)
     offsets = [span.start - first for span, first in zip(spans, before, strict=False)]
     return places + _of_parts(offsets, lengths, places)
+
+
+def products(
+    vectors: Vectors, query: Vectors, *, out: npt.NDArray[np.float32] | None = None
+) -> npt.NDArray[np.float32]:
+    """The inner product of each vector with the query, written to `out` where it is given.
+
+    One vector after the other: memory is read in one go, which takes a third of the time of a product of matrices where
+    the vectors are not in the cache, and BLAS takes no threads, which wait for each other when the cores are busy.
+    """
+    found: npt.NDArray[np.float32] = np.vecdot(vectors, query, out=out)
+    return found

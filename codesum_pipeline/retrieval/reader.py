@@ -1,7 +1,7 @@
-"""One published version, opened: arrays mapped into memory, documents read when a hit needs them."""
+"""One published version of an index: arrays are mapped into memory, documents are read when a hit needs them."""
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
+from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.indexes.torch_file import map_tensor
 from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.indexes.version_folder import (
@@ -43,8 +44,56 @@ from codesum_pipeline.indexes.version_folder import (
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
-from codesum_pipeline.retrieval.file_names import FileNames
 from codesum_pipeline.store.opened_copies import reading_copy
+
+# What languages call the file that a folder is imported by, or started with.
+_STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "lib", "main", "mod"})
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FileNames:
+    """Files by the words of their names. `places[word]` are the positions in `rows` of the files that have a word,
+    `counts` the number of words that each name has."""
+
+    rows: Rows
+    counts: Rows
+    places: Mapping[str, Rows]
+
+    @classmethod
+    def of(cls, paths: Iterable[tuple[int, str]]) -> "FileNames":
+        """`paths` are rows and paths of files."""
+        rows: list[int] = []
+        counts: list[int] = []
+        places: dict[str, list[int]] = {}
+        for row, path in paths:
+            words = set(tokenize(name_of_file(path)))
+            for word in words:
+                places.setdefault(word, []).append(len(rows))
+            rows.append(row)
+            counts.append(len(words))
+        return cls(
+            np.array(rows, dtype=np.int64),
+            np.array(counts, dtype=np.int64),
+            {word: np.array(found, dtype=np.int64) for word, found in places.items()},
+        )
+
+    def within(self, words: Iterable[str]) -> Rows:
+        """The rows, in the order of `of`, of the files whose names consist of some of these words."""
+        found = [self.places[word] for word in words if word in self.places]
+        if not found:
+            return self.rows[:0]
+        times = np.bincount(np.concatenate(found), minlength=len(self.rows))
+        named: Rows = self.rows[(times > 0) & (times == self.counts)]
+        return named
+
+
+def name_of_file(path: str) -> str:
+    """A file's name up to the first dot; its folder's for a file that stands for its folder, as `router/index.ts`."""
+    folder, _, file_name = path.rpartition("/")
+    stem = file_name.partition(".")[0]
+    return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
 
 
 @dataclass(frozen=True)
@@ -77,11 +126,10 @@ class PublishedIndex:
 
     @classmethod
     def open(cls, path: Path) -> "PublishedIndex":
-        """Open what a published name points at now.
+        """Open the version that a published name points at now.
 
-        Everything is mapped here, so that the version stays readable when it
-        is replaced and deleted later. Raises `MissingTable` where nothing is
-        published, `BrokenIndex` where the index cannot be read.
+        Everything is mapped here, so that the version stays readable when it is replaced and deleted later. Raises
+        `MissingTable` where nothing is published, `BrokenIndex` where the index cannot be read.
         """
         # The folder of an index is three levels below its home.
         if copy := reading_copy(path.parents[2]):
@@ -96,8 +144,8 @@ class PublishedIndex:
             try:
                 return cls._map(read_version(found.folder))
             except FileNotFoundError as error:
-                # Replaced and deleted between the look at the name and the look at the files: look again. The folder
-                # may have come back under its digest meanwhile, so it is the link that must be another.
+                # The version was replaced and deleted after its name was read: read the name again. A folder may come
+                # back under its digest, so the link is compared and not the folder.
                 if _resolve(path) == found:
                     raise BrokenIndex(f"{path}: {error.filename} is missing: run `codesum doctor`") from error
 
@@ -153,19 +201,21 @@ class PublishedIndex:
         slug: str | None = self.version.manifest["slug"]
         return slug
 
+    @property
+    def commit(self) -> str:
+        return str(self.version.manifest["commit"])
+
     def __len__(self) -> int:
         return len(self.ids)
 
     @cached_property
     def masks(self) -> dict[Hashable, npt.NDArray[np.bool_]]:
-        """For filters that were asked with before, whether each document passes."""
+        """Which documents pass, for filters of earlier questions."""
         return {}
 
     @cached_property
     def file_names(self) -> FileNames:
-        """The files by the words of their names."""
-        files = self.rows_of(Level.FILE)
-        return FileNames.of((row, self.ids[row]) for row in range(files.start, files.stop))
+        return FileNames.of((row, self.ids[row]) for row in self.rows_at(Level.FILE))
 
     @cached_property
     def dense_rows(self) -> Array:
@@ -215,6 +265,11 @@ class PublishedIndex:
         number = LEVELS.index(level)
         return slice(*self.level_starts[number : number + 2].tolist())
 
+    def rows_at(self, level: Level) -> range:
+        """The rows of one level."""
+        rows = self.rows_of(level)
+        return range(rows.start, rows.stop)
+
     def level_of(self, row: int) -> Level:
         return LEVELS[self.arrays["level"][row]]
 
@@ -243,12 +298,8 @@ class PublishedIndex:
         start, end = self._offsets[row : row + 2].tolist()
         return self._lines[start:end].tobytes()
 
-    def documents_bytes(self) -> bytes:
-        """The whole of `summary.jsonl`."""
-        return b"" if self._lines is None else self._lines.tobytes()
-
     def check_embedder(self, embedder: Embedder) -> None:
-        """Raise `ConfigurationError` when the vectors were made by another model."""
+        """Raise `ConfigurationError` where another model made the vectors."""
         made_by = self.version.manifest["embedder"]
         if made_by["model_id"] != embedder.model_id or made_by["query_prompt"] != embedder.query_prompt:
             raise ConfigurationError(
@@ -257,7 +308,7 @@ class PublishedIndex:
             )
 
     def check_query(self, vector: Vectors) -> None:
-        """Raise `ConfigurationError` for a vector of another length: a provider changed what its model's name means."""
+        """Raise `ConfigurationError` for a vector of another length: the provider changed the model behind a name."""
         made_by = self.version.manifest["embedder"]
         if len(vector) != made_by["dimensions"]:
             raise ConfigurationError(
@@ -268,7 +319,7 @@ class PublishedIndex:
 
 @dataclass(frozen=True, slots=True)
 class _VersionLink:
-    """A version folder, and which link named it: each that is published is a file of its own."""
+    """A version folder, and the identity of the link to it, which each publication makes anew."""
 
     folder: Path
     link: tuple[int, int]
@@ -283,7 +334,7 @@ def _check_whole(version: Version) -> None:
 
 
 def _resolve(path: Path) -> _VersionLink:
-    """The version folder that a published name stands for."""
+    """The version folder that a published name points at."""
     try:
         link = path.lstat()
         return _VersionLink(path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns))

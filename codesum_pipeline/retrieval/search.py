@@ -14,16 +14,15 @@ from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.about_testing import asks_for_tests
 from codesum_pipeline.retrieval.answering import Answer
-from codesum_pipeline.retrieval.asked import DocumentQuery
+from codesum_pipeline.retrieval.document_query import DocumentQuery
 from codesum_pipeline.retrieval.exact import ReadTexts, exact_hits
 from codesum_pipeline.retrieval.filters import ANYTHING, Filters
 from codesum_pipeline.retrieval.fit import Likeness
 from codesum_pipeline.retrieval.hits import Hit
-from codesum_pipeline.retrieval.lanes import SIGNALS, lacking, needs_vector, signals_of
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
+from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights, lacking, needs_vector, signals_of
 
 DEFAULT_TOP = 10
 

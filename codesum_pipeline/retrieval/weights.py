@@ -1,14 +1,21 @@
-"""What a search weighs. The experiment behind each number is in benchmarks/results/retrieval.md."""
+"""What a search looks at, and how much it counts. The experiment behind each number is in
+benchmarks/results/retrieval.md.
 
-from collections.abc import Mapping
+A lane has one or two signals: in `code`, words and meaning are two.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.roles import FileRole
 
 
 class Signal(StrEnum):
-    """What a ranking looks at; the values are read in a hit's `why`."""
+    """What a ranking looks at; a hit's `why` shows the values."""
 
     SYMBOL = "symbol"
     CODE_WORDS = "code words"
@@ -20,7 +27,7 @@ class Signal(StrEnum):
 
 
 def _signals() -> Mapping[Signal, float]:
-    """Of functions, classes, files and folders, each by itself."""
+    """For functions, classes, files and folders, each by itself."""
     return {
         Signal.SYMBOL: 0.5,
         Signal.CODE_WORDS: 2.0,
@@ -33,7 +40,7 @@ def _signals() -> Mapping[Signal, float]:
 
 
 def _file_signals() -> Mapping[Signal, float]:
-    """Of files, each signal by all documents that stand in them."""
+    """For files, each signal by all documents that stand in them."""
     return {
         Signal.SYMBOL: 1.0,
         Signal.CODE_WORDS: 1.0,
@@ -51,14 +58,14 @@ def _role_factors() -> Mapping[FileRole, float]:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A signal of weight 0 is not looked at unless its lane is named and would say nothing else, or is named alone."""
+    """A signal of weight 0 is looked at only where its lane is named alone, or has no other signal."""
 
     signals: Mapping[Signal, float] = field(default_factory=_signals)
     file_signals: Mapping[Signal, float] = field(default_factory=_file_signals)
     # Softens the lead of first place over second. Cormack et al. (2009), where reciprocal rank fusion was introduced,
     # have 60 for many engines over millions of pages; of a handful of lanes over one repository first places say more.
     rank_offset: float = 10.0
-    # How deep each ranking goes: deep enough that the fourth good document of a file is still evidence for it.
+    # How many documents a ranking has: enough that the fourth good document of a file is still evidence for it.
     depth: int = 400
     # The n-th best document of a file adds its score times this to the power of n - 1: in each signal by itself, and
     # where the signals were fused for each document before.
@@ -67,39 +74,74 @@ class Weights:
     # What a file's documents, fused one by one, and its passages count beside its signals, which count 1.
     document_share: float = 0.5
     passage_share: float = 0.1
-    # How much a word counts that is related to one of the question's, times their cosine.
+    # A related word counts this, times its cosine to the question's word.
     related_words: float = 0.3
-    # A file says something about a function in it.
+    # What a file's score counts for the functions in it.
     file_weight: float = 0.5
     # Each of the best functions and classes gives this share of its score to those that call it, all together, up to
     # this part of it: questions and commits gain, and without the limit those lose that have one answer.
     caller_share: float = 0.2
     caller_factor: float = 0.8
-    # How many share. What stands behind two pages of ten says nothing.
+    # How many functions share: two pages of ten hits.
     sharing: int = 20
-    # For what the query calls by name, added to scores that reach about 1, as far as the name's words make up the
-    # question, each as heavy as it is rare: a file whose name consists of words of the query, and a class, which is a
-    # thing that people speak of. A function has its name in the lane `symbol`.
+    # What a name in the question adds to a score, which reaches about 1, times the share of the question that the
+    # name's words make up. It is for files whose names consist of words of the question, and for classes, which people
+    # speak of as things; a function has its name in the lane `symbol`.
     name_boost: float = 0.5
-    # What has the very name that was asked for comes first, and in another case or spelling before most others.
+    # A question that is a name: what has this very name gets 1, and in another case or spelling this.
     other_spelling: float = 0.5
-    # How well a function or class has to do among all for being shown in place of its file.
+    # The least score with which a function or class is shown in place of its file.
     shown_itself: float = 0.05
-    # Each further document of a file gets this part of what the one before it would, as far as it fits as well, and
-    # none comes before the best documents of this many files.
+    # Each further document of a file gets this part of the score before it, times how well it fits beside the best one,
+    # and none comes before the best documents of this many files.
     sibling_factor: float = 0.7
     files_before_siblings: int = 4
-    # How much a file gains that alone has all words of the question together.
+    # The gain of a file that alone has all words of the question in one passage.
     quoted: float = 0.4
-    # How much one gains by a word that few files have, times the word's share of the question.
+    # The gain of a file by a word that few files have, times the word's share of the question.
     rare_words: float = 0.4
-    # A module answers few questions as well as the best of its files does.
+    # A module answers few questions as well as the best of its files.
     module_weight: float = 0.2
     test_factor: float = 0.35
     vendored_factor: float = 0.5
-    # A file that only hands on what others define is no answer where the thing itself is asked for.
+    # A file that only re-exports what others define is no answer to a question about the thing itself.
     reexport_factor: float = 0.5
     role_factors: Mapping[FileRole, float] = field(default_factory=_role_factors)
 
 
 DEFAULT_WEIGHTS = Weights()
+
+
+SIGNALS: Mapping[Lane, tuple[Signal, ...]] = {
+    Lane.SYMBOL: (Signal.SYMBOL,),
+    Lane.CODE: (Signal.CODE_WORDS, Signal.CODE_MEANING),
+    Lane.SUMMARY: (Signal.SUMMARY, Signal.SUMMARY_WORDS),
+    Lane.FUSED: (Signal.FUSED,),
+    Lane.KEYWORDS: (Signal.KEYWORDS,),
+}
+VECTORS = {Signal.CODE_MEANING: Lane.CODE, Signal.SUMMARY: Lane.SUMMARY, Signal.FUSED: Lane.FUSED}
+WORDS = {Signal.CODE_WORDS: Lane.CODE, Signal.SUMMARY_WORDS: Lane.SUMMARY, Signal.KEYWORDS: Lane.KEYWORDS}
+
+# The levels of which each document stands in one file.
+IN_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
+
+
+def signals_of(lanes: Iterable[Lane]) -> tuple[Signal, ...]:
+    """The signals of some lanes, in the order of `Signal`."""
+    wanted = {signal for lane in lanes for signal in SIGNALS[lane]}
+    return tuple(signal for signal in Signal if signal in wanted)
+
+
+def needs_vector(signals: Iterable[Signal]) -> bool:
+    """Whether a query has to be embedded."""
+    return any(signal in VECTORS for signal in signals)
+
+
+def lacking(index: PublishedIndex) -> Sequence[Signal]:
+    """The signals whose vectors an index was built without."""
+    return [signal for signal, lane in VECTORS.items() if lane not in index.vectors]
+
+
+def has_lane(index: PublishedIndex, lane: Lane) -> bool:
+    """Whether a search of this index in one lane alone finds something."""
+    return not set(SIGNALS[lane]) <= {*lacking(index)}

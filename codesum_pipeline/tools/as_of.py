@@ -85,7 +85,7 @@ def as_of_all(
 
 def _as_of(catalogue: IndexCatalogue, index: PublishedIndex, entry: RepositoryEntry | None, tree: TreeIndex) -> AsOf:
     """What cannot be told never stops an answer."""
-    commit = str(index.version.manifest["commit"])
+    commit = index.commit
     try:
         behind, note = _compared(catalogue, commit, entry, tree.root)
     except (CodesumError, OSError) as error:

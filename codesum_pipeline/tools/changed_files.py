@@ -109,7 +109,7 @@ def _changed(
     if tree.found is not None:
         return tree.stale.intersection(paths)
     mirror = catalogue.layout.mirror(index.repo)
-    before = _blobs(mirror, str(index.version.manifest["commit"]), paths)
+    before = _blobs(mirror, index.commit, paths)
     now = partial(_blobs_of_tree, tree.root) if tree.root else partial(_blobs_now, mirror, entry)
     found = now(paths, before)
     return frozenset(path for path in paths if before.get(path) != found.get(path))

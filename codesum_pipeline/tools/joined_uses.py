@@ -188,11 +188,11 @@ class _JoinedPair:
 
     @cached_property
     def _texts(self) -> Mapping[str, str]:
-        return self.sources.read(self.small, [self.small.ids[row] for row in _rows(self.small, Level.FILE)])
+        return self.sources.read(self.small, [self.small.ids[row] for row in self.small.rows_at(Level.FILE)])
 
     @cached_property
     def _packages(self) -> frozenset[str]:
-        files = (index.ids[row] for index in (self.base, self.small) for row in _rows(index, Level.FILE))
+        files = (index.ids[row] for index in (self.base, self.small) for row in index.rows_at(Level.FILE))
         return frozenset(module_path_of(path) for path in files if path.endswith("/__init__.py"))
 
     def _id(self, number: int) -> str:
@@ -323,8 +323,3 @@ def _lost(base: PublishedIndex, edges: Array, moved: Array) -> dict[int, list[st
     for user, used in zip(edges[0][is_lost].tolist(), edges[1][is_lost].tolist(), strict=True):
         found[user].add(base.ids[used])
     return {user: sorted(ids) for user, ids in found.items()}
-
-
-def _rows(index: PublishedIndex, level: Level) -> range:
-    rows = index.rows_of(level)
-    return range(rows.start, rows.stop)

@@ -11,7 +11,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
-from codesum_pipeline.retrieval.excerpts import best_lines
+from codesum_pipeline.retrieval.hits import best_lines
 from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, indented, numbered
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.finding import IndexedDocument

@@ -7,8 +7,7 @@ from pathlib import Path
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, RepositoryUnavailable, SkippedFile
-from codesum_pipeline.retrieval.excerpts import Excerpt, best_lines
-from codesum_pipeline.retrieval.hits import Hit
+from codesum_pipeline.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.file_text import read_file, read_files
 from codesum_pipeline.source.git import try_git
@@ -26,7 +25,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
 
     In a home that is a folder builds see to that.
     """
-    layout, commit = catalogue.layout, str(index.version.manifest["commit"])
+    layout, commit = catalogue.layout, index.commit
     git_dir = layout.mirror(index.repo)
     if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in _looked_for:
         return
@@ -82,7 +81,7 @@ class SourceReader:
         if not mirror.exists():
             return {}
         try:
-            texts = read_files(mirror, paths, commit=_commit(index), timeout_s=self.timeout_s)
+            texts = read_files(mirror, paths, commit=index.commit, timeout_s=self.timeout_s)
         except RepositoryUnavailable as error:
             self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
             return {}
@@ -109,7 +108,7 @@ class SourceReader:
             index = self._having(repo, path)
             self.bring(index)
             try:
-                text = read_file(self._mirror(index), commit=_commit(index), path=path, timeout_s=self.timeout_s)
+                text = read_file(self._mirror(index), commit=index.commit, path=path, timeout_s=self.timeout_s)
             except (RepositoryUnavailable, SkippedFile) as error:
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
             self._texts[repo, path] = text
@@ -123,7 +122,3 @@ class SourceReader:
         """The index of a repository that a file is read for: of a file that its work tree changed, the overlay."""
         ours = [index for index in self.indexes if index.repo == repo]
         return next((index for index in ours if index.row(path) is not None), ours[0])
-
-
-def _commit(index: PublishedIndex) -> str:
-    return str(index.version.manifest["commit"])

@@ -195,7 +195,7 @@ class Pages:
         except MissingTable as error:
             call.tell(str(error))
             return None
-        if row["commit"] != index.version.manifest["commit"]:
+        if row["commit"] != index.commit:
             call.tell("the overview is of another commit than the index: the next build writes it anew")
         # Its first heading is the repository's name, which is that of the page, too.
         _, _, text = row["page"].partition("\n")

@@ -9,7 +9,7 @@ from rich.padding import Padding
 
 from codesum_pipeline.cli.reading_aids import described, numbered
 from codesum_pipeline.cli.render import fields, indented
-from codesum_pipeline.retrieval.excerpts import Excerpt
+from codesum_pipeline.retrieval.hits import Excerpt
 from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument
 
 

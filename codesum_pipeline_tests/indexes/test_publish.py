@@ -27,6 +27,7 @@ from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,
     Definition,
     Files,
+    documents_bytes,
     make_index_workspace,
     publish,
     write_tables,
@@ -184,7 +185,7 @@ def read_until(stop: Event, name: Path, failures: "Queue[str]", seen: "Queue[str
     while not stop.is_set():
         index = PublishedIndex.open(name)
         files = index.version.manifest["files"]
-        if hashlib.sha256(index.documents_bytes()).hexdigest() != files["summary.jsonl"]["sha256"]:
+        if hashlib.sha256(documents_bytes(index)).hexdigest() != files["summary.jsonl"]["sha256"]:
             failures.put(f"{index.version.digest}: summary.jsonl")
         vectors = index.vectors[Lane.FUSED]
         if hashlib.sha256(b"".join(npy_parts(vectors))).hexdigest() != files["dense/fused.npy"]["sha256"]:

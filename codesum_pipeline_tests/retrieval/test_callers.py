@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.callers import RaisedScores, raise_callers
+from codesum_pipeline.retrieval.adjustments import RaisedScores, raise_callers
 from codesum_pipeline.retrieval.filters import Filters, WhichTests
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex

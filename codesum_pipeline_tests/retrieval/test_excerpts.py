@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.retrieval.excerpts import Excerpt, best_lines
+from codesum_pipeline.retrieval.hits import Excerpt, best_lines
 
 SOURCE = """import os
 

@@ -12,12 +12,13 @@ from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.filters import Filters, WhichTests, parse_filters
-from codesum_pipeline.retrieval.lanes import IN_FILES, needs_vector, signals_of
-from codesum_pipeline.retrieval.products import products
+from codesum_pipeline.retrieval.lookup import products
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import Signal
+from codesum_pipeline.retrieval.weights import IN_FILES, Signal, needs_vector, signals_of
+from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 

@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.retrieval.literals import Occurrence, occurrence_in, wanted_in
+from codesum_pipeline.retrieval.exact import Occurrence, occurrence_in, wanted_in
 
 SOURCE = """def check(cookie):
     raise ValueError("Session cookie is "

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from codesum_pipeline.retrieval.adjustments import NameShares
 from codesum_pipeline.retrieval.lookup import Lookup
-from codesum_pipeline.retrieval.name_shares import NameShares
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
@@ -55,14 +55,14 @@ def test_words_that_were_not_asked_for_are_no_part_of_the_question(queue: Publis
 def test_the_words_that_were_typed_are_the_whole_question(queue: PublishedIndex) -> None:
     found = shares_of("a lease of a job, unheard of", queue)
 
-    assert sum(found.asked.values()) == pytest.approx(1.0)
-    assert found.asked["unheard"] > found.asked["leas"] > found.asked["job"]
-    assert shares_of("???", queue).asked == {}
+    assert sum(found.typed.values()) == pytest.approx(1.0)
+    assert found.typed["unheard"] > found.typed["leas"] > found.typed["job"]
+    assert shares_of("???", queue).typed == {}
 
 
 def test_few_common_words_stand_together_by_accident_and_many_rare_ones_do_not(queue: PublishedIndex) -> None:
     common, rare = (
-        float(shares_of(question, queue).are_no_accidents(np.ones(1))[0])
+        float(shares_of(question, queue).certainty(np.ones(1))[0])
         for question in ("job", "cannot renew expired lease after lost heartbeat of worker")
     )
 

@@ -11,6 +11,7 @@ from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, Missi
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, make_index_workspace, publish, write_tables
+from codesum_pipeline_tests.indexes.synthetic import SHOP, documents_bytes, make_index_workspace, publish, write_tables
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_an_index_without_documents_opens(tmp_path: Path) -> None:
 
     index = PublishedIndex.open(workspace.layout.published("shop"))
 
-    assert (len(index), index.row("."), index.documents_bytes()) == (0, None, b"")
+    assert (len(index), index.row("."), documents_bytes(index)) == (0, None, b"")
 
 
 def test_a_repository_without_an_index_is_named_with_the_way_out(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 
 from codesum_pipeline.indexes.string_table import StringTable
-from codesum_pipeline.retrieval.related_words import STEPS, RelatedWords, packaged
+from codesum_pipeline.retrieval.query import STEPS, RelatedWords, packaged
 
 TABLE = RelatedWords(
     words=StringTable.of(["credentials", "length", "min", "minimum", "password", "short"]),

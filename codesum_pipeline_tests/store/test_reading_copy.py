@@ -18,6 +18,8 @@ from codesum_pipeline.store.reading_copy import ReadingCopy
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.published_bucket import commit
+from codesum_pipeline_tests.indexes.synthetic import documents_bytes
+from codesum_pipeline_tests.published_bucket import commit
 
 
 @pytest.fixture
@@ -44,8 +46,8 @@ def test_an_index_in_a_bucket_is_the_one_of_the_folder_that_was_committed(url: s
     found = IndexCatalogue.of(settings).open_all(tell=lambda _: None)
     wanted = IndexCatalogue.of(load_settings({"home": zoo_home})).open_all(tell=lambda _: None)
 
-    assert [(index.version.manifest, index.documents_bytes()) for index in found] == [
-        (index.version.manifest, index.documents_bytes()) for index in wanted
+    assert [(index.version.manifest, documents_bytes(index)) for index in found] == [
+        (index.version.manifest, documents_bytes(index)) for index in wanted
     ]
 
 
@@ -78,7 +80,7 @@ def test_a_reader_that_goes_on_sees_what_is_published_later(url: str, shop: Path
     (after,) = catalogue.open_all(tell=lambda _: None)
 
     assert after.version.manifest == before.version.manifest
-    assert len(before.documents_bytes()) == len(after.documents_bytes())
+    assert len(documents_bytes(before)) == len(documents_bytes(after))
 
 
 def test_a_copy_is_looked_over_again_when_the_clock_was_set_back(url: str, shop: Path) -> None:
@@ -107,7 +109,7 @@ def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_k
     there = [key for key in keys if layout.versions(key).is_dir()]
 
     assert there == keys[-1:]
-    assert all(index.documents_bytes() for index in indexes)
+    assert all(documents_bytes(index) for index in indexes)
     assert PublishedIndex.open(layout.published(keys[0])).version == indexes[0].version
 
 

@@ -24,6 +24,7 @@ from codesum_pipeline.model.ids import module_path_of, parent_modules, symbol_id
 from codesum_pipeline.model.options import ExtraLane, IndexOptions, Options
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
@@ -303,3 +304,8 @@ def _plain_document(id_: str, level: Level, *, parent: str | None, path: str | N
         is_test="test" in file_path,
         is_vendored="vendor" in file_path,
     )
+
+
+def documents_bytes(index: PublishedIndex) -> bytes:
+    """The whole of `summary.jsonl`, as the index reads it."""
+    return b"".join(map(index.line, range(len(index))))

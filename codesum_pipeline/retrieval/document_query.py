@@ -6,12 +6,11 @@ from functools import cached_property
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.fusion import Numbers
-from codesum_pipeline.retrieval.lanes import IN_FILES
 from codesum_pipeline.retrieval.lookup import NOTHING, Lookup, ScoredDocuments
 from codesum_pipeline.retrieval.pointers import pointers_in
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import Signal, Weights
+from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
 
 Levels = tuple[Level, ...]
 # What documents are ranked by, and which documents.
