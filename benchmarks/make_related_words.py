@@ -16,6 +16,7 @@ from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.retrieval.related_words import STEPS, RelatedWords
 from codesum_pipeline.summaries.documentation.word_lists import frequent_words
 from codesum_pipeline.retrieval.query import STEPS, RelatedWords
+from codesum_pipeline.retrieval.query import STEPS
 from codesum_pipeline.summaries.extractive.frequencies import frequent_words
 
 TABLE = Path(__file__).parents[1] / "codesum_pipeline/indexes/models/related_words.npz"
@@ -47,7 +48,8 @@ def main() -> None:
             places = places[:MOST_RELATED]
             related[row, : len(places)] = places
             likeness[row, : len(places)] = np.round(of_word[places] * STEPS)
-    write_npz(TABLE, RelatedWords(StringTable.of(words), related, likeness).arrays())
+    table = StringTable.of(words)
+    write_npz(TABLE, {"words": table.content, "offsets": table.offsets, "related": related, "likeness": likeness})
     print(f"{len(words):,} words, {int((related >= 0).sum()):,} related, {TABLE.stat().st_size:,} bytes")
 
 

@@ -1,8 +1,7 @@
-"""What comes of all rankings of a question for the documents that they name.
+"""Scores for the documents that the rankings of a question name.
 
-A file is known by what each signal says of all documents in it, by its
-documents, each fused over the signals before, and by its passages. A function
-or class has a place of its own by its own signals, and a part of its file's.
+A file is scored by each signal over all documents in it, by its documents, each fused over the signals first, and by
+its passages. A function or class is scored by its own signals, and in part by its file.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,20 +38,20 @@ from codesum_pipeline.retrieval.reader import name_of_file
 from codesum_pipeline.retrieval.twins import TwinGroup, fold, twin_notes
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal
 
-# How many of the good documents that a hit calls are named.
+# A hit names at most this many of the good documents that it calls.
 _CALLED_SHOWN = 3
-# What comes behind something else, whatever else is added up.
+# A factor that puts one score behind another whatever else is added.
 _JUST_BELOW = 1 - 1e-9
-# The power of a share that counts: half the words of a question stand together in many places.
+# Shares count to this power: half the words of a question stand together in many places.
 _NEARLY_ALL = 4
 
-# What else counted for a candidate. Only those that are shown are asked about.
+# The further reasons for a candidate's score, computed only for those that are shown.
 Notes = Callable[[int], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class _ScoredCandidates:
-    """Candidates with their final scores; `fused` has the ranks, `notes` say what else counted."""
+    """Candidates with their final scores; `fused` has the ranks, `notes` give further reasons."""
 
     places: Places
     scores: Scores
@@ -67,10 +66,9 @@ def _lowest_shown(of_files: Scores, top: int) -> float:
 
 @dataclass(frozen=True)
 class Answer:
-    """All rankings of a question, and what comes of them for the documents that they name."""
+    """All rankings of a question, and the hits that they give."""
 
     asked: DocumentQuery
-    # How many hits there are at most.
     top: int
     lookup: Lookup
     candidates: Candidates
@@ -80,17 +78,17 @@ class Answer:
     pointed: Places
     lowered: tuple[ScorePenalty, ...]
     shares: NameShares
-    # The files of the best passages, and how much of the question's words each of these has.
+    # The files of the best passages, with the share of the question's words that each passage has.
     together: Ranking
-    # The files that have words which few files have, and how much of the question these words are.
+    # The files with words that few files have, with the share of the question that these words make up.
     rare: Ranking
 
     @classmethod
     def to(cls, asked: DocumentQuery, *, top: int) -> "Answer":
         """Look up what may be among the best `top`.
 
-        Few questions have a module there, and none of them more than its weight: modules are looked up where the other
-        hits leave room for one.
+        Modules are seldom among them, and score at most their weight: they are looked up only where the other hits
+        leave room for one.
         """
         limit = max(asked.weights.depth, top)
         lookup = Lookup(asked.shelf, asked.query, limit=limit, related_weight=asked.weights.related_words)
@@ -102,7 +100,7 @@ class Answer:
 
     @classmethod
     def _of(cls, asked: DocumentQuery, lookup: Lookup, top: int, limit: int) -> "Answer":
-        """Look everything up; no ranking is longer than `limit`."""
+        """Look up all rankings, of at most `limit` documents each."""
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
         passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
         shares = NameShares.of(lookup, asked.query)
@@ -134,14 +132,14 @@ class Answer:
         while True:
             hits = self._best_hits([*self.by_all(files)])
             lowest = round(_lowest_shown(self._files.scores, files), DIGITS) if Level.FILE in self.asked.levels else 0.0
-            # Twins take one place together: then further files have to be looked at.
+            # Twins take one place together, so further files may be needed.
             if lowest <= 0 or (len(hits) == self.top and hits[-1].score >= lowest):
                 return hits
             files *= 2
 
     @property
     def likeness(self) -> Likeness:
-        """How the question and what is looked at go together."""
+        """How alike the question and the documents are."""
         near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
         return Likeness(
             nearness=mean_of_nearest(near),
@@ -150,7 +148,7 @@ class Answer:
         )
 
     def fits_well(self) -> bool:
-        """Whether the best hits have to do with the question; what is asked for by its very name does."""
+        """Whether the best hits have to do with the question: a document of the wanted name always has."""
         is_name = self.asked.query.is_name and self.asked.inside
         is_called = bool(is_name and len(self._called(self.asked.inside).places)) or bool(len(self.pointed))
         return is_called or self.likeness.fits()
@@ -164,11 +162,11 @@ class Answer:
 
     @cached_property
     def _documents(self) -> _ScoredCandidates:
-        """What stands in files, by the fusion of the rankings alone."""
+        """Documents in files by the fusion of their rankings alone."""
         return self.by_rank(IN_FILES)
 
     def by_all(self, files: int) -> Iterator[_ScoredCandidates]:
-        """The documents that stand in the best `files` files, and modules."""
+        """The documents of the best `files` files, and modules."""
         inside, factors = self.asked.inside, self._factors
         if inside:
             yield self._inside_files(inside, files)
@@ -179,8 +177,7 @@ class Answer:
             yield replace(modules, scores=scores, notes=self._why_lowered)
 
     def _inside_files(self, levels: Levels, most: int) -> _ScoredCandidates:
-        """Functions, classes and files, each with what the other documents of its file say for it: where files are
-        wanted, those of the best `most`."""
+        """Functions, classes and files, each also scored by its file; with files, those of the best `most`."""
         weights, files, factors = self.asked.weights, self._files, self._factors
         if levels == (Level.FILE,):
             ranked = files.scores.nonzero()[0]
@@ -215,11 +212,11 @@ class Answer:
     def _with_siblings(
         self, files: Places, are_files: Mask, fit: Scores, of_file: Scores, have_the_name: Mask
     ) -> Scores:
-        """Give a file's own score to the document in it that fits best, and a part of it to each further one.
+        """Give a file's score to the document in it that fits best, and a part of it to each further one.
 
-        A file is shown as a whole only where nothing in it fits. What is next in a file comes after the best of the
-        first few files: most questions have one answer, and the first hits are those that are read. What has the very
-        name that was asked for waits for nobody.
+        A file is shown as a whole only where nothing in it fits. Further documents of a file come after the best of the
+        first few files: most questions have one answer, and people read the first hits. Documents that have the wanted
+        name are not held back.
         """
         weights = self.asked.weights
         if not len(files):
@@ -239,7 +236,7 @@ class Answer:
         return scores
 
     def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> RaisedScores:
-        """Where nothing but a name was asked, what calls it is no answer."""
+        """Raise the callers of good documents; where the question is only a name, its callers are no answer."""
         if self.asked.query.is_name:
             return RaisedScores.unchanged(scores)
         numbers = self.candidates.numbers[places]
@@ -249,7 +246,7 @@ class Answer:
     def _files(self) -> _ScoredCandidates:
         """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
 
-        Every candidate has a score here, which is 0 for what is no file.
+        Every candidate has a score here, which is 0 for other documents than files.
         """
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
@@ -277,8 +274,8 @@ class Answer:
         return self._called(IN_FILES)
 
     def _quoted(self) -> Scores:
-        """The factors of files that have words which few have, or nearly all words of the question in one passage, as
-        few others do and not by chance: error messages, settings and whatever is quoted."""
+        """The factors of files that have rare words of the question, or nearly all its words in one passage where few
+        others have them and chance does not explain it: error messages, settings, quoted text."""
         share = np.zeros(len(self.candidates))
         np.maximum.at(share, self.together.places, self.together.scores)
         files = share.nonzero()[0]
@@ -290,7 +287,7 @@ class Answer:
         return factors
 
     def _called(self, levels: Levels) -> Ranking:
-        """What the query calls by name, and what it points to, which comes first."""
+        """The documents that the query names, and first those that it points to."""
         named = self._called_by_name(levels)
         if not len(self.pointed):
             return named
@@ -300,7 +297,7 @@ class Answer:
         return Ranking(places, scores[places])
 
     def _called_by_name(self, levels: Levels) -> Ranking:
-        """In prose classes; where nothing but a name was asked, it comes first."""
+        """The documents that the query names: classes in prose; of a query that is a name, all with this name."""
         weights = self.asked.weights
         if not self.asked.query.is_name:
             names = (self._id(place).rpartition("::")[2] for place in self.called_in_prose.tolist())
@@ -325,8 +322,8 @@ class Answer:
         return scores
 
     def _evidence(self) -> tuple[FusedRanking[Signal], Scores]:
-        """The files that each signal speaks for, by documents in them or by their passages; and what speaks for each
-        file together with its documents, each fused before, and its passages."""
+        """The fused ranking of files by each signal of their documents or passages; and the scores of files by these
+        signals, their documents, each fused first, and their passages together."""
         weights, signals, documents = self.asked.weights, self.asked.file_signals, self._documents
         rankings = [
             self.passages if signal is Signal.CODE_WORDS else self.rankings[signal, IN_FILES] for signal in signals
@@ -352,7 +349,7 @@ class Answer:
 
     @cached_property
     def _factors(self) -> Scores:
-        """The factors of what is lowered."""
+        """The product of the penalties of each candidate."""
         factors = np.ones(len(self.candidates))
         for each in self.lowered:
             factors[each.are_lowered] *= each.factor

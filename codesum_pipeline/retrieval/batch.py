@@ -1,4 +1,4 @@
-"""Many questions in one process: a line of JSON in, a question or a reason out."""
+"""Many questions in one process: each line of JSON gives a question, or the reason why it is none."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ _FIELDS = ("id", "query", "repo", "level")
 
 @dataclass(frozen=True, slots=True)
 class BatchQuestion:
-    """One row of a batch: without `repo` those that the call is about are asked, without `level` all levels."""
+    """One row of a batch. Without `repo` it asks the repositories of the call, without `level` all levels."""
 
     id: str | int
     query: str
@@ -25,7 +25,7 @@ class BatchQuestion:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A line that cannot be answered: its number, from 1, and the reason, which names the field."""
+    """A malformed line: its number, from 1, and the reason, which names the field."""
 
     line: int
     reason: str
@@ -45,7 +45,7 @@ class RoutedQuestion:
 def read_batch(
     lines: Iterable[str], indexes: Sequence[PublishedIndex], nameable: Sequence[PublishedIndex]
 ) -> Iterator[RoutedQuestion | BadRow]:
-    """Read each line in order; a bad one is reported in its place. Empty lines are passed over.
+    """Read each line in order; a bad one gives a `BadRow`, an empty one nothing.
 
     A question asks `indexes`, or the one of `nameable` that it names.
     """
@@ -84,7 +84,7 @@ def parse_question(line: str) -> BatchQuestion:
 
 
 def _identifier(row: Mapping[str, Any]) -> str | int:
-    """What the answer is known by, given back as it came: a text or a whole number."""
+    """The id of a question, which its answer repeats: a text or a whole number."""
     value = row.get("id")
     if isinstance(value, int) and not isinstance(value, bool):
         return value

@@ -1,8 +1,7 @@
-"""What any ranking of a question names, numbered anew.
+"""The documents that any ranking of a question names, numbered anew.
 
-Rankings name a few thousand documents, however many there are. From here on a
-document is a *place* among these, ascending by number, and what is known about
-documents is arrays with one element for each place.
+Rankings name a few thousand documents, however many an index has. From here on a document is a *place* among these,
+ascending by number, and facts about documents are arrays with one element for each place.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -19,7 +18,7 @@ from codesum_pipeline.retrieval.lookup import ScoredDocuments
 from codesum_pipeline.retrieval.shelf import Shelf
 
 K = TypeVar("K", bound=Hashable)
-# What `rank_all` sorts by: eight bits for the ranking, 32 for the score, 24 for the rank by importance.
+# The bits of the numbers that `rank_all` sorts: eight for the ranking, 32 for the score, 24 for the importance.
 _RANKING_AT, _SCORE_AT = np.uint64(56), np.uint64(24)
 _RANK_BITS = np.uint64((1 << 24) - 1)
 _ALL_BITS = np.uint32(0xFFFFFFFF)
@@ -40,9 +39,9 @@ class Candidates:
     only_reexports: Mask
     # Positions in `ROLES`.
     roles: Places
-    # Of all documents; says something about candidates only.
+    # The place of each document; defined for candidates only.
     _places: npt.NDArray[np.int32]
-    # Numbers, most important first, and for each number where it is among these; ties go by number.
+    # Numbers, most important first, and for each number its place among these; ties break by number.
     _by_importance: Numbers
     _ranks: npt.NDArray[np.uint64]
 
@@ -108,13 +107,13 @@ class Candidates:
         return {key: Ranking(places[span], scores[span]) for key, span in zip(found, spans, strict=True)}
 
     def rank_files(self, found: ScoredDocuments, *, limit: int) -> Ranking:
-        """At most `limit` of what was found in files, best first; ties break by number."""
+        """At most `limit` files, best first; ties break by number."""
         order = (-found.scores).argsort(kind="stable")[:limit]
         return Ranking(self.places(found.numbers[order]), found.scores[order].astype(np.float64))
 
 
 def _ranks_by_importance(shelf: Shelf, numbers: Numbers, importance: Scores) -> tuple[Numbers, npt.NDArray[np.uint64]]:
-    """Numbers, most important first, and for each number where it is among these: of some documents at least."""
+    """Numbers, most important first, and for each number its place among these: of these documents at least."""
     if len(shelf.indexes) == 1:
         return shelf.indexes[0].by_importance
     by_importance = numbers[(-importance).argsort(kind="stable")]

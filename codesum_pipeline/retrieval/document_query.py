@@ -1,4 +1,4 @@
-"""A question, and what has to be looked up for it."""
+"""A question, and the rankings that answer it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
 
 Levels = tuple[Level, ...]
-# What documents are ranked by, and which documents.
+# A signal, and the levels whose documents it ranks.
 Wanted = tuple[Signal, Levels]
 
 
 @dataclass(frozen=True)
 class DocumentQuery:
-    """One question to some documents: `signals` rank these one by one, `file_signals` the files that they stand in."""
+    """One question about some documents: `signals` rank these one by one, `file_signals` the files that they stand in."""
 
     shelf: Shelf
     query: Query
@@ -32,11 +32,11 @@ class DocumentQuery:
 
     @cached_property
     def inside(self) -> Levels:
-        """The levels asked for whose documents stand in files."""
+        """The wanted levels whose documents stand in files."""
         return tuple(level for level in self.levels if level in IN_FILES)
 
     def rankings(self) -> Iterator[Wanted]:
-        """What documents are ranked by."""
+        """The rankings of documents that are needed."""
         if self.is_one_lane:
             yield from ((signal, self.levels) for signal in self.signals)
             return
@@ -51,16 +51,16 @@ class DocumentQuery:
 
     def passages(self, lookup: Lookup) -> ScoredDocuments:
         """The passages that speak for files."""
-        is_asked = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
-        return lookup.best_passages() if is_asked else NOTHING
+        is_needed = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
+        return lookup.best_passages() if is_needed else NOTHING
 
     def pointed(self) -> Numbers:
-        """The files, or the functions and classes in them, whose paths and lines a question names."""
+        """The files, or the functions and classes in them, that the question points to by path and line."""
         pointers = pointers_in(self.query.text) if self.inside and not self.is_one_lane else ()
         return self.shelf.pointed(pointers) if pointers else NOTHING.numbers
 
     def called_in_prose(self, lookup: Lookup) -> Numbers:
-        """The classes that a question of several words calls by name."""
+        """The classes that a question of several words names."""
         if self.is_one_lane or not self.inside or self.query.is_name:
             return NOTHING.numbers
         return lookup.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)

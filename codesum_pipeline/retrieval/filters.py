@@ -1,8 +1,7 @@
 """Which documents a search may answer with.
 
-Filters become one mask of rows per index, which every ranking honours before
-it is cut to its depth: where ten documents pass, ten are found. An index
-remembers its masks, so that the next question with the same filters is as fast
+Filters become one mask of rows per index, which every ranking applies before it is cut to its depth: where ten
+documents pass, ten are found. An index remembers its masks, so that the next question with the same filters is as fast
 as one without.
 """
 
@@ -22,17 +21,17 @@ from codesum_pipeline.source.languages import LANGUAGES, language_of_path
 
 Mask = npt.NDArray[np.bool_]
 
-# What several people ask a server for in turn.
+# Several people ask a server, with filters of their own.
 _MASKS_REMEMBERED = 16
 _NEAREST_SHOWN = 3
 _EXCEPT = "!"
-# A line is JSON without spaces: in a text, the quotes would have backslashes before them.
+# In a line of JSON without spaces; inside a text, quotes have backslashes before them.
 _LANGUAGE = re.compile(rb',"language":"([^"\\]*)"')
 _WILDCARDS = re.compile(r"[*?\[\]]+")
 
 
 class WhichTests(StrEnum):
-    """Test code is among the hits, is left out, or is all there is."""
+    """Whether hits may be test code, may not, or must."""
 
     IN = "in"
     OUT = "out"
@@ -41,13 +40,12 @@ class WhichTests(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a document must be; without values, it may be anything.
+    """What a document must be; a filter without values lets everything pass.
 
-    It is in one of `languages`: a module in that of most of its children. One
-    of `paths` matches its file, or a module's folder, and none of those with a
-    leading `!` does; where all have one, the rest passes. They are patterns as
-    in `.gitignore`, from the root of the repository: `src/`, `*.go`,
-    `/docs/**/*.md`. A module is test code where all in it is.
+    A document is in one of `languages`; a module is in that of most of its children. One of `paths` matches its file,
+    or a module's folder, and none of those with a leading `!` does; where all have one, the rest passes. They are
+    patterns as in `.gitignore`, from the root of the repository: `src/`, `*.go`, `/docs/**/*.md`. A module is test code
+    where all in it is.
     """
 
     languages: tuple[str, ...] = ()
@@ -63,7 +61,7 @@ def parse_filters(
 ) -> Filters:
     """Filters as people write them: `py` is `python`, `./src` is `src`.
 
-    Raises `ConfigurationError` for a language that there is not, and for what is no pattern.
+    Raises `ConfigurationError` for an unknown language and for a malformed pattern.
     """
     patterns = tuple(dict.fromkeys(map(_pattern, paths)))
     for pattern in patterns:
@@ -102,7 +100,7 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
 
 
 def _mask(index: PublishedIndex, filters: Filters) -> Mask:
-    """Files and modules are judged, and what stands in a file passes with it."""
+    """Files and modules pass or not, and what stands in a file passes with it."""
     passes = np.zeros(len(index), dtype=np.bool_)
     is_wanted = _judge(filters.paths)
     for row in _places(index):
@@ -118,7 +116,7 @@ def _mask(index: PublishedIndex, filters: Filters) -> Mask:
 
 
 def _judge(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Whether the patterns let a name pass, whatever order they come in."""
+    """A test of whether the patterns, in any order, let a name pass."""
     wanted = [pattern for pattern in patterns if not pattern.startswith(_EXCEPT)]
     unwanted = [pattern.removeprefix(_EXCEPT) for pattern in patterns if pattern.startswith(_EXCEPT)]
     is_wanted, is_unwanted = _matcher(wanted), _matcher(unwanted)
@@ -160,7 +158,7 @@ def _places(index: PublishedIndex) -> Iterator[int]:
 
 
 def _name(index: PublishedIndex, row: int) -> str:
-    """A path as patterns see it: that of a folder ends with a slash."""
+    """A path as patterns see it: a folder's ends with a slash."""
     return f"{index.ids[row]}/" if index.level_of(row) is Level.MODULE else index.ids[row]
 
 
@@ -170,7 +168,7 @@ def _language_of(index: PublishedIndex, row: int) -> str:
 
 
 def _nearest(pattern: str, paths: Iterable[str]) -> list[str]:
-    """Files and folders whose path, or last name, is written nearly as what a pattern has besides wildcards."""
+    """Files and folders whose path, or last name, is spelled nearly like the literal part of a pattern."""
     literal = "/".join(part for part in _WILDCARDS.sub("", pattern).split("/") if part).lower()
     by_path: dict[str, str] = {}
     by_name: dict[str, str] = {}

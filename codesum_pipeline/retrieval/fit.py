@@ -1,8 +1,8 @@
 """Whether the best documents have to do with a question at all: a search always has a best one.
 
-Three things tell questions that an index answers from those of another repository: how near the best documents are in
-meaning, how much of the question's words, the rare ones before all, one passage has, and how many documents there are,
-since among many one is near by chance. See benchmarks/results/fit.md for where the numbers come from.
+Three facts tell the questions that an index answers from those about another repository: how near the best documents
+are in meaning; how much of the question's words, mainly the rare ones, one passage has; and how many documents there
+are, since among many one is near by chance. The numbers come from benchmarks/results/fit.md.
 """
 
 import math
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-# The best of meaning are looked at together: one alone may be near by chance.
+# The nearest documents count together: one alone may be near by chance.
 NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class FitRule:
-    """A question fits where the sum of the three, each with its weight, is at least `least`."""
+    """A question fits where the weighted sum of the three facts is at least `least`."""
 
     nearness: float = 1.0
     words: float = 0.25

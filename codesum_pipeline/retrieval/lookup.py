@@ -1,7 +1,7 @@
 """Each signal ranks documents by itself.
 
-Scores of one signal can be compared across levels and repositories. So of words and of vectors there is one array with
-the scores of all indexes, and what is best is chosen in it.
+Scores of one signal can be compared across levels and repositories. So the scores of all indexes, by words or by
+vectors, are one array, from which the best are taken.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,17 +40,17 @@ class ScoredDocuments:
 NOTHING = ScoredDocuments(NO_NUMBERS, NO_SCORES.astype(np.float32))
 
 
-# The passages whose words are counted one by one: those that have most of a question's words are among the best.
+# In how many of the best passages words are counted one by one.
 _PASSAGES_LOOKED_INTO = 32
 
 
-# A word is rare that stands in this many files at most; one that more texts have is not looked at for that.
+# A word is rare in at most this many files; a word in more texts than the second number is not examined.
 _FEW_FILES = 5
 _MOST_TEXTS_OF_A_RARE_WORD = 128
 
 
 class _NumberSpace(Enum):
-    """What is counted through all indexes: documents, documents and passages of `code`, or vectors."""
+    """What is numbered through all indexes: documents, documents and passages of `code`, or vectors."""
 
     DOCUMENTS = auto()
     CODE = auto()
@@ -58,7 +58,7 @@ class _NumberSpace(Enum):
 
 
 class Lookup:
-    """What each signal says about the documents of a shelf; `limit` is how many of a ranking are wanted.
+    """The ranking of the documents of a shelf by each signal, of at most `limit` documents.
 
     A word that is related to one of the query's counts `related_weight` times their likeness.
     """
@@ -73,7 +73,7 @@ class Lookup:
         self._weights = np.array(weights, dtype=np.float32)
         self._words: dict[Lane, Array] = {}
         self._dense: dict[Lane, Array] = {}
-        # Of each index the documents, and then the passages of files.
+        # Each index has its documents, and then the passages of its files.
         self._code_starts = [
             documents + passages for documents, passages in zip(shelf.starts, shelf.passage_starts, strict=True)
         ]
@@ -85,8 +85,7 @@ class Lookup:
         self._known_spans: dict[tuple[_NumberSpace, tuple[Level, ...]], list[slice]] = {}
 
     def best(self, signal: Signal, levels: Sequence[Level]) -> ScoredDocuments:
-        """The `limit` documents of these levels with the highest scores above 0, and those that are as good as the last
-        of them."""
+        """The `limit` documents of these levels with the highest scores above 0, and those that equal the last one."""
         checkpoint()
         if signal in VECTORS:
             return self._nearest(VECTORS[signal], levels)
@@ -98,7 +97,7 @@ class Lookup:
         return ScoredDocuments(_numbers_in(spans, kept), scores)
 
     def best_passages(self) -> ScoredDocuments:
-        """The files of the `limit` passages that have the words of a query, with the scores of these.
+        """The files of the `limit` best passages for the words of a query, with the passages' scores.
 
         All of a file is cut into passages; functions cover only a part of it.
         """
@@ -106,7 +105,7 @@ class Lookup:
         return ScoredDocuments(self._shelf.files_of_passages(kept), scores)
 
     def called(self, names: Iterable[str], level: Level) -> Numbers:
-        """The documents of a level that are called by one of these names of the query, in any case; ascending."""
+        """The documents of a level that have one of these names of the query, in any case; ascending."""
         wanted = [name.lower() for name in names]
         found = {
             start + row
@@ -134,7 +133,7 @@ class Lookup:
         return ScoredDocuments(self._shelf.files_of_passages(best), shares)
 
     def rare_words(self, weights: Mapping[str, float]) -> ScoredDocuments:
-        """The files that have words which few files have, ascending, and the sum of the weights of these words."""
+        """The files that have rare words, ascending, and the sum of the weights of these words."""
         having, shelf = self.documents_with(), self._shelf
         found: dict[int, float] = {}
         places = {word: place for place, word in enumerate(self._words_of_code)}
@@ -149,7 +148,7 @@ class Lookup:
         return ScoredDocuments(numbers, np.array([found[number] for number in numbers.tolist()], dtype=np.float32))
 
     def documents_with(self) -> Mapping[str, int]:
-        """For each of the query's words how many documents and passages have it in their code."""
+        """The number of documents and passages that have each word of the query in their code."""
         lengths = ([span.stop - span.start for span in spans] for spans in self._spans_of_code)
         return dict(zip(self._words_of_code, map(sum, zip(*lengths, strict=True)), strict=True))
 
@@ -166,7 +165,7 @@ class Lookup:
 
     @cached_property
     def _words_of_code(self) -> tuple[str, ...]:
-        """What is counted, and what else is a word of the query."""
+        """The words that BM25 counts, then the other words of the query."""
         return (*self._counted, *self._query.words.difference(self._query.tokens))
 
     @cached_property
@@ -180,8 +179,8 @@ class Lookup:
         return kept, found[kept]
 
     def _scores_of_words(self, lane: Lane) -> Array:
-        """The BM25 scores of all documents, index after index; of `code` those of its passages behind them, and a file
-        is as good as its best passage."""
+        """The BM25 scores of all documents, index after index; for `code`, those of its passages behind them, and a
+        file scores at least as much as its best passage."""
         if lane not in self._words:
             starts = self._code_starts if lane is Lane.CODE else self._shelf.starts
             scores = self._words[lane] = np.zeros(starts[-1], dtype=np.float32)
@@ -205,10 +204,10 @@ class Lookup:
 
     @cached_property
     def _named(self) -> ScoredDocuments:
-        """All documents that the query names."""
+        """The documents that the query names."""
         shelf, numbers, scores = self._shelf, [NO_NUMBERS], [NOTHING.scores]
         for (index, start), called, allowed in zip(shelf.with_starts(), self._rows_by_name, shelf.allowed, strict=True):
-            # What is filtered out must not use up the limit.
+            # Documents that the filters leave out must not use up the limit.
             limit = self._limit if allowed is None else len(index)
             rows, of_rows = scored_by_name(index, self._query, called, limit)
             if allowed is not None:
@@ -220,14 +219,14 @@ class Lookup:
 
     @cached_property
     def _rows_by_name(self) -> list[Mapping[str, list[int]]]:
-        """Of each index the documents that are called by some name in the query."""
+        """For each index, the documents that have a name of the query."""
         query = self._query
         names = [*query.names, query.text.strip(), *query.identifiers, *query.compounds]
         lowered = [*dict.fromkeys(name.lower() for name in names)]
         return [index.names.rows_by_name(lowered) for index in self._shelf.indexes]
 
     def _nearest(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
-        """The documents whose vectors point the query's way."""
+        """The documents whose vectors are nearest to the query's."""
         if any(lane in index.nearest for index in self._shelf.indexes):
             return self._nearest_in_cells(lane, levels)
         spans = self._spans(_NumberSpace.VECTORS, levels)
@@ -235,7 +234,7 @@ class Lookup:
         return ScoredDocuments(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
 
     def _products(self, lane: Lane) -> Array:
-        """The products of all vectors with the query's, index after index; 0 for what the filters leave out."""
+        """The products of all vectors with the query's, index after index; 0 for documents that the filters leave out."""
         if lane not in self._dense:
             shelf = self._shelf
             found = self._dense[lane] = np.empty(shelf.vector_starts[-1], dtype=np.float32)
@@ -247,7 +246,7 @@ class Lookup:
         return self._dense[lane]
 
     def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
-        """As `_nearest`, where some index has many vectors."""
+        """As `_nearest`, for indexes of which some have many vectors."""
         found = [
             self._near(position, lane, span)
             for position, index in enumerate(self._shelf.indexes)
@@ -258,8 +257,8 @@ class Lookup:
         return ScoredDocuments(joined([numbers for numbers, _ in found])[kept], scores[kept])
 
     def _near(self, position: int, lane: Lane, span: slice) -> tuple[Numbers, Array]:
-        """The documents of a span of the vectors of an index, and the products of these with the query's: of many those
-        that may be among the best."""
+        """The documents of a span of an index's vectors, and their products with the query's; of many vectors, only
+        those that may be among the best."""
         index, allowed = self._shelf.indexes[position], self._shelf.allowed[position]
         cells = index.nearest.get(lane)
         some = span if cells is None else _worth_looking_at(index, cells, self._vector, span, self._limit, allowed)
@@ -271,11 +270,11 @@ class Lookup:
     @property
     def _vector(self) -> Vectors:
         if self._query.vector is None:
-            raise ValueError("a dense lane is asked, and the query was not embedded")
+            raise ValueError("a dense lane is searched, and the query was not embedded")
         return self._query.vector
 
     def _spans(self, numbering: "_NumberSpace", levels: Sequence[Level]) -> list[slice]:
-        """Where the documents of some levels are."""
+        """The spans of the documents of some levels."""
         key = numbering, tuple(levels)
         if key not in self._known_spans:
             shelf, is_dense = self._shelf, numbering is _NumberSpace.VECTORS
@@ -290,7 +289,7 @@ class Lookup:
 
 
 def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
-    """The files, by number, of the texts of `code` that a word stands in."""
+    """The files, by number, of the texts of `code` that have a word."""
     rows = index.words[Lane.CODE].indices[span]
     if not len(rows):
         return set()
@@ -300,7 +299,7 @@ def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
 
 
 def _are_in(rows: Array, some: Numbers) -> Mask:
-    """Whether each of some rows is one of these, which ascend."""
+    """Whether each of `some` is among the rows, which ascend."""
     if not len(rows):
         return np.zeros(len(some), dtype=np.bool_)
     are: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some
@@ -308,8 +307,8 @@ def _are_in(rows: Array, some: Numbers) -> Mask:
 
 
 def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
-    """Of the documents and then passages of an index, give each file the score of its best passage where that is higher
-    than its own, and what the filters leave out none."""
+    """Raise each file to the score of its best passage, and set to 0 what the filters leave out. `scores` has the
+    documents of an index, then its passages."""
     documents, passages = scores[: len(index)], scores[len(index) :]
     if len(passages):
         files, firsts = index.files_with_passages
@@ -321,13 +320,13 @@ def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
 
 
 def _of_levels(levels: Sequence[Level], bounds: Sequence[int]) -> list[slice]:
-    """Where some levels are; those that follow one another are taken together."""
+    """The spans of some levels; neighbouring levels are one span."""
     return [slice(bounds[first], bounds[end]) for first, end in _runs(tuple(levels))]
 
 
 @lru_cache(maxsize=32)
 def _runs(levels: tuple[Level, ...]) -> list[tuple[int, int]]:
-    """The numbers of the first of levels that follow one another, and of the next behind them."""
+    """Neighbouring levels as runs: the number of the first, and of the next behind the last."""
     runs: list[tuple[int, int]] = []
     for number in map(LEVELS.index, levels):
         first = runs.pop()[0] if runs and runs[-1][1] == number else number
@@ -338,7 +337,7 @@ def _runs(levels: tuple[Level, ...]) -> list[tuple[int, int]]:
 def _worth_looking_at(
     index: PublishedIndex, cells: NearestVectors, query: Vectors, span: slice, limit: int, allowed: Mask | None
 ) -> slice | Array:
-    """The vectors of a span that are worth looking at: all of few."""
+    """The vectors of a span that may be among the nearest: of few vectors, all."""
     if span.stop - span.start < FEWEST_VECTORS:
         return span
     if allowed is None:
@@ -350,7 +349,7 @@ def _worth_looking_at(
 
 
 def _of_parts(values: Sequence[int], lengths: Sequence[int], places: Numbers) -> Numbers | int:
-    """The value that belongs to the part in which each place is, when parts of such lengths follow one another."""
+    """The value of the part that each place is in; parts of these lengths follow one another."""
     if len(values) == 1:
         return values[0]
     ends = np.cumsum(lengths)
@@ -359,7 +358,7 @@ def _of_parts(values: Sequence[int], lengths: Sequence[int], places: Numbers) ->
 
 
 def _numbers_in(spans: Sequence[slice], places: Numbers) -> Numbers:
-    """What places become that were counted through the spans, one behind the other."""
+    """The numbers of places that were counted through the spans, one behind the other."""
     lengths = [span.stop - span.start for span in spans]
     before = accumulate(lengths, initial=0)
     offsets = [span.start - first for span, first in zip(spans, before, strict=False)]

@@ -10,8 +10,8 @@ from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers, Sc
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 
-# How well a name fits: the id itself, the name in this spelling, in another; a prefix gets 1 at most.
-ASKED_ID, SPELLED_NAME, EXACT_NAME = 4.0, 3.0, 2.0
+# The scores of the id itself, the name in this spelling, and in another; a prefix gets 1 at most.
+SAME_ID, SPELLED_NAME, EXACT_NAME = 4.0, 3.0, 2.0
 
 # A prefix of one or two characters is no name yet.
 _SHORTEST_PREFIX = 3
@@ -20,10 +20,10 @@ _SHORTEST_PREFIX = 3
 def scored_by_name(
     index: PublishedIndex, query: Query, called: Mapping[str, list[int]], limit: int
 ) -> tuple[Numbers, Scores]:
-    """An id, then exact names (those spelled as asked first), then at most `limit` names that begin so, the shorter
-    ones first; rows ascending.
+    """The documents that a query names, with their scores, rows ascending: an id scores most, then exact names (first in
+    the query's spelling), then at most `limit` names that begin so, shorter ones first.
 
-    `called` are the rows of the documents with a name, in small letters, that the query has.
+    `called` has the rows of documents by name, in small letters, for the names of the query.
     """
     text = query.text.strip()
     typed = text.replace("::", ".")
@@ -42,7 +42,7 @@ def scored_by_name(
     asked = index.row(text) if text.lower() in called or SEPARATOR in text else None
     if asked is not None:
         rows.append(np.array([asked]))
-        scores.append(np.array([ASKED_ID]))
+        scores.append(np.array([SAME_ID]))
     if not rows:
         return NO_NUMBERS, NO_SCORES
     named, places = distinct(np.concatenate(rows).astype(np.int64))

@@ -1,7 +1,7 @@
 """Places in files that a question points to: a path, `app.py:120`, a line of a traceback.
 
-Paths of other machines are compared from their ends: `/usr/lib/…/flask/app.py`
-is the file that shares most of its last parts.
+Paths of other machines are compared from their ends: `/usr/lib/…/flask/app.py` is the file that shares most of its last
+parts.
 """
 
 import re
@@ -13,15 +13,15 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 
 # One class of characters each, so that a text of any length is read once.
 _WORD = re.compile(r"[\w.@+~\\/-]+")
-# What stands behind a path: `:12`, `#L12`, `(12`, `", line 12` or ` line 12`.
+# A line number behind a path: `:12`, `#L12`, `(12`, `", line 12` or ` line 12`.
 _LINE = re.compile(r"(?:\"?[,:]?\s{0,2}(?:at |on |in )?line\s{1,2}|[:(]|\#L)(\d{1,6})(?!\d)")
 _FILE_NAME = re.compile(r"[\w@+~.-]*[\w@+~-]\.[A-Za-z]\w*")
-# What every name of a file has somewhere, and few sentences.
+# Every name of a file has this, and few sentences do.
 _ENDING = re.compile(r"[\w@+~-]\.[A-Za-z]")
 _LONGEST_PATH = 500
-# A text that names more is no question about all of them; a traceback ends with the place that failed.
+# Only the last pointers of a text count: a traceback ends with the place that failed.
 _MOST_POINTERS = 40
-# A name that more files have points to none of them.
+# A path that fits more files points to none of them.
 _MOST_FILES = 3
 
 
@@ -34,7 +34,7 @@ class Pointer:
 
 
 def pointers_in(text: str) -> tuple[Pointer, ...]:
-    """All that a text points to, each once; of many the last."""
+    """The pointers of a text, each once; of many, the last ones."""
     if not _ENDING.search(text):
         return ()
     found = dict.fromkeys(pointer for match in _WORD.finditer(text) if (pointer := _pointer(text, match)))
@@ -52,8 +52,8 @@ def _pointer(text: str, word: re.Match[str]) -> Pointer | None:
 
 
 def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[int]:
-    """The files that are pointed to, ascending; where a line is, the smallest function or class around it in its
-    place."""
+    """The files that pointers mean, ascending; in place of a file, the smallest function or class around a pointer's
+    line."""
     return sorted({row for pointer in pointers for row in _rows(index, pointer)})
 
 

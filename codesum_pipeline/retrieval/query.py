@@ -1,4 +1,9 @@
-"""What a person typed, taken apart once for all lanes and all repositories."""
+"""A query, taken apart once for all lanes and all repositories.
+
+Related words come from a table that ships with the package: people ask for "the smallest allowed length" where code
+says `min_len`. A passage that has a related word in place of a word of the query counts too, as far as the two are
+alike.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +23,7 @@ STEPS = 255
 
 @dataclass(frozen=True)
 class RelatedWords:
-    """`related[k]` are the positions in `words`, which are sorted, of those nearest to word k, -1 behind the last;
+    """`related[k]` are the positions, in the sorted `words`, of the words nearest to word k, with -1 behind the last;
     `likeness` are their cosines in `STEPS`."""
 
     words: StringTable
@@ -27,11 +32,11 @@ class RelatedWords:
 
     def of(self, text: str) -> dict[str, float]:
         """The tokens related to the words of a text, each with its highest cosine; none of the text's own."""
-        said = dict.fromkeys(part for word in text.split() for part in split_identifier(word))
-        own = {token for part in said for token in tokens_of_word(part).split()}
-        self._read([word for word in said if word not in self._known])
+        words = dict.fromkeys(part for word in text.split() for part in split_identifier(word))
+        own = {token for part in words for token in tokens_of_word(part).split()}
+        self._read([word for word in words if word not in self._known])
         found: dict[str, float] = {}
-        for word in said:
+        for word in words:
             for token, likeness in self._known.get(word, ()):
                 if token not in own:
                     found[token] = max(found.get(token, 0.0), likeness)
@@ -39,7 +44,7 @@ class RelatedWords:
 
     @cached_property
     def _known(self) -> dict[str, list[tuple[str, float]]]:
-        """The tokens related to words of the table that were asked for before."""
+        """The tokens related to the words of earlier queries."""
         return {}
 
     def _read(self, words: Sequence[str]) -> None:
@@ -53,15 +58,6 @@ class RelatedWords:
                     for token in tokens_of_word(self.words[other]).split()
                 ]
 
-    def arrays(self) -> Mapping[str, Array]:
-        """What `packaged` reads."""
-        return {
-            "words": self.words.content,
-            "offsets": self.words.offsets,
-            "related": self.related,
-            "likeness": self.likeness,
-        }
-
 
 @cache
 def packaged() -> RelatedWords:
@@ -74,7 +70,7 @@ def packaged() -> RelatedWords:
 _NAME = re.compile(r"[\w./:#-]*\w")
 _RUN = re.compile(r"[\w./:#-]+")
 _WORD = re.compile(r"\w+")
-# Written like code: a separator inside, a digit, a capital behind a small letter, or several before small ones.
+# A word like code: with a separator inside, a digit, a capital behind a small letter, or several before small ones.
 _LOOKS_LIKE_CODE = re.compile(r"\w[._/:]+\w|_|\d|[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 # A query this short is a name more often than a sentence.
 _SHORT_QUERY_WORDS = 2
@@ -85,9 +81,8 @@ _COMPOUND_WORDS = (2, 3)
 class Query:
     """`names` may be names of documents; `words` are the stems that file names are compared with.
 
-    `identifiers` are the words that only code is written with, `compounds` neighbouring words as one name.
-    `vector` is None where no lane needs it, `related` are tokens of other words that mean nearly the same, with their
-    likeness.
+    `identifiers` are the words that look like code, `compounds` neighbouring words as one name. `vector` is None where
+    no lane needs it, `related` are tokens of other words that mean nearly the same, with their likeness.
     """
 
     text: str
@@ -106,7 +101,7 @@ class Query:
 
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
-    """Take a query apart; `embedder` is None where no dense lane is asked."""
+    """Take a query apart; `embedder` is None where no dense lane is searched."""
     tokens = tokenize(text)
     vector = None if embedder is None else embedder.embed_query(text)
     compounds = compounds_in(text)
@@ -123,10 +118,10 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
 
 
 def check_says_something(text: str) -> None:
-    """Raise `ConfigurationError` for a query without a letter or a digit, which nothing could be found by."""
+    """Raise `ConfigurationError` for a query without a letter or a digit."""
     if not any(map(str.isalnum, text)):
-        told = f"query {text!r} has no word" if text.strip() else "the query is empty"
-        raise ConfigurationError(f"{told}: say what is looked for, in words or as a name")
+        problem = f"query {text!r} has no word" if text.strip() else "the query is empty"
+        raise ConfigurationError(f"{problem}: say what is looked for, in words or as a name")
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -159,7 +154,7 @@ def compounds_in(text: str) -> tuple[str, ...]:
 
 
 def _words_of_names(text: str) -> list[str]:
-    """All that `_NAME` finds, in one pass over a text of any length."""
+    """All matches of `_NAME`, in one pass over a text of any length."""
     return [name for run in _RUN.findall(text) if (name := run.rstrip("./:#-"))]
 
 

@@ -1,9 +1,8 @@
 """One search over lanes, levels and repositories.
 
-Files are ranked by all that stands in them, documents by themselves; both by
-rank fusion over the lanes. Where several levels are asked, a file is shown by
-the document in it that fits best, and what fits next in it follows. With one
-lane only, its own order stands.
+Files are ranked by all that stands in them, documents by themselves, both by rank fusion over the lanes. Where several
+levels are wanted, a file is shown by the document in it that fits best, and its next best documents follow. With one
+lane only, the hits have its order.
 """
 
 from collections.abc import Sequence
@@ -38,15 +37,14 @@ def search(
     filters: Filters = ANYTHING,
     weights: Weights = DEFAULT_WEIGHTS,
 ) -> list[Hit]:
-    """The hits of `answer`, without what stands in sources and without a judgement."""
+    """The hits of `answer` without looking into sources."""
     asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
     return [] if asked is None else Answer.to(asked, top=top).hits
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`fits_well` is whether the best hits have to do with the question; None where it is not known, since lanes were
-    named."""
+    """`fits_well` is whether the best hits have to do with the question; None where only some lanes were searched."""
 
     hits: list[Hit]
     fits_well: bool | None
@@ -66,9 +64,8 @@ def answer(
 ) -> SearchAnswer:
     """At most `top` documents of all indexes, best first; ties break by importance, then by id.
 
-    What stands in a source as it was asked for comes first; sources are looked at where somebody can `read` them, and
-    where all lanes are asked. Raises `ConfigurationError` when an index was made with another embedding model and a
-    dense lane is asked.
+    Where all lanes are searched and sources can be `read`, documents whose source has the query literally come first.
+    Raises `ConfigurationError` where a dense lane is searched and an index was made with another embedding model.
     """
     asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
     if asked is None:
@@ -90,7 +87,7 @@ def answer(
 
 
 def likeness(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder) -> Likeness:
-    """What the judgement on an answer is made from."""
+    """The facts from which `fits_well` is judged."""
     asked = _asked(indexes, query, embedder, LEVELS, LANES, ANYTHING, DEFAULT_WEIGHTS)
     if asked is None:
         return Likeness(nearness=0.0, words=0.0, documents=0)
@@ -106,16 +103,16 @@ def _asked(
     filters: Filters,
     weights: Weights,
 ) -> DocumentQuery | None:
-    """What is to be looked up; None where there is nothing that could be found."""
+    """The question with the weights of its signals; None where no document could be found."""
     weights = _weights_of(indexes, lanes, weights)
     signals = signals_of(lanes)
     of_documents = tuple(signal for signal in signals if weights.signals[signal])
     of_files = tuple(signal for signal in signals if weights.file_signals[signal])
-    spoken = {*of_documents, *of_files}
-    if needs_vector(spoken):
+    is_dense = needs_vector({*of_documents, *of_files})
+    if is_dense:
         for index in indexes:
             index.check_embedder(embedder)
-    parsed = parse_query(query, embedder=embedder if needs_vector(spoken) else None)
+    parsed = parse_query(query, embedder=embedder if is_dense else None)
     if parsed.vector is not None:
         for index in indexes:
             index.check_query(parsed.vector)
@@ -136,8 +133,8 @@ def _asked(
 
 
 def _weights_of(indexes: Sequence[PublishedIndex], lanes: Sequence[Lane], weights: Weights) -> Weights:
-    """The weights where some lanes are named: one alone speaks with all signals that all indexes have, and none is
-    silent."""
+    """The weights where some lanes are named: each has a signal that counts, and a lane alone counts with all signals
+    that all indexes have."""
     if set(lanes) == set(LANES):
         return weights
     not_there = {signal for index in indexes for signal in lacking(index)}

@@ -14,7 +14,8 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 
 
 class Shelf:
-    """The documents of several indexes, numbered through: index after index, row after row; and which are asked for."""
+    """The documents of several indexes, numbered through index after index, row after row, and which of them the filters
+    allow."""
 
     def __init__(self, indexes: Sequence[PublishedIndex], filters: Filters = ANYTHING) -> None:
         self.indexes = indexes
@@ -22,8 +23,7 @@ class Shelf:
         # Whether each document passes the filters, by index and of all; None where all do.
         self.allowed = [allowed_rows(index, filters) for index in indexes]
         self.is_allowed = _joined_masks(indexes, self.allowed)
-        # The number of the first document of each index, and behind them how many there are; the same of
-        # passages and of vectors.
+        # The number of the first document of each index, and then of all; likewise for passages and vectors.
         self.starts = [0, *accumulate(map(len, indexes))]
         self.passage_starts = [0, *accumulate(len(index.passage_files) for index in indexes)]
         self.vector_starts = [0, *accumulate(len(index.dense_rows) for index in indexes)]
@@ -47,7 +47,7 @@ class Shelf:
         return [*map(joined, zip(*parts, strict=True))]
 
     def files(self, numbers: Numbers) -> Numbers:
-        """The file that each of some documents stands in, itself for a file, -1 for a module; ascending as `gather`."""
+        """The file that each of some documents, which ascend, stands in: itself for a file, -1 for a module."""
         found = []
         for index, start, rows in self.split(numbers):
             file_rows = index.arrays["file_row"][rows]
@@ -65,8 +65,8 @@ class Shelf:
         return joined([index.dense_rows[some].astype(np.int64) + start for index, start, some in split])
 
     def callers(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """How many callers each of some functions and classes has, and those of all, one after the other; ascending
-        as `gather`."""
+        """The number of callers of each of some functions and classes, which ascend, and these callers one after the
+        other."""
         counts, found = [], []
         for index, start, rows in self.split(numbers):
             count, callers = index.callers.of(rows)
@@ -80,7 +80,7 @@ class Shelf:
         return joined(named)
 
     def pointed(self, pointers: Sequence[Pointer]) -> Numbers:
-        """What stands where something points to; ascending."""
+        """The documents that pointers mean; ascending."""
         found = [start + row for index, start in self.with_starts() for row in rows_pointed_to(index, pointers)]
         numbers = np.array(found, dtype=np.int64)
         return numbers if self.is_allowed is None else numbers[self.is_allowed[numbers]]
@@ -92,9 +92,9 @@ class Shelf:
     def split(
         self, places: Numbers, starts: Sequence[int] | None = None
     ) -> Iterator[tuple[PublishedIndex, int, Numbers]]:
-        """Each index that some documents are of, the number of its first document, and their rows; at least one index.
+        """The rows of some documents, index by index, each with the number of its first document; at least one index.
 
-        With the starts of passages or vectors, places and rows are those of these.
+        With the starts of passages or vectors, places and rows are those of passages or vectors.
         """
         if len(self.indexes) == 1 or not len(places):
             yield self.indexes[0], 0, places
@@ -114,5 +114,5 @@ def _joined_masks(indexes: Sequence[PublishedIndex], masks: Sequence[Mask | None
 
 
 def joined(parts: Sequence[Array]) -> Array:
-    """Arrays one behind the other, at least one; nothing is copied of a single one."""
+    """One or more arrays one behind the other; a single one is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

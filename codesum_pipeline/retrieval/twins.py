@@ -1,5 +1,4 @@
-"""Documents that stand in a repository twice: for two platforms, in two versions, for callers that wait and those that
-do not.
+"""Documents that a repository has twice: for two platforms, in two versions, synchronous and asynchronous.
 
 Twins have the same name, stand in files of the same name and have nearly the same content. One hit stands for them.
 """
@@ -17,18 +16,18 @@ from codesum_pipeline.retrieval.fusion import Places, Scores
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 
-# From this cosine on, what has the same name is the same thing again.
+# From this cosine on, documents of the same name are twins.
 _NEARLY_THE_SAME = 0.95
-# What more documents are called than these is a common name, `README.md` or `mod.rs`, and no twin's.
+# A name that more documents have is a common one, as `README.md` or `mod.rs`, and makes no twins.
 _MOST_OF_A_NAME = 32
-# How much of the best twin's score one has to have that is used more, to be shown in its place.
+# A twin that is used more is shown in place of the best one if it has this share of its score.
 _HARDLY_WORSE = 0.9
 _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TwinGroup:
-    """What is shown: where it is among the scored, the score of the best twin, and the rows of the others."""
+    """The place of the document that is shown, the score of the best twin, and the rows of the others."""
 
     at: int
     score: float
@@ -38,7 +37,7 @@ class TwinGroup:
 def fold(
     shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Places, scores: Scores
 ) -> Iterator[TwinGroup]:
-    """What is at some positions of `places`, best first: of twins the one that is used most, if it is hardly worse."""
+    """The documents at some positions of `places`, best first; of twins, the one used most if it is hardly worse."""
     numbers = candidates.numbers[places[order]].tolist()
     located = [shelf.locate(number) for number in numbers]
     twins = _twins_by_index(located)
@@ -78,7 +77,7 @@ def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
 
 
 def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:
-    """The rows of the twins of some documents, ascending, by those that have any."""
+    """The rows of the twins of some documents, ascending; without the documents that have none."""
     ids = {row: index.ids[row] for row in rows}
     asked = {row: _name_of(id_) for row, id_ in ids.items()}
     called = index.names.rows_by_name([*dict.fromkeys(asked.values())])
@@ -88,13 +87,13 @@ def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]
 
 
 def _name_of(id_: str) -> str:
-    """The name that a document is looked up by, in lower case: a qualified one, or that of a file."""
+    """The qualified name of a document, or the name of a file, in lower case."""
     path, _, name = id_.partition(SEPARATOR)
     return (without_suffix(name).replace(SEPARATOR, ".") if name else path.rpartition("/")[2]).lower()
 
 
 def _same(index: PublishedIndex, row: int, id_: str, called: Iterable[int]) -> list[int]:
-    """Those of some rows whose ids are the same but for the folder, and whose vectors are nearly the same."""
+    """The rows of `called` whose ids differ only in the folder, and whose vectors are nearly the same."""
     path, _, _ = id_.partition(SEPARATOR)
     in_folder = f"/{id_[path.rfind('/') + 1 :]}"
     there = [
