@@ -126,3 +126,15 @@ def _ask(
     return QuestionResult(
         question, setup.name, measure(question, hits, levels=levels), latency_ms, tuple(hit.id for hit in hits)
     )
+
+
+NDCG = "ndcg@10"
+FUNCTION_MRR = "function_mrr@10"
+_OF_SYMBOLS = (Level.FUNCTION, Level.CLASS)
+
+
+def score(answer: QuestionResult) -> float:
+    """Where the very function or class is asked for, how early it comes; else nDCG@10 of the files."""
+    if answer.question.level in _OF_SYMBOLS and FUNCTION_MRR in answer.measures:
+        return answer.measures[FUNCTION_MRR]
+    return answer.measures[NDCG]

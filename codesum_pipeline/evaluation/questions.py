@@ -3,122 +3,84 @@
     {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, "symbol"?, "kind"?, "secondary"?}],
      "cited_symbols"?: [as relevant], "category"?, "language"?, "level"?, "source"?, "repo"?, "commit"?, "scope"?}
 
-Paths are relative to the git root. `relevant` are the files that answer; the
-functions and classes that do are `cited_symbols`, or where there are none,
-what is relevant and has lines or a symbol. Other fields are passed over: such
+Paths are relative to the git root. `relevant` are the files that answer; the functions and classes that answer are
+`cited_symbols`, or where there are none, the `relevant` places with lines or a symbol. Other fields are ignored: such
 files come from many hands.
 """
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_text_atomically
 
+_STRICT = ConfigDict(strict=True)
+_Line = Annotated[int | None, Field(ge=1)]
+_Text = Annotated[str, Field(min_length=1)]
+_Absent = Annotated[str | None, BeforeValidator(lambda value: value or None)]
 
-@dataclass(frozen=True, slots=True)
+
+def _identifier(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class AnswerPlace:
     """A place that answers a question: a file, or lines of it; `symbol` is a qualified name."""
 
-    file_path: str
-    start_line: int | None = None
-    end_line: int | None = None
-    symbol: str | None = None
-    kind: str | None = None
-    is_secondary: bool = False
-
-    @property
-    def is_within_a_file(self) -> bool:
-        """Whether it is a function or class rather than a whole file."""
-        return self.start_line is not None or self.symbol is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked and what answers it; `level` is the level at which the answer is looked for, None: any.
-
-    `repo` is a key or owner/name; without one, all repositories are asked.
-    """
-
-    id: str
-    query: str
-    relevant: tuple[AnswerPlace, ...]
-    cited_symbols: tuple[AnswerPlace, ...] = ()
-    category: str = ""
-    language: str = ""
-    level: Level | None = None
-    source: str = ""
-    repo: str | None = None
-    commit: str | None = None
-    scope: str = ""
-
-    @property
-    def symbols(self) -> tuple[AnswerPlace, ...]:
-        """The functions and classes that answer."""
-        return tuple(target for target in self.cited_symbols or self.relevant if target.is_within_a_file)
-
-
-class _TargetRow(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    file_path: str = Field(min_length=1)
-    start_line: int | None = Field(None, ge=1)
-    end_line: int | None = Field(None, ge=1)
+    file_path: _Text
+    start_line: _Line = None
+    end_line: _Line = None
     symbol: str | None = None
     kind: str | None = None
     secondary: bool = False
 
     @model_validator(mode="after")
-    def _lines_are_a_span(self) -> "_TargetRow":
+    def _check_lines(self) -> "AnswerPlace":
         if (self.start_line is None) != (self.end_line is None):
             raise ValueError("start_line and end_line are given together or not at all")
         if self.start_line is not None and self.end_line is not None and self.end_line < self.start_line:
             raise ValueError(f"end_line {self.end_line} lies before start_line {self.start_line}")
         return self
 
-    def target(self) -> AnswerPlace:
-        return AnswerPlace(self.file_path, self.start_line, self.end_line, self.symbol, self.kind, self.secondary)
 
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Question:
+    """A query and the places that answer it; `level` is the level at which the answer is looked for, None: any.
 
-class _QuestionRow(BaseModel):
-    model_config = ConfigDict(strict=True)
+    `repo` is a key or owner/name; a question without one is about all repositories.
+    """
 
-    id: str | int
-    query: str = Field(min_length=1)
-    relevant: list[_TargetRow] = Field(min_length=1)
-    cited_symbols: list[_TargetRow] = Field(default_factory=list)
+    id: Annotated[str, BeforeValidator(_identifier)]
+    query: _Text
+    relevant: Annotated[tuple[AnswerPlace, ...], Field(min_length=1)]
+    cited_symbols: tuple[AnswerPlace, ...] = ()
     category: str = ""
     language: str = ""
-    level: Level | None = Field(None, strict=False)
+    level: Level | None = None
     source: str = ""
-    repo: str | None = None
-    commit: str | None = None
+    repo: _Absent = None
+    commit: _Absent = None
     scope: str = ""
 
-    def question(self) -> Question:
-        return Question(
-            id=str(self.id),
-            query=self.query,
-            relevant=tuple(row.target() for row in self.relevant),
-            cited_symbols=tuple(row.target() for row in self.cited_symbols),
-            category=self.category,
-            language=self.language,
-            level=self.level,
-            source=self.source,
-            repo=self.repo or None,
-            commit=self.commit or None,
-            scope=self.scope,
-        )
+    @property
+    def symbols(self) -> tuple[AnswerPlace, ...]:
+        """The functions and classes that answer."""
+        places = self.cited_symbols or self.relevant
+        return tuple(place for place in places if place.start_line is not None or place.symbol is not None)
+
+
+_QUESTION = TypeAdapter(Question)
 
 
 def read_questions(path: Path) -> list[Question]:
-    """All questions of a file, in its order; empty lines are passed over.
+    """All questions of a file, in its order; empty lines are ignored.
 
     Raises `ConfigurationError` that names the line and the field.
     """
@@ -140,10 +102,9 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """What `read_questions` reads back as it was."""
-    write_text_atomically(
-        path, "".join(f"{json.dumps(_row(question), ensure_ascii=False)}\n" for question in questions)
-    )
+    """Write a file that `read_questions` reads back to equal questions."""
+    rows = (_QUESTION.dump_python(question, mode="json", exclude_defaults=True) for question in questions)
+    write_text_atomically(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
 
 
 def _parse(line: str, *, where: str) -> Question:
@@ -154,38 +115,8 @@ def _parse(line: str, *, where: str) -> Question:
     if not isinstance(row, dict):
         raise ConfigurationError(f"{where}: not an object but {type(row).__name__}")
     try:
-        return _QuestionRow.model_validate(row).question()
+        return _QUESTION.validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         raise ConfigurationError(f"{where}: field {field!r}: {first['msg']}") from error
-
-
-def _row(question: Question) -> dict[str, Any]:
-    """The row of a question, without what it does not say."""
-    row = {
-        "id": question.id,
-        "query": question.query,
-        "relevant": [_target_row(target) for target in question.relevant],
-        "cited_symbols": [_target_row(target) for target in question.cited_symbols],
-        "category": question.category,
-        "language": question.language,
-        "level": question.level,
-        "source": question.source,
-        "repo": question.repo,
-        "commit": question.commit,
-        "scope": question.scope,
-    }
-    return {name: value for name, value in row.items() if value}
-
-
-def _target_row(target: AnswerPlace) -> dict[str, Any]:
-    row = {
-        "file_path": target.file_path,
-        "start_line": target.start_line,
-        "end_line": target.end_line,
-        "symbol": target.symbol,
-        "kind": target.kind,
-        "secondary": target.is_secondary,
-    }
-    return {name: value for name, value in row.items() if value}

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval
-from codesum_pipeline.evaluation.evaluate import ALL, QuestionResult
+from codesum_pipeline.evaluation.evaluate import ALL, FUNCTION_MRR, NDCG, QuestionResult, score
 from codesum_pipeline.evaluation.lift import Lift, LiftRow
 from codesum_pipeline.evaluation.questions import Question
-from codesum_pipeline.evaluation.scores import FUNCTION_MRR, NDCG, score
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace

@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.evaluation.docstring_questions import is_held_out
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, QuestionResult, evaluate, indexes_of, setups_for
+from codesum_pipeline.evaluation.evaluate import (
+    ALL,
+    CODE_ONLY,
+    FUNCTION_MRR,
+    NDCG,
+    QuestionResult,
+    evaluate,
+    indexes_of,
+    setups_for,
+)
 from codesum_pipeline.evaluation.lift import BY_MODEL, EVERY_LEVEL, lift_of_answers
-from codesum_pipeline.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions
+from codesum_pipeline.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions, is_held_out
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.records import (
     EVERY_CATEGORY,
@@ -23,7 +31,6 @@ from codesum_pipeline.evaluation.records import (
     question_key,
     stored_answers,
 )
-from codesum_pipeline.evaluation.scores import FUNCTION_MRR, NDCG
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version

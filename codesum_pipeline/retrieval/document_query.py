@@ -19,7 +19,7 @@ Wanted = tuple[Signal, Levels]
 
 @dataclass(frozen=True)
 class DocumentQuery:
-    """One question about some documents: `signals` rank these one by one, `file_signals` the files that they stand in."""
+    """One question about some documents: `signals` rank these one by one, `file_signals` the files with them."""
 
     shelf: Shelf
     query: Query

@@ -20,8 +20,8 @@ _SHORTEST_PREFIX = 3
 def scored_by_name(
     index: PublishedIndex, query: Query, called: Mapping[str, list[int]], limit: int
 ) -> tuple[Numbers, Scores]:
-    """The documents that a query names, with their scores, rows ascending: an id scores most, then exact names (first in
-    the query's spelling), then at most `limit` names that begin so, shorter ones first.
+    """The documents that a query names, with their scores, rows ascending: an id scores most, then exact names (first
+    in the query's spelling), then at most `limit` names that begin so, shorter ones first.
 
     `called` has the rows of documents by name, in small letters, for the names of the query.
     """

@@ -14,8 +14,8 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 
 
 class Shelf:
-    """The documents of several indexes, numbered through index after index, row after row, and which of them the filters
-    allow."""
+    """The documents of several indexes, numbered through index after index, row after row, and which of them pass the
+    filters."""
 
     def __init__(self, indexes: Sequence[PublishedIndex], filters: Filters = ANYTHING) -> None:
         self.indexes = indexes

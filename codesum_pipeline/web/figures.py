@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.evaluation.records import EVERY_CATEGORY
-from codesum_pipeline.evaluation.scores import NDCG
 from codesum_pipeline.llm.ledger import every_attempt
 from codesum_pipeline.llm.totals import Totals, total_by
 from codesum_pipeline.model.documents import LEVELS

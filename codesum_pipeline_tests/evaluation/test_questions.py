@@ -11,7 +11,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 FULL = Question(
     id="shop/1",
     query="where is tax added? — überall",
-    relevant=(AnswerPlace("shop/cart.py", 4, 9), AnswerPlace("shop/tax.py", is_secondary=True)),
+    relevant=(AnswerPlace("shop/cart.py", 4, 9), AnswerPlace("shop/tax.py", secondary=True)),
     cited_symbols=(AnswerPlace("shop/cart.py", 4, 9, "Cart.total", "function"),),
     category="where",
     language="python",

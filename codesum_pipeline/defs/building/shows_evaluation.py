@@ -2,10 +2,9 @@
 
 from codesum_pipeline.defs.building.plots import lines
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, Markdown, Value, Values
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE
+from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE, NDCG
 from codesum_pipeline.evaluation.lift import lift_markdown
 from codesum_pipeline.evaluation.records import last_lift
-from codesum_pipeline.evaluation.scores import NDCG
 from codesum_pipeline.model.markdown import table
 from codesum_pipeline.store.workspace import Workspace
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 from codesum_pipeline.defs.building.health import known_share
 from codesum_pipeline.defs.building.run_notes import change_of
 from codesum_pipeline.defs.building.values import Markdown
-from codesum_pipeline.evaluation.evaluate import ALL
+from codesum_pipeline.evaluation.evaluate import ALL, NDCG
 from codesum_pipeline.evaluation.records import EVERY_CATEGORY
-from codesum_pipeline.evaluation.scores import NDCG
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
 from codesum_pipeline.model.avoided import AvoidanceReason
 from codesum_pipeline.model.documents import HistoryEvent
