@@ -1,1 +1,1 @@
-"""Hits become numbers: how well questions with known answers are answered, and by what."""
+"""How well a search answers questions with known answers, and which lanes and texts contribute."""

@@ -1,9 +1,7 @@
 """How far a mean over questions can be trusted: percentile intervals by resampling the questions.
 
-Two ways to ask are compared in pairs, question by question: what makes one
-question harder than another then cancels out, and a difference shows that the
-two means by themselves would hide. (Efron and Tibshirani 1993, chapter 13;
-for search, Sakai 2006.)
+Two ways of asking are compared in pairs, question by question: the difficulty of each question then cancels out, and a
+difference shows that the two means alone would hide. (Efron and Tibshirani 1993, chapter 13; for search, Sakai 2006.)
 """
 
 from collections.abc import Sequence
@@ -15,7 +13,7 @@ import numpy.typing as npt
 
 # The same questions give the same interval.
 _SEED = 20_260_101
-# How many numbers are held at once, of 8 bytes each.
+# The most numbers in memory at once, of 8 bytes each.
 _HELD = 5_000_000
 
 Numbers = npt.NDArray[np.float64]
@@ -31,7 +29,7 @@ class Interval:
 
     @property
     def is_clear(self) -> bool:
-        """Whether a difference is told apart from none."""
+        """Whether a difference is distinguishable from none."""
         return self.low > 0 or self.high < 0
 
 
@@ -65,7 +63,7 @@ def _resampled_means(values: Numbers, samples: int) -> Numbers:
         _times_drawn(len(values), min(rows, samples - start), start) @ values / len(values)
         for start in range(0, samples, rows)
     ]
-    # What is left of a sum after so many digits depends on the machine that added it up.
+    # Further digits of a sum depend on the machine.
     return np.concatenate(means).round(12)
 
 

@@ -1,8 +1,7 @@
-"""Questions from a repository's history: what a commit says it does, and the functions that it changed.
+"""Questions from a repository's history: the first line of a commit's message, and the functions that it changed.
 
-A commit's first line is how people of the project speak of their code. What it
-changed is found by parsing the files before and after: a function is touched
-when its canonical source differs, so comments and layout do not count.
+The first line shows how the project's people speak of their code. The files are parsed before and after the commit: a
+function is changed when its canonical source differs, so comments and layout do not count.
 """
 
 import re
@@ -25,7 +24,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 CATEGORY = "commit"
 LEAST_WORDS = 4
-# What touches more is about more than its first line says.
+# A commit that changes more is about more than its first line says.
 MOST_FILES = 5
 MOST_FUNCTIONS = 5
 # Files of any kind: tests, change logs and documents come along with a change of code.
@@ -37,7 +36,7 @@ _REFERENCE = re.compile(
     r"\s*\((?:GH-|#|!)\d+(?:,\s*(?:GH-|#|!)\d+)*\)|(?:\b(?:closes?|fix(?:es)?|refs?|see)\s+)?(?:GH-|#)\d+\b",
     re.IGNORECASE,
 )
-# What such a commit changes has nothing to do with what its words mean.
+# The changes of such commits have nothing to do with the words of their messages.
 _CHORE = re.compile(
     r"\b(?:merge|revert|reverts|bump|typos?|docstrings?|docs?|documentation|whitespace|lint|linter|flake8|mypy|ruff|black|isort|prettier|eslint|gofmt|"
     r"rustfmt|clippy|pre-commit|reformat|format(?:ting)? (?:code|with|files?)|code style|change ?log|release|version|"
@@ -57,7 +56,7 @@ class _Function:
 
 @dataclass(frozen=True, slots=True)
 class _FunctionPlace:
-    """Where a function stands now."""
+    """Where a function of the index stands."""
 
     id: str
     type: SymbolType
@@ -70,7 +69,7 @@ class _FunctionPlace:
 def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None = None) -> list[Question]:
     """Questions from the last `commits` commits of the first-parent line, newest first; none without a history.
 
-    Merges are among them and ask nothing: what is asked then is the same however much of the history is at hand.
+    Merges count among them and give no question, so that the questions do not depend on how much history is at hand.
     """
     tests = read_tests(ws.tables, ws.key)
     files = {
@@ -84,7 +83,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
     places = {place.id: place for place in ws.tables.read_rows("symbols", ws.key, _FunctionPlace)}
     found = []
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
-        # What one commit found a file to be, the one before it left.
+        # The version of a file before one commit is the version after an earlier one.
         functions_of = cache(partial(_functions, blobs, files))
         for commit in commits_with_changes(ws, commits):
             changes = [change for change in commit.changes if change.path in files]
@@ -100,13 +99,13 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
 
 
 def clean_subject(subject: str) -> str:
-    """What a commit's first line says in words; nothing where it says too little, or is about a chore."""
+    """The words of a commit's first line; empty where there are too few, or it is about a chore."""
     text = _PREFIX.sub("", _REFERENCE.sub("", subject)).strip(" .,:;-")
     return text if len(text.split()) >= LEAST_WORDS and not _CHORE.search(subject) else ""
 
 
 def _touched(functions_of: Callable[[str, str | None], list[_Function]], changes: Sequence[FileChange]) -> list[str]:
-    """The ids of the innermost functions that are new or say something else, in order."""
+    """The ids of the innermost functions that are new or whose code differs, in order."""
     found: list[str] = []
     for change in changes:
         before = {symbol.id: symbol.content_hash for symbol in functions_of(change.path, change.before)}
@@ -118,7 +117,7 @@ def _touched(functions_of: Callable[[str, str | None], list[_Function]], changes
 
 
 def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, blob: str | None) -> list[_Function]:
-    """The functions of one version of a file; none where there is none, or none that can be read."""
+    """The functions of one version of a file; none where it does not exist or cannot be read."""
     if blob is None:
         return []
     try:

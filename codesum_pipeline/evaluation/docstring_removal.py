@@ -1,8 +1,7 @@
-"""The source of a file without the docstrings of some definitions, every line where it was.
+"""The source of a file without the docstrings of some definitions; line numbers stay the same.
 
-Whatever is made from the file afterwards (canonical sources, texts, terms,
-vectors) cannot know what they said. A docstring in an unusual place stays, and
-whoever asks must look whether it is gone.
+Nothing made from the file afterwards (canonical sources, texts, terms, vectors) has their words. A docstring in an
+unusual place is not removed, so the caller must check.
 """
 
 import ast
@@ -10,7 +9,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterator
 
-# Whole lines that are comments; a `#` is one in some languages only.
+# Beginnings of comment lines; `#` is one in some languages only.
 _LINE_COMMENTS = ("//", "--", "%")
 _HASH_LANGUAGES = frozenset({"bash", "elixir", "ruby"})
 # How a comment of several lines ends, and how it begins.
@@ -38,7 +37,7 @@ def without_docstrings(text: str, language: str, starts: Collection[int]) -> str
 
 
 def _without_strings(text: str, starts: frozenset[int]) -> str:
-    """Each docstring becomes `...`, which says nothing, and as many line ends as it had."""
+    """Each docstring becomes `...` and as many line ends as it had."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -71,7 +70,7 @@ def _docstring_spans(tree: ast.Module, line_starts: list[int], starts: frozenset
 
 
 def _withdraw_attribute(lines: list[str], start: int) -> None:
-    """Elixir's own way to say that there is none, in place of a `@doc` among the attributes that begin at `start`."""
+    """Replace a `@doc` among the attributes that begin at `start` with `@doc false`."""
     number = start
     while number < len(lines) and (
         found := _ELIXIR_DOC.match(lines[number].strip()) or _ATTRIBUTE.match(lines[number])
@@ -106,7 +105,7 @@ def _comment_above(lines: list[str], start: int, *, has_hash: bool) -> Iterator[
 
 
 def _block_start(lines: list[str], number: int) -> int | None:
-    """Where the comment begins that is all of the lines from there to `number`; None where no comment ends there."""
+    """Where the comment begins that ends in the line `number`; None where none does."""
     line = lines[number].strip()
     for end, opening in _BLOCKS:
         if not line.endswith(end):

@@ -1,4 +1,4 @@
-"""Questions asked in several ways, and what came of each."""
+"""Questions asked in several ways, and the measures of each answer."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights, has_lan
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSetup:
-    """One way to ask. A question with a level of its own is asked at that level, or not at all by this setup."""
+    """One way of asking. A question with a level is asked at that level, or not at all where the setup lacks it."""
 
     name: str
     lanes: tuple[Lane, ...] = LANES
@@ -34,9 +34,9 @@ class EvaluationSetup:
 
 
 ALL = EvaluationSetup("all lanes")
-# The baseline: the lanes that no written text enters.
+# The baseline: the lanes without written texts.
 CODE_ONLY = EvaluationSetup("code only", lanes=(Lane.CODE, Lane.SYMBOL))
-# Where the very function is looked for, files and folders would only take its place.
+# A question about one function: files and folders would only take its place.
 SYMBOLS = EvaluationSetup("functions and classes", levels=(Level.FUNCTION, Level.CLASS))
 EACH_LANE = tuple(EvaluationSetup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
 EACH_LEVEL = tuple(EvaluationSetup(f"level {level}", levels=(level,)) for level in LEVELS)
@@ -44,7 +44,7 @@ SETUPS = (ALL, CODE_ONLY, *EACH_LANE, *EACH_LEVEL)
 
 
 def setups_for(index: PublishedIndex) -> tuple[EvaluationSetup, ...]:
-    """The setups, without lanes that an index was built without."""
+    """The setups whose lanes an index has."""
     return tuple(
         setup for setup in SETUPS if all(has_lane(index, lane) for lane in setup.lanes) or setup.lanes == LANES
     )
@@ -52,7 +52,7 @@ def setups_for(index: PublishedIndex) -> tuple[EvaluationSetup, ...]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """What one setup made of one question; `top` are the ids of the documents found, best first."""
+    """The answer of one setup to one question; `top` are the ids of the hits, best first."""
 
     question: Question
     setup: str
@@ -72,16 +72,17 @@ def evaluate(
 ) -> list[QuestionResult]:
     """Ask every question in every way: setup by setup, in the order of the questions.
 
-    With a guard, a question that fails in one way is answered in none: ways are compared question by question.
-
-    Raises `ConfigurationError` for a question about a repository that is not
-    among the indexes.
+    With a guard, a question that fails in one way counts in none: ways are compared question by question. Raises
+    `ConfigurationError` for a question about a repository that is not among the indexes.
     """
-    asked = [(question, _indexes_asked(indexes, question)) for question in questions]
-    total = len(setups) * len(asked)
+    routed = [(question, indexes_of(indexes, question)) for question in questions]
+    for question, among in routed:
+        if not among:
+            raise ConfigurationError(f"question {question.id!r}: repository {question.repo!r} is not indexed")
+    total = len(setups) * len(routed)
     answers: list[QuestionResult] = []
     for position, setup in enumerate(setups):
-        for number, (question, among) in enumerate(asked, start=position * len(asked) + 1):
+        for number, (question, among) in enumerate(routed, start=position * len(routed) + 1):
             if levels := setup.levels_for(question):
                 with guarded(guard, question.id):
                     answers.append(_ask(question, among, setup, levels, embedder))
@@ -96,13 +97,6 @@ def indexes_of(indexes: Sequence[PublishedIndex], question: Question) -> list[Pu
     return [index for index in indexes if index.repo == question.repo] or [
         index for index in indexes if index.slug == question.repo
     ]
-
-
-def _indexes_asked(indexes: Sequence[PublishedIndex], question: Question) -> list[PublishedIndex]:
-    found = indexes_of(indexes, question)
-    if not found:
-        raise ConfigurationError(f"question {question.id!r}: repository {question.repo!r} is not indexed")
-    return found
 
 
 def _ask(
@@ -134,7 +128,7 @@ _OF_SYMBOLS = (Level.FUNCTION, Level.CLASS)
 
 
 def score(answer: QuestionResult) -> float:
-    """Where the very function or class is asked for, how early it comes; else nDCG@10 of the files."""
+    """One number for comparing evaluations: the MRR of the wanted function or class, else nDCG@10 of the files."""
     if answer.question.level in _OF_SYMBOLS and FUNCTION_MRR in answer.measures:
         return answer.measures[FUNCTION_MRR]
     return answer.measures[NDCG]

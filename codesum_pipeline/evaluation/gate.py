@@ -1,9 +1,8 @@
 """The promotion gate: an index that answers worse than the published one is not published.
 
-Both are judged by the same questions, in pairs. An index is held back only
-where the whole interval of the difference lies beyond the margin: a held index
-grows older with every commit, so chance, which moves any mean of a few hundred
-questions by some hundredths, must not hold one.
+Both answer the same questions, compared in pairs. A candidate is held back only where the whole interval of the
+difference lies beyond the margin: chance moves any mean of a few hundred questions by some hundredths, and must not
+hold back an index, since the published one grows older with every commit.
 """
 
 import json
@@ -21,13 +20,13 @@ from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace
 
-# Fewer say more about the questions than about the index.
+# With fewer questions, chance decides.
 LEAST_QUESTIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreComparison:
-    """Two indexes by the same questions: mean scores, and the interval of what the second has more."""
+    """Two indexes by the same questions: mean scores, and the interval of the second's gain."""
 
     questions: int
     before: float
@@ -40,7 +39,7 @@ class ScoreComparison:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A candidate that was not published, and all that this rested on."""
+    """A candidate that was held back, with all facts that decided this."""
 
     fingerprint: str
     published: str
@@ -50,7 +49,7 @@ class Hold:
 
 
 def publish_unless_worse(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
-    """Publish the candidate, or keep what is published and note why."""
+    """Publish the candidate, or keep the published index and note why."""
     present = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key), read_content=ws.force)
     because = _objection(ws, present) if present else None
     if present is None or because is None:
@@ -65,7 +64,7 @@ def publish_unless_worse(ws: Workspace, *, progress: Progress = no_progress) -> 
 
 
 def standing_hold(layout: HomeLayout, key: str, options: EvaluationOptions, *, fingerprint: str) -> Hold | None:
-    """The hold that a build of this fingerprint would end with again; None where anything is different now."""
+    """The hold that a build of this fingerprint would end with again; None where any of its facts changed."""
     try:
         content, published = layout.hold(key).read_bytes(), layout.published(key).readlink().name
     except OSError:
@@ -74,7 +73,7 @@ def standing_hold(layout: HomeLayout, key: str, options: EvaluationOptions, *, f
 
 
 def hold_again(content: bytes, options: EvaluationOptions, *, published: str, fingerprint: str) -> Hold | None:
-    """As `standing_hold`, of what a file of a hold says."""
+    """As `standing_hold`, from the content of a hold's file."""
     if not options.gate:
         return None
     try:
@@ -86,10 +85,10 @@ def hold_again(content: bytes, options: EvaluationOptions, *, published: str, fi
 
 
 def compare(ws: Workspace, published: str, candidate: str) -> ScoreComparison | None:
-    """Two content digests by the questions that both were asked; None where these are too few.
+    """Compare two content digests by the questions that both answered; None where these are too few.
 
-    A question about a file that the repository no longer has is left out; one
-    about a file that it has and the index has not counts.
+    A question about a file that the repository no longer has is left out; one about a file that only the index lacks
+    counts.
     """
     paths = set(ws.tables.read("files", ws.key, columns=["path"])["path"].to_pylist())
     before = {row["asked"]: row["score"] for row in stored_answers(ws, published)}
@@ -105,7 +104,7 @@ def compare(ws: Workspace, published: str, candidate: str) -> ScoreComparison | 
 
 
 def _objection(ws: Workspace, present: Version) -> str | None:
-    """Why the candidate must not be published; None where it may be."""
+    """The reason against publishing the candidate, or None."""
     options = ws.options.evaluation
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
     published = present.manifest["content_digest"]

@@ -1,8 +1,8 @@
 """The lift ledger: what do written texts add to an index of code, and what did they cost?
 
-The same questions are asked of the code alone, of an index with texts that were
-put together from the code, and, where there are any, with texts that a model
-wrote. Each step is compared with the one before, question by question.
+The same questions are asked of an index of code alone, of one with extractive texts, and, where there are any, of one
+with texts that a model wrote. Each is compared with the one before, question by question, also by whether an author
+documented the code that answers.
 """
 
 from collections import defaultdict
@@ -29,7 +29,8 @@ UNDOCUMENTED = "undocumented"
 
 @dataclass(frozen=True, slots=True)
 class DocumentedCode:
-    """The ids of documented documents, and of each file's symbols where they stand: id, qualified name, lines."""
+    """The ids of documents whose code has an author's documentation, and the symbols of each file: id, qualified name,
+    lines."""
 
     ids: frozenset[str]
     symbols: Mapping[str, Sequence[tuple[str, str, int, int]]]
@@ -49,13 +50,13 @@ class DocumentedCode:
         return DOCUMENTED if id_ in self.ids else UNDOCUMENTED
 
     def group_of(self, question: Question) -> str:
-        """That of most documents that answer."""
+        """The group of most documents that answer."""
         targets = question.symbols or question.relevant
         told = sum(self.group(self._id_of(target)) == DOCUMENTED for target in targets)
         return DOCUMENTED if 2 * told >= len(targets) else UNDOCUMENTED
 
     def _id_of(self, target: AnswerPlace) -> str:
-        """The smallest symbol of that name or around those lines, else the file."""
+        """The smallest symbol of a place's name or around its lines, else its file."""
         found = [
             (end - start, id_)
             for id_, name, start, end in self.symbols.get(target.file_path, ())
@@ -78,7 +79,7 @@ Dollars = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One kind of texts: the answers that an index with them gives, and what they cost, by level and by group."""
+    """One kind of texts: the answers of an index with them, and their price by level and by group."""
 
     texts: str
     answers: Sequence[QuestionResult]
@@ -130,9 +131,8 @@ def lift_report(
 def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progress: Progress = no_progress) -> Lift:
     """Compare the kinds of texts that a repository has by answers that were given by code alone and by all lanes.
 
-    Docstrings that were held out count where no model wrote: its texts were
-    written with the docstrings in sight. What extractive texts would have
-    answered is asked then, unless embedding them has a price.
+    Questions from held-out docstrings count only where no model wrote texts, since a model saw the docstrings. Where a
+    model wrote, an index with extractive texts is built and asked, too, unless embedding has a price.
     """
     cost_usd = _cost_of_models(ws)
     if cost_usd is not None:
@@ -192,7 +192,7 @@ def lift_markdown(lift: Lift) -> str:
 
 
 def savings(lift: Lift) -> list[str]:
-    """For each group in which a model's texts gained nothing: what they cost, and which setting stops that."""
+    """For each group in which a model's texts gained nothing: their price, and the setting that avoids it."""
     return [
         f"What {_WHO[row.level]} documented gained nothing by the model's texts ({row.gain.mean:+.3f}, "
         f"{row.questions} questions): they cost ${row.cost_usd:.2f}, which `{_STOPS[row.level]}` would save."
@@ -236,7 +236,7 @@ def _by_level(answers: Sequence[QuestionResult], groups: Mapping[str, str]) -> d
 
 
 def _cost_of_models(ws: Workspace) -> dict[str, float] | None:
-    """What the texts that models wrote cost, by level; None where there are none."""
+    """The price of the texts that models wrote, by level; None where there are none."""
     paid = _paid(ws)
     if not paid:
         return None
@@ -258,7 +258,7 @@ def _paid(ws: Workspace) -> list[tuple[str, str, float]]:
     documents = ws.tables.read("documents", ws.key, columns=["id", "type", "text_hash", "written_by"])
     by_model = documents.filter(pc.equal(documents["written_by"], WrittenBy.LLM.value))
     history = ws.tables.read("document_history", ws.key, columns=["id", "text_hash", "cost_usd"]).to_pylist()
-    # A text that left and came back from the cache was paid for when it was first written.
+    # A text from the cache was paid for when it was first written.
     paid: defaultdict[tuple[str, str], float] = defaultdict(float)
     for row in history:
         paid[row["id"], row["text_hash"]] += row["cost_usd"]

@@ -1,11 +1,9 @@
 """The measures of one answered question.
 
-`ndcg@10` is the list metric that code search benchmarks publish: the first ten
-hits as they came, the rank of the first that covers each target, binary gain,
-so that ten different files do better than ten places of one file. `file_*`
-look at files in the order in which they are first named; `function_*` at hits
-that are the very function or class; `module_*` at folders that hold a target.
-`acc` is strict: every target within the first k.
+`ndcg@10` is the list metric that code search benchmarks publish: of the first ten hits, the rank of the first that
+covers each target, with binary gain, so that ten different files do better than ten places of one file. `file_*` count
+files in the order of their first hits; `function_*` hits that are the wanted function or class; `module_*` folders that
+hold a target. `acc` is strict: every target within the first k.
 """
 
 import math
@@ -21,17 +19,17 @@ PAGE = 10
 # How many hits the measures look at.
 DEPTH = max(CUTOFFS)
 
-# The published figures of this benchmark take a target's lines into account; elsewhere a relevant place's lines say
-# what was quoted, and its file is what is asked for.
+# The published figures of this benchmark count a target's lines; elsewhere the lines of a relevant place are a
+# quotation, and its file is the target.
 _SOURCE_WITH_SPANS = "semble"
 
 Measures = dict[str, float]
 
 
 def measure(question: Question, hits: Sequence[Hit], *, levels: Sequence[Level] = LEVELS) -> Measures:
-    """Every measure that the question's targets and the levels asked allow, by name; all lie between 0 and 1.
+    """Every measure, between 0 and 1, that the question's targets and the levels allow, by name.
 
-    Folders are judged where nothing but folders was asked: among files they are not what is looked for.
+    Folders are measured only where they are the only level.
     """
     if tuple(levels) == (Level.MODULE,):
         return _module_measures(question.relevant, hits)
@@ -52,7 +50,7 @@ def _list_ndcg(question: Question, hits: Sequence[Hit]) -> float:
 
 
 def _covers(hit: Hit, target: AnswerPlace, *, spans_count: bool) -> bool:
-    """Whether a hit's path is the target's, of which one may be written from a deeper root, and its lines touch."""
+    """Whether a hit has the target's path, counted from the same root or a deeper one, and shares its lines."""
     return _same_path(hit.file_path, target.file_path) and not (
         spans_count and hit.start_line is not None and target.start_line is not None and not _overlap(hit, target)
     )
@@ -86,12 +84,12 @@ def _module_measures(relevant: Sequence[AnswerPlace], hits: Sequence[Hit]) -> Me
 
 
 def _is_above(hit: Hit, target: AnswerPlace) -> bool:
-    """Whether a folder is the target or holds it. That the root holds all says nothing."""
+    """Whether a folder is the target or holds it; the root does not count."""
     return hit.type == Level.MODULE and f"{target.file_path}/".startswith(f"{hit.file_path}/")
 
 
 def _ranked(name: str, ranks: Sequence[int], wanted: int) -> Measures:
-    """What follows from the ranks, from 0, at which some of the `wanted` targets were found."""
+    """The measures of the ranks, from 0, of those of the `wanted` targets that were found."""
     best = min(ranks, default=PAGE)
     measures = {f"{name}_mrr@{PAGE}": 1 / (best + 1) if best < PAGE else 0.0}
     for k in CUTOFFS:

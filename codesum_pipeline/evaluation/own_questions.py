@@ -1,4 +1,9 @@
-"""Ground truth that a repository brings along, free and offline: its docstrings and its history."""
+"""Ground truth that a repository has itself, free and offline: its docstrings and its history.
+
+The first sentence of a docstring says in a person's words what a function or class does. An index from which the
+docstring was removed is asked this sentence: the function is then found only by its name, its code and the texts made
+from these.
+"""
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,13 +37,13 @@ from codesum_pipeline.summaries.documentation.docstrings import read_docstring
 
 CATEGORY = "docstring"
 LEVELS_ASKED = (Level.FUNCTION, Level.CLASS)
-# Fewer words name a thing rather than say what it does.
+# Fewer words are a name rather than a description.
 LEAST_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class DocstringSource:
-    """A function or class with a docstring, as `symbols` has it."""
+    """A function or class with a docstring: columns of `symbols`."""
 
     id: str
     type: str
@@ -52,7 +57,7 @@ class DocstringSource:
 
 
 def is_held_out(question: Question) -> bool:
-    """Whether a question is a docstring of the repository: asked in a copy without it."""
+    """Whether a question is a docstring of the repository, which is asked in a copy without it."""
     return question.source == "own" and question.category == CATEGORY
 
 
@@ -64,7 +69,7 @@ def held_out(
     guard: FailureGuard | None = None,
     progress: Progress,
 ) -> Iterator[tuple[PublishedIndex, list[Question]]]:
-    """An index without the docstrings of some functions and classes, and the questions that these are."""
+    """An index without the docstrings of some functions and classes, and the questions made of these."""
     with scratch_of(ws) as scratch:
         make_scratch(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
         _remove_docstrings(ws, scratch, [symbol for symbol, _ in wanted], guard)
@@ -78,11 +83,10 @@ def held_out(
 def sample_documented(
     ws: Workspace, sample: int, *, guard: FailureGuard | None = None
 ) -> list[tuple[DocstringSource, str]]:
-    """Up to `sample` functions and as many classes, those whose ids have the smallest hashes, with what their
-    docstrings say first.
+    """Up to `sample` functions and as many classes, those whose ids have the smallest hashes, with the first sentences
+    of their docstrings.
 
-    A hash has nothing to do with what is likely to be found, and most of a
-    sample stays the same from commit to commit.
+    A hash does not depend on how easily a function is found, and most of a sample stays the same from commit to commit.
     """
     files = ws.tables.read_rows("files", ws.key, SourceFile)
     left_out = {file.path for file in files if file.is_vendored} | read_tests(ws.tables, ws.key)
@@ -102,7 +106,7 @@ def _digest(text: str) -> str:
 
 
 def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
-    """Empty where there is none."""
+    """The first sentence of a docstring, or an empty text."""
     with guarded(guard, symbol.id):
         return _read_first_sentence(symbol)
     return ""
@@ -118,7 +122,7 @@ def _read_first_sentence(symbol: DocstringSource) -> str:
 
 
 def _is_telling(symbol: DocstringSource, said: str) -> bool:
-    """Whether a sentence is prose that says more than the name does."""
+    """Whether a sentence is prose with more words than the name has."""
     return len(said.split()) >= LEAST_WORDS and not set(tokenize(said)) <= set(tokenize(symbol.qualified_name))
 
 
@@ -139,7 +143,7 @@ def _question(ws: Workspace, symbol: DocstringSource, said: str) -> Question:
 def _remove_docstrings(
     ws: Workspace, scratch: Workspace, symbols: Sequence[DocstringSource], guard: FailureGuard | None
 ) -> None:
-    """Write the files of these symbols again, without their docstrings, as blobs of the scratch's mirror."""
+    """Write the files of these symbols without their docstrings, as blobs of the scratch's mirror."""
     starts: dict[str, set[int]] = {}
     for symbol in symbols:
         starts.setdefault(symbol.file_path, set()).add(symbol.start_line)
@@ -155,7 +159,7 @@ def _remove_docstrings(
 def _edited(
     ws: Workspace, files: Sequence[SourceFile], starts: Mapping[str, Collection[int]], guard: FailureGuard | None
 ) -> Iterator[bytes]:
-    """The files without the docstrings; one that fails keeps them, and they are not asked for."""
+    """The files without the docstrings; a file that fails keeps them, and they give no questions."""
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         for file in files:
             text = edited = decode_text(blobs.read(file.blob), file.language)
@@ -185,7 +189,7 @@ def _without_docstring(scratch: Workspace) -> set[str]:
     return set(symbols.filter(pc.is_null(symbols["docstring"]))["id"].to_pylist())
 
 
-# Changed with what is asked: earlier answers are then no measure for later ones.
+# Raised with each change of the questions, which makes earlier answers incomparable.
 OWN_QUESTIONS_VERSION = "3"
 DEFAULT_SAMPLE = 200
 DEFAULT_COMMITS = 300
@@ -203,9 +207,9 @@ def ask_own_questions(
 ) -> list[QuestionResult]:
     """The answers to a repository's own questions, in each of several ways.
 
-    `index` is made from the tables of `ws`. Docstrings of up to `sample`
-    functions and classes are asked in a copy without them, the messages of the
-    last `commits` commits in `index` itself. `guard` keeps what fails of them; without one it is raised.
+    `index` is made from the tables of `ws`. Docstrings of up to `sample` functions and classes are asked in a copy
+    without them, the messages of the last `commits` commits in `index` itself. A `guard` collects failures; without
+    one they are raised.
     """
     embedder = embedder_of(ws.options)
     questions = commit_questions(ws, commits=commits, guard=guard)

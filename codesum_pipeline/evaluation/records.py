@@ -1,7 +1,7 @@
-"""What the warehouse keeps of evaluations: figures and lift over time, and the last answers question by question.
+"""The tables of evaluations: figures and lift over time, and the last answers question by question.
 
-Figures and the lift ledger are appended; answers are those of the last evaluated index and of the
-published one, which the gate compares.
+Figures and the lift ledger are appended; answers are those of the last evaluated index and of the published one, which
+the gate compares.
 """
 
 from collections import defaultdict
@@ -22,29 +22,29 @@ from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 
 EVERY_CATEGORY = "all"
-# One for lists, files and functions each, and what a reader of one page misses.
+# One for lists, files and functions each, and the recalls of one page.
 METRICS = (NDCG, "file_mrr@10", "file_recall@10", FUNCTION_MRR, "function_recall@10")
-# Evaluations whose figures are kept: years of nightly ones.
+# How many evaluations keep their figures: years of nightly ones.
 KEPT = 1_000
 # Bounds to three digits need no more.
 _RESAMPLED = 2_000
 _TOP_KEPT = 5
-# The one row of an evaluation that found no question to ask.
+# The one row of an evaluation without questions.
 _NOTHING = {"setup": ALL.name, "category": EVERY_CATEGORY, "metric": NDCG, "questions": 0} | dict.fromkeys(
     ("mean", "low", "high"), 0.0
 )
-# Figures without when and in which run they were taken.
+# Figures without their time and run.
 _CONTENT = ["sequence", "content_digest", "asked", "setup", "category", "metric", "questions", "mean", "low", "high"]
 
 
 def question_key(question: Question) -> str:
-    """Equal where the same is asked, for the same places, of the same search."""
+    """A hash that is equal for the same query, with the same answers, to the same search."""
     places = [[target.file_path, target.symbol] for target in (*question.relevant, *question.cited_symbols)]
     return hash_of([question.query, question.level, places, metadata.version("codesum-pipeline")])
 
 
 def ensure_tables(ws: Workspace) -> None:
-    """A repository that was never evaluated has tables without rows."""
+    """Write empty tables for a repository that was never evaluated."""
     for name in ("evaluations", "evaluation_answers", "evaluation_lift"):
         if ws.tables.readable_path(name, ws.key) is None:
             ws.tables.write(name, ws.key, TABLES[name].schema.empty_table())
@@ -67,7 +67,7 @@ def add_figures(
     rows = pa.Table.from_pylist([when | row for row in _figures(answers) or [_NOTHING]], schema=table.schema)
     kept = table.filter(pc.greater(table["sequence"], sequence - KEPT))
     _add_lift(ws, lift, sequence)
-    # Last, since it says that there was an evaluation.
+    # Last, since its rows mean that the evaluation is complete.
     ws.tables.write("evaluations", ws.key, pa.concat_tables([kept, rows]))
 
 
@@ -100,12 +100,12 @@ def last_lift(ws: Workspace) -> Lift:
 
 
 def figures_hash(ws: Workspace) -> str:
-    """A hash of all figures, apart from when and in which run they were taken."""
+    """A hash of all figures without their times and runs."""
     return ws.tables.content_hash("evaluations", ws.key, columns=_CONTENT) or ""
 
 
 def answer_rows(answers: Iterable[QuestionResult], *, content_digest: str) -> list[dict[str, Any]]:
-    """What is kept of the answers of all lanes together."""
+    """The rows for the answers of all lanes together."""
     return [
         {
             "content_digest": content_digest,
@@ -137,7 +137,7 @@ def keep_answers(ws: Workspace, rows: Sequence[dict[str, Any]]) -> None:
 
 def _add_lift(ws: Workspace, lift: Lift, sequence: int) -> None:
     table = ws.tables.read("evaluation_lift", ws.key)
-    # A build that was killed after this one was written takes the same number again.
+    # A build that was killed after it wrote this table takes the same number again.
     kept = table.filter(pc.and_(pc.greater(table["sequence"], sequence - KEPT), pc.less(table["sequence"], sequence)))
     rows = [
         {

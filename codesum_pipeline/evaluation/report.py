@@ -1,7 +1,7 @@
-"""Answers become tables: by way of asking, against the first way, and by what the questions are about.
+"""Tables of answers: by way of asking, against the first way, and by what the questions are about.
 
-Every mean stands beside its interval, and every difference is taken in pairs:
-over few questions the second digit is chance more often than not.
+Every mean stands beside its interval, and every difference is taken in pairs: over few questions the second digit is
+chance more often than not.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
 from codesum_pipeline.evaluation.evaluate import SYMBOLS, QuestionResult
 
-# What a person compares by; the report for programs has every measure.
+# The measures for people; the report for programs has all.
 HEADLINE = ("ndcg@10", "file_mrr@10", "file_recall@10", "function_recall@10", "function_mrr@10", "module_recall@10")
 
 _GROUPINGS: Mapping[str, Callable[[QuestionResult], str]] = {
@@ -23,20 +23,21 @@ _GROUPINGS: Mapping[str, Callable[[QuestionResult], str]] = {
     "level": lambda answer: answer.question.level or "",
 }
 
-Asked = tuple[str | None, str]
-# How one number is written.
+QuestionKey = tuple[str | None, str]
+# Writes one number.
 Show = Callable[[Interval], str]
 
 _FOOTNOTE = (
     "In brackets the 95 % interval, by 10,000 draws from the questions; differences are taken question by question. "
-    "`ndcg@10` is of the list as it came; `file_…` counts each file once; `function_…` asks for the very function or "
-    "class; `module_…` for a folder above the answer."
+    "`ndcg@10` is of the hits in their order; `file_…` counts each file once; `function_…` counts the wanted function "
+    "or class itself; `module_…` a folder above the answer."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureRow:
-    """Some answers in numbers: each measure over the questions that have it, and latencies of half and of 95 %."""
+    """Some answers in numbers: each measure over the questions that have it, and the median and 95th percentile of
+    latencies."""
 
     label: str
     questions: int
@@ -60,7 +61,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`setups`: one row per way of asking; `differences`: of each from the first; `groups`: the same answers parted."""
+    """`setups` has one row per way of asking, `differences` each way against the first, `groups` the same by group."""
 
     setups: Summary
     differences: Summary
@@ -69,7 +70,7 @@ class Report:
 
 
 def summarize(answers: Sequence[QuestionResult], *, notes: Sequence[str] = ()) -> Report:
-    """Put answers into tables; the first setup is what the others are compared with."""
+    """Put answers into tables; all setups are compared with the first."""
     by_setup = _grouped(answers, lambda answer: answer.setup)
     reference = next(iter(by_setup), "")
     return Report(
@@ -84,14 +85,14 @@ def summarize(answers: Sequence[QuestionResult], *, notes: Sequence[str] = ()) -
             summary
             for name, found in by_setup.items()
             if name in (reference, SYMBOLS.name)
-            for summary in _parted(name, found)
+            for summary in _by_groups(name, found)
         ),
         notes=tuple(notes),
     )
 
 
-def _parted(setup: str, answers: Sequence[QuestionResult]) -> Iterable[Summary]:
-    """One setup's answers by each thing in which its questions differ."""
+def _by_groups(setup: str, answers: Sequence[QuestionResult]) -> Iterable[Summary]:
+    """One setup's answers by each property in which its questions differ."""
     for what, value_of in _GROUPINGS.items():
         groups = _grouped(answers, value_of)
         if len(groups) > 1:
@@ -115,14 +116,14 @@ def _row(label: str, answers: Sequence[QuestionResult]) -> MeasureRow:
 
 
 def _difference(label: str, before: Sequence[QuestionResult], after: Sequence[QuestionResult]) -> MeasureRow:
-    """What changes for the questions that both ways have answered."""
-    shared = {_asked(answer) for answer in before} & {_asked(answer) for answer in after}
-    before, after = ([answer for answer in each if _asked(answer) in shared] for each in (before, after))
+    """The changes for the questions that both ways answered."""
+    shared = {_key(answer) for answer in before} & {_key(answer) for answer in after}
+    before, after = ([answer for answer in each if _key(answer) in shared] for each in (before, after))
     measures = {}
     for name in _names(after):
         old, new = _values(before, name), _values(after, name)
-        if both := [asked for asked in new if asked in old]:
-            measures[name] = paired_interval([old[asked] for asked in both], [new[asked] for asked in both])
+        if both := [key for key in new if key in old]:
+            measures[name] = paired_interval([old[key] for key in both], [new[key] for key in both])
     (p50_before, p95_before), (p50_after, p95_after) = _latencies(before), _latencies(after)
     return MeasureRow(label, len(shared), measures, p50_after - p50_before, p95_after - p95_before)
 
@@ -138,12 +139,12 @@ def _names(answers: Sequence[QuestionResult]) -> list[str]:
     return list(dict.fromkeys(name for answer in answers for name in answer.measures))
 
 
-def _values(answers: Sequence[QuestionResult], name: str) -> dict[Asked, float]:
-    return {_asked(answer): answer.measures[name] for answer in answers if name in answer.measures}
+def _values(answers: Sequence[QuestionResult], name: str) -> dict[QuestionKey, float]:
+    return {_key(answer): answer.measures[name] for answer in answers if name in answer.measures}
 
 
-def _asked(answer: QuestionResult) -> Asked:
-    """A question is known by its id within its repository: two copies of one may ask the same."""
+def _key(answer: QuestionResult) -> QuestionKey:
+    """Ids of questions are unique within a repository: two copies of a repository have the same."""
     return answer.question.repo, answer.question.id
 
 

@@ -1,9 +1,7 @@
 """A second index of a repository, built beside the first from tables that differ in some rows.
 
-It reads what the home holds and writes nothing there. What its rows have in
-common with the home's is carried over, so that it costs what an incremental
-build costs. No model is asked for anything: what one wrote stands where it is
-carried over, and all else is put together from the code.
+It reads the home's tables and writes nothing there. Rows that equal the home's are carried over, so that it costs as
+much as an incremental build. No model is called: texts by a model are carried over, all others are extractive.
 """
 
 import tempfile
@@ -31,29 +29,29 @@ from codesum_pipeline.summaries.plan import plan_summaries
 
 @contextmanager
 def scratch_of(ws: Workspace) -> Iterator[Workspace]:
-    """The same repository, written to a folder that goes with the block."""
+    """The same repository, written to a folder that is deleted after the block."""
     with tempfile.TemporaryDirectory(prefix="codesum-eval-") as folder:
         yield beside(ws, Path(folder))
 
 
 def beside(ws: Workspace, folder: Path) -> Workspace:
-    """The same repository, written to a folder, for which no model is asked."""
+    """The same repository, written to a folder, with options that call no model."""
     layout = HomeLayout(folder)
     tables = TableStore(layout.warehouse, base=ws.tables.root)
-    scratch = replace(ws, layout=layout, tables=tables, force=False, options=_asking_nobody(ws.options))
+    scratch = replace(ws, layout=layout, tables=tables, force=False, options=_without_calls(ws.options))
     lend_indexes(ws, scratch)
     return scratch
 
 
 def write_texts(scratch: Workspace, *, progress: Progress) -> None:
-    """Write the texts that the scratch's symbols and facts ask for; the others are carried over."""
+    """Write the texts of changed symbols and facts; the others are carried over."""
     plan_summaries(scratch, progress=progress)
     for write in (write_functions, write_classes, write_files, write_modules):
         write(scratch, progress=progress)
 
 
 def index_texts(scratch: Workspace, *, progress: Progress) -> PublishedIndex:
-    """Put the scratch's texts into documents and those into an index."""
+    """Make documents of the scratch's texts, and an index of these."""
     assemble_documents(scratch, progress=progress)
     embed_documents(scratch, progress=progress)
     index_terms(scratch, progress=progress)
@@ -62,7 +60,7 @@ def index_texts(scratch: Workspace, *, progress: Progress) -> PublishedIndex:
 
 @contextmanager
 def extractive_copy(ws: Workspace, *, progress: Progress) -> Iterator[PublishedIndex]:
-    """The index as it would be if no model had written any text."""
+    """The index with extractive texts in place of all texts by a model."""
     with scratch_of(ws) as scratch:
         options = scratch.options
         scratch = replace(scratch, options=replace(options, llm=replace(options.llm, enabled=False)))
@@ -73,8 +71,8 @@ def extractive_copy(ws: Workspace, *, progress: Progress) -> Iterator[PublishedI
         yield index_texts(scratch, progress=progress)
 
 
-def _asking_nobody(options: Options) -> Options:
-    """With a cap of no calls, which is put to a provider's backend alone; no price is needed for none."""
+def _without_calls(options: Options) -> Options:
+    """The options with a cap of no calls; only a provider's backend has a cap, and it needs a price."""
     llm = options.llm
     free = (ModelPrice(llm.model, 0.0, 0.0),)
     return replace(options, llm=replace(llm, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free))

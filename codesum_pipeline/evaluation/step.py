@@ -1,4 +1,4 @@
-"""The step between a candidate and its publication: how well does it answer questions?"""
+"""The step between a candidate and its publication: measure how well it answers questions."""
 
 import hashlib
 from collections.abc import Sequence
@@ -42,19 +42,17 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
 
-# Changed with what is measured: figures of the version before are then taken again.
+# Raised with each change of the measures, which makes the figures of earlier versions out of date.
 EVALUATION_VERSION = f"3/{OWN_QUESTIONS_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """The candidate's figures, all lanes together; `asked` is 0 where the last evaluation still stands.
+    """The candidate's figures, all lanes together; `asked` is 0 where the last evaluation is still valid.
 
-    `code_only_ndcg_at_10` is that of an index without any text that was written
-    about the code; `model_texts_gain` is what a model's texts add to the score
-    of extractive ones (of code only where embedding has a price), and
-    `model_texts_cost_usd` what they cost. Without questions, or where
-    evaluation is off, there are no figures.
+    `code_only_ndcg_at_10` is that of an index without written texts; `model_texts_gain` is what a model's texts add to
+    the score of extractive ones (of code alone where embedding has a price), and `model_texts_cost_usd` their price.
+    Without questions, or where evaluation is off, there are no figures.
     """
 
     enabled: bool
@@ -74,7 +72,7 @@ class EvaluationReport:
 
 
 def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:
-    """Add the candidate's figures to `evaluations`, unless it is off or they are there."""
+    """Add the candidate's figures to `evaluations`, unless evaluation is off or they are up to date."""
     ensure_tables(ws)
     if not ws.options.evaluation.enabled or (not ws.force and is_evaluated(ws)):
         return _report(ws, asked=0)
@@ -88,7 +86,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
         rows += _published_answers(ws, published, [answer.question for answer in answers if answer.setup == ALL.name])
     keep_answers(ws, rows)
     lift = lift_of_answers(ws, answers, progress=progress)
-    # Where one failed, these are no figures of what was to be asked: the next build asks again.
+    # Figures without a failed question are incomplete: the next build asks again.
     asked = f"{_asked(ws, candidate)} failed" if guard.failed else _asked(ws, candidate)
     add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, asked=asked)
     report = _report(ws, asked=len({answer.question.id for answer in answers}))
@@ -96,7 +94,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
 
 
 def is_evaluated(ws: Workspace) -> bool:
-    """Whether evaluation is off, or the candidate's figures are the last that were taken, of what is asked now."""
+    """Whether evaluation is off, or the last figures are the candidate's for the present questions."""
     if not ws.options.evaluation.enabled:
         return True
     if ws.tables.readable_path("evaluations", ws.key) is None:
@@ -107,7 +105,7 @@ def is_evaluated(ws: Workspace) -> bool:
 
 
 def questions_digest(options: EvaluationOptions) -> str:
-    """What is asked of a repository, apart from the repository."""
+    """A hash of the questions, apart from the repository."""
     if not options.questions:
         return hash_of([EVALUATION_VERSION, options.sample, options.commits])
     try:
@@ -118,7 +116,7 @@ def questions_digest(options: EvaluationOptions) -> str:
 
 
 def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
-    """The repository's own questions change with its history, which the index does not tell about."""
+    """A hash of the questions and the embedder; a repository's own questions change with its history, too."""
     options = ws.options.evaluation
     history = "" if options.questions else candidate["commit"]
     return hash_of([questions_digest(options), embedder_of(ws.options).model_id, history])
@@ -135,9 +133,9 @@ def _ask(ws: Workspace, index: PublishedIndex, guard: FailureGuard, progress: Pr
 
 
 def _published_answers(ws: Workspace, published: Version, questions: Sequence[Question]) -> list[dict[str, Any]]:
-    """How the published index answers: as it did before it was published, else asked now.
+    """The answers of the published index: those given before its publication, and new ones to other questions.
 
-    Of docstrings it cannot be asked now: what would have to be built without them is gone.
+    Held-out docstrings cannot be asked now, since an index without them would have to be built from its old tables.
     """
     digest = published.manifest["content_digest"]
     stored = stored_answers(ws, digest)
@@ -167,7 +165,7 @@ def _open(ws: Workspace, digest: str) -> PublishedIndex:
 
 
 def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
-    """What the last evaluation found."""
+    """The figures of the last evaluation."""
     enabled = ws.options.evaluation.enabled
     rows = [row for row in (last_figures(ws) if enabled else ()) if row["questions"]]
     every = [row for row in rows if row["category"] == EVERY_CATEGORY]
