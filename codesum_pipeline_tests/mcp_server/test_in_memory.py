@@ -2,6 +2,7 @@ import asyncio
 import json
 import threading
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import anyio
@@ -215,10 +216,12 @@ def test_a_cancelled_call_ends_at_once_and_the_server_goes_on(zoo_home):
 
 
 def test_an_error_of_ours_is_told_without_its_text_and_the_server_goes_on(zoo_home):
+    status = tools_by_name()["status"]
+
+    @wraps(status.answer)
     def fail(call, asked):
         raise RuntimeError("secret")
 
-    status = tools_by_name()["status"]
     broken = replace(status, name="broken", answer=fail)
     tools = [IndexTool(tool, catalogue_of(zoo_home), Path("/")) for tool in (status, broken)]
 
@@ -246,6 +249,7 @@ def test_the_work_of_a_cancelled_call_ends_at_its_next_step(zoo_home, name, argu
     tool, ended = tools_by_name()[name], []
     begun, cancelled = threading.Event(), threading.Event()
 
+    @wraps(tool.answer)
     def answer(call, asked):
         begun.set()
         assert cancelled.wait(30)
