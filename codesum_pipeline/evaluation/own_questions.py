@@ -32,8 +32,7 @@ from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.mirror import make_scratch
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.documentation.doc_comments import read_doc_comment, without_name
-from codesum_pipeline.summaries.documentation.docstrings import read_docstring
+from codesum_pipeline.summaries.documentation.docstrings import read_doc_comment, read_docstring, without_name
 
 CATEGORY = "docstring"
 LEVELS_ASKED = (Level.FUNCTION, Level.CLASS)

@@ -16,9 +16,7 @@ from codesum_pipeline.retrieval.lookup import products
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import Signal
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal, needs_vector, signals_of
-from codesum_pipeline_tests.indexes.synthetic import make_index_workspace, publish
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 

@@ -10,8 +10,13 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline_tests.support.synthetic_indexes import SHOP, make_index_workspace, publish, write_tables
-from codesum_pipeline_tests.indexes.synthetic import SHOP, documents_bytes, make_index_workspace, publish, write_tables
+from codesum_pipeline_tests.support.synthetic_indexes import (
+    SHOP,
+    documents_bytes,
+    make_index_workspace,
+    publish,
+    write_tables,
+)
 
 
 @pytest.fixture

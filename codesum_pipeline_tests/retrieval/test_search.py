@@ -14,9 +14,7 @@ from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal, signals_of
-from codesum_pipeline_tests.indexes.synthetic import SHOP, Definition, Files, make_index_workspace, publish
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, publish
 

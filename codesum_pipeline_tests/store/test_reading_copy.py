@@ -18,8 +18,7 @@ from codesum_pipeline.store.reading_copy import ReadingCopy
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.published_bucket import commit
-from codesum_pipeline_tests.indexes.synthetic import documents_bytes
-from codesum_pipeline_tests.published_bucket import commit
+from codesum_pipeline_tests.support.synthetic_indexes import documents_bytes
 
 
 @pytest.fixture
