@@ -87,6 +87,8 @@ def code_names(text: str) -> Iterable[re.Match[str]]:
 
 def is_foreign_name(name: str, own: Collection[str]) -> bool:
     """Whether a name, as `code_names` finds it, may be that of a neighbour of a document with these own names."""
+    if name.isalpha() and (name.islower() or name[1:].islower()):
+        return False
     bare = name.removesuffix("()")
     first, *rest = _SEPARATOR.split(bare)
     if any(looks_like_code(part) and part.lower() not in own for part in (first, *rest)):

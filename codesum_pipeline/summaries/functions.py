@@ -14,7 +14,7 @@ from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import summary_hash
 from codesum_pipeline.model.options import FilterOptions
-from codesum_pipeline.model.symbols import Symbol, SymbolType
+from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -74,10 +74,9 @@ def want_functions(
                 broken.append(id_)
     # The step that writes meets the same error, and counts it.
     guard = FailureGuard()
-    for symbol in from_table(function_rows(workspace, broken), Symbol) if broken else ():
-        with guard.item(symbol.id):
-            source = shown_source(FunctionInput.of(symbol))
-            wanted[symbol.id] = want_function(symbol.id, writers.get(symbol.id, EXTRACTIVE), source)
+    for given in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
+        with guard.item(given.id):
+            wanted[given.id] = want_function(given.id, writers.get(given.id, EXTRACTIVE), shown_source(given))
     return list(wanted.values())
 
 
@@ -94,11 +93,6 @@ def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[
     names = ["id", "language", "name", "docstring"]
     rows = _some_functions(workspace, ids, names)
     yield from zip(*(rows.column(name).to_pylist() for name in names), strict=True)
-
-
-def function_rows(workspace: Workspace, ids: Collection[str]) -> pa.Table:
-    """The rows of these functions in `symbols`."""
-    return _some_functions(workspace, ids, column_names(Symbol))
 
 
 def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:

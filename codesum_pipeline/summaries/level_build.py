@@ -11,7 +11,6 @@ from codesum_pipeline.model.documents import Cause, Gate, Level, TextRow, Writte
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -20,6 +19,7 @@ from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import parts_of_functions
+from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.writers import (
@@ -126,7 +126,7 @@ class LevelBuild:
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
         names = self.note(writers, rewrites)
-        symbols = parts_of_functions(self.workspace, names, column_names(Symbol)) if names else ()
+        symbols = parts_of_functions(self.workspace, names, column_names(FunctionInput)) if names else ()
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
         done = 0
         for found in pool.map(WriteFunctions(self.stamp), batches):

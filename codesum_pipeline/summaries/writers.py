@@ -24,7 +24,6 @@ from codesum_pipeline.model.documents import (
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
-from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
@@ -254,24 +253,23 @@ class WriteFunctions:
     def __call__(self, batch: FunctionBatch) -> WrittenRows:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
         guard = FailureGuard()
-        symbols = from_table(batch.symbols, Symbol)
+        functions = from_table(batch.symbols, FunctionInput)
         rows = [
-            self._row(symbol, writer, rewrite, before.get(symbol.id), guard)
-            for symbol, writer, rewrite in zip(symbols, batch.writers, batch.rewrites, strict=True)
+            self._row(shown, writer, rewrite, before.get(shown.id), guard)
+            for shown, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
         ]
         return WrittenRows(stored_rows(rows, guard)[1], guard.failures)
 
     def _row(
-        self, symbol: Symbol, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
+        self, shown: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
     ) -> TextRow:
-        with guard.item(symbol.id):
-            shown = FunctionInput.of(symbol)
+        with guard.item(shown.id):
             wanted = want_function(shown.id, writer, shown_source(shown))
             return self.stamp.row(write(shown, writer), wanted, rewrite, before)
-        return self.stamp.row(failed_text(symbol.id), want_failed(symbol.id), rewrite, before)
+        return self.stamp.row(failed_text(shown.id), want_failed(shown.id), rewrite, before)
 
     def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
-        """ExtractiveText here: nothing in a writer kills a process, so the worker was ended from outside."""
+        """Written here: nothing in a writer kills a process, so the worker was ended from outside."""
         return self(batch)
 
 

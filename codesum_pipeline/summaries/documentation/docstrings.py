@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Beyond this a docstring is a manual: what a function is for stands at its start.
 _MAX_LINES = 200
 _MAX_CHARS = 20_000
+# Every style of fields has one of them: `:param x:`, `Args:`, `@param x`, a line below `Parameters`.
+_MARKS_OF_FIELDS = (":", "@", "---")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ def _fields(text: str) -> "ParsedDocstring":
     """What the library finds; nothing in a text that it stumbles over, such as a field without a name."""
     import docstring_parser
 
+    if not any(mark in text for mark in _MARKS_OF_FIELDS):
+        return docstring_parser.Docstring()
     try:
         # Roles look like fields to the library: `:class:`.
         return docstring_parser.parse(without_roles(text))

@@ -49,8 +49,12 @@ class Block:
 
 def read_blocks(text: str, *, in_code: bool = False) -> Iterator[Block]:
     """The blocks in their order; where a text stands `in_code`, quotes and what is set in are code, too."""
+    lines = list(_as_markdown(text, in_code=in_code))
+    if (paragraphs := _only_paragraphs(lines)) is not None:
+        yield from (Block(BlockKind.PARAGRAPH, paragraph) for paragraph in paragraphs)
+        return
     depth: Counter[str] = Counter()
-    for token in _markdown().parse("\n".join(_as_markdown(text, in_code=in_code))):
+    for token in _markdown().parse("\n".join(lines)):
         depth[token.tag] += token.nesting
         is_quoted = depth["blockquote"] > (0 if in_code else 1)
         if token.type == "inline" and not (is_quoted or depth["table"]):
@@ -58,6 +62,20 @@ def read_blocks(text: str, *, in_code: bool = False) -> Iterator[Block]:
             yield Block(BlockKind.HEADING if any(depth[tag] for tag in _HEADINGS) else kind, token.content)
         elif token.type == "html_block" and (tag := token.content.lstrip()[:12].lower()).startswith(_PROSE_TAGS):
             yield Block(BlockKind.HEADING if tag[1] == "h" else BlockKind.PARAGRAPH, token.content)
+
+
+def _only_paragraphs(lines: Iterable[str]) -> list[str] | None:
+    """The paragraphs where every line begins with a letter, so that none begins another block; None elsewhere."""
+    paragraphs: list[list[str]] = [[]]
+    for line in lines:
+        stripped = line.strip()
+        if not stripped:
+            paragraphs.append([])
+        elif stripped[0].isalpha() and (paragraphs[-1] or not line.startswith(" ")):
+            paragraphs[-1].append(line)
+        else:
+            return None
+    return ["\n".join(one).strip() for one in paragraphs if one]
 
 
 @cache

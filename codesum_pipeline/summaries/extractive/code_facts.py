@@ -6,7 +6,7 @@ code are said in words.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, lru_cache, partial
 
 from codesum_pipeline.model.symbols import Fact, Form, Parameter
 from codesum_pipeline.parsing.expressions import bound_names
@@ -63,13 +63,14 @@ class CodeFacts:
         self._receivers = {*_RECEIVERS, *receivers}
         self._empty = self._receivers | _EMPTY_NAMES
         self._raised = {one.names[-1] for one in self.facts.raises if one.names}
+        self._calls = [(one, self._class_made(one)) for one in self.facts.calls]
         self.prefix = self._prefix()
 
     def phrases(self, opening: str) -> Iterator[str]:
         """All that can be said beside what a text opens with, what tells most first; empty ones among them."""
         new = partial(_beside, words=_stems(opening))
         yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
-        yield fact("Yields" if self.facts.is_generator else "Returns", self.result())
+        yield fact("Yields" if self.facts.is_generator else "Returns", self.result)
         yield fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
         yield fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
         yield fact("Creates", new(self._made())[:_MAX_MADE])
@@ -86,6 +87,7 @@ class CodeFacts:
         ]
         return list(dict.fromkeys(told))
 
+    @cached_property
     def result(self) -> str:
         """What comes back: its type where the code says it, else what the values show; "" where neither tells."""
         written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
@@ -124,8 +126,8 @@ class CodeFacts:
         """Calls that lead outward, in source order; of many `new` ones those that tell most."""
         found: dict[str, float] = {}
         calls = {one.names for one in self.facts.calls}
-        for one in sorted(self.facts.calls, key=lambda call: (call.line, len(call.names))):
-            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or self._class_made(one):
+        for one, made in sorted(self._calls, key=lambda call: (call[0].line, len(call[0].names))):
+            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or made:
                 continue
             words = said(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
             if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
@@ -138,13 +140,14 @@ class CodeFacts:
         raised = {one.said for one in self.facts.raises}
         return _beside(telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening))
 
+    @cached_property
     def effects(self) -> dict[str, int]:
         """What it does besides returning, each with one of reads, writes, emits, raises or mutates, and its line."""
         found: dict[str, int] = {}
         for words, line in self._written():
             found.setdefault(f"mutates {words}", line)
-        for one in self.facts.calls:
-            for kind in _outward(one) if one.names and not self._class_made(one) else ():
+        for one, made in self._calls:
+            for kind in _outward(one) if one.names and not made else ():
                 found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
         for one in self.facts.raises:
             is_class = any(name[:1].isupper() for name in one.names)
@@ -217,8 +220,7 @@ class CodeFacts:
                 yield self._chain(one.names), one.line
 
     def _made(self) -> Iterator[str]:
-        for one in self.facts.calls:
-            name = self._class_made(one)
+        for one, name in self._calls:
             is_told = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
             if is_told and not _checks(one.names):
                 yield said(name, self.prefix)
@@ -243,20 +245,20 @@ def telling_texts(texts: Iterable[str]) -> list[str]:
     found: dict[str, float] = {}
     for text in texts:
         shown = message(text).strip(" …:,")
-        words = [word for part in shown.split() for word in split_identifier(part)]
-        letters = sum(map(str.isalpha, shown))
         if (
             3 < len(shown) <= _MAX_LITERAL_CHARS
-            and shown.lower() not in _EVERYDAY_TEXTS
-            and letters * 3 > len(shown) * 2
             and '"' not in shown
+            and shown.lower() not in _EVERYDAY_TEXTS
+            and sum(map(str.isalpha, shown)) * 3 > len(shown) * 2
             and in_words(shown, ()) == shown
         ):
+            words = [word for part in shown.split() for word in split_identifier(part)]
             found.setdefault(f'"{shown}"', max(map(telling, words), default=0.0))
     best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
     return [text for text in found if text in best]
 
 
+@lru_cache(maxsize=4096)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(word.removesuffix("s") for part in text.split() for word in split_identifier(part))
 

@@ -63,17 +63,15 @@ def finished(
         is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
         summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
     intent = join_sentences([intent], MAX_INTENT)
-    kept = replace(
-        text,
-        summary=join_sentences([summary], MAX_SUMMARY),
-        business_intent=intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
-        keywords=tuple(dict.fromkeys(filter(None, map(printable, text.keywords)))),
-        side_effects=_bounded(text.side_effects, MAX_ITEM),
-        responsibilities=_bounded(text.responsibilities, MAX_ITEM),
-    )
-    return ExtractiveText(
-        replace(kept, citations=tuple([one for one in text.citations if getattr(kept, one.field)])), source
-    )
+    fields: dict[str, Any] = {
+        "summary": join_sentences([summary], MAX_SUMMARY),
+        "business_intent": intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
+        "keywords": tuple(dict.fromkeys(filter(None, map(printable, text.keywords)))),
+        "side_effects": _bounded(text.side_effects, MAX_ITEM),
+        "responsibilities": _bounded(text.responsibilities, MAX_ITEM),
+    }
+    cited = [one for one in text.citations if fields.get(one.field, getattr(text, one.field))]
+    return ExtractiveText(replace(text, citations=tuple(cited), **fields), source)
 
 
 def _bounded(items: Iterable[str], limit: int) -> tuple[str, ...]:

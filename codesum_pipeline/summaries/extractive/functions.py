@@ -57,7 +57,7 @@ def write_function(given: FunctionInput) -> ExtractiveText:
         path=path,
         returns=_returns(code, doc),
         inputs=tuple([_input(one, doc) for one in taken]),
-        side_effects=tuple(code.effects()),
+        side_effects=tuple(code.effects),
         citations=tuple(dict.fromkeys(_citations(code, doc))),
     )
 
@@ -93,7 +93,7 @@ def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
 
 def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
     """What comes back or is yielded; None where nothing shows it."""
-    shown = code.result()
+    shown = code.result
     written = printable(code.facts.return_type or doc.return_type or "")
     if not shown and not ((doc.returns or doc.return_type) and not code.is_constructor()):
         return None
@@ -121,4 +121,4 @@ def _citations(code: CodeFacts, doc: Docstring) -> Iterator[Citation]:
     yield from (Citation("returns", line, line) for line in returned)
     if not returned:
         yield Citation("returns", first, last)
-    yield from (Citation("side_effects", line, line) for line in code.effects().values())
+    yield from (Citation("side_effects", line, line) for line in code.effects.values())

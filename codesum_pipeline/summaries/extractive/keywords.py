@@ -74,6 +74,8 @@ def merge_keywords(
 
 def _filled(chosen: tuple[str, ...], candidates: Iterable[str]) -> tuple[str, ...]:
     """The words, and from the candidates as many as are missing to the least number."""
+    if len(chosen) >= MIN_KEYWORDS:
+        return chosen
     words = dict.fromkeys(chosen)
     others = [word[:_MAX_WORD_CHARS] for candidate in candidates for word in split_identifier(candidate)]
     for word in (*(word for word in others if word.isascii() and len(word) > 1), "code", "source", "symbol"):

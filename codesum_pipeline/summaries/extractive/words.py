@@ -102,6 +102,7 @@ def shared_prefix(names: Iterable[str]) -> tuple[str, ...]:
     return prefix
 
 
+@lru_cache(maxsize=65536)
 def said(name: str, prefix: tuple[str, ...] = ()) -> str:
     """A name in words without a prefix; as it is written where it has no words."""
     words = name_words(name)
