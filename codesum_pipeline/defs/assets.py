@@ -6,7 +6,7 @@ from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD
 from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.metadata import table_metadata
 from codesum_pipeline.defs.partitions import codesum_repos
-from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
 from codesum_pipeline.defs.steps import OWNER, run_step
 from codesum_pipeline.settings.checks import CheckName
 
@@ -77,8 +77,8 @@ def _asset(name: str, group: str, kinds: set[str], description: str) -> dg.Asset
         check_specs=[check for check in _CHECKS if check.asset_key == dg.AssetKey(name)],
         metadata=table_metadata(facts.table),
     )
-    def step(context: dg.AssetExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
-        return run_step(context, codesum)
+    def step(context: dg.AssetExecutionContext, codesum: CodesumResource, request: BuildRequest):  # type: ignore[no-untyped-def]
+        return run_step(context, codesum, request)
 
     return step
 

@@ -21,7 +21,6 @@ from codesum_pipeline.defs import mending, processes
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.builder import BuildOptions, progress_about
 from codesum_pipeline.defs.building.run_outcome import RunOutcome
-from codesum_pipeline.defs.caller import Caller, called_by
 from codesum_pipeline.defs.daemon import MODULE as DAEMON
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
@@ -29,7 +28,7 @@ from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_hom
 from codesum_pipeline.defs.instances import open_instance, reference_of, writing_records
 from codesum_pipeline.defs.maintaining import Tell, maintain
 from codesum_pipeline.defs.partitions import PARTITIONS, add_partitions
-from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.defs.resource import PARTITION_TAG, RunHost
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
 from codesum_pipeline.defs.steps import recorded_fingerprint
 from codesum_pipeline.model.progress import Progress
@@ -102,8 +101,8 @@ def index_repositories(
     with open_runs(home.layout, keys) as runs:
         for key in keys:
             run_id = str(uuid.uuid4())
-            with called_by(Caller(home, progress_about(key, among=keys, progress=progress))):
-                outcomes.append(runs.execute(key, run_id=run_id, options=options, process=this_process(run_id)))
+            host = RunHost(home=home, progress=progress_about(key, among=keys, progress=progress))
+            outcomes.append(runs.execute(host, key, run_id=run_id, options=options, process=this_process(run_id)))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes

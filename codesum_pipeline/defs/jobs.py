@@ -7,7 +7,7 @@ import dagster as dg
 
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.checks import CHECKS
-from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, FromTheProcess
+from codesum_pipeline.defs.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost
 from codesum_pipeline.defs.standing_checks import STANDING_CHECKS
 from codesum_pipeline.defs.steps import OWNER
 
@@ -21,6 +21,8 @@ index_repository = dg.define_asset_job(
     selection=dg.AssetSelection.assets(*ASSETS) - dg.AssetSelection.checks(*STANDING_CHECKS),
     owners=[OWNER],
     executor_def=dg.in_process_executor,
+    # The launchpad shows what a run can be asked for.
+    config=dg.RunConfig(resources={"request": BuildRequest()}),
     # What a run that died had done is in no record where its worker had a copy of its own: all is looked at again, and
     # what stands is reused.
     tags={"dagster/retry_strategy": "ALL_STEPS"},
@@ -30,16 +32,17 @@ index_repository = dg.define_asset_job(
 def resources(given: Mapping[str, Any]) -> dict[str, Any]:
     """What assets and sensors work with; `given` are settings that win over file and environment, `home` among them."""
     return {
-        "codesum": CodesumResource(given=FromTheProcess(given), duckdb=IN_MEMORY),
+        "codesum": CodesumResource(host=RunHost(given), duckdb=IN_MEMORY),
+        "request": BuildRequest.configure_at_launch(),
         # No step hands a value to another, and Dagster's own default takes a folder from the run config.
         "io_manager": dg.mem_io_manager,
     }
 
 
-def resolve_job(given: Mapping[str, Any]) -> dg.JobDefinition:
+def resolve_job(given: Mapping[str, Any] | None = None) -> dg.JobDefinition:
     """The job alone, for a process that runs it."""
     defs = dg.Definitions(
-        assets=ASSETS, asset_checks=[*CHECKS, *STANDING_CHECKS], jobs=[index_repository], resources=resources(given),
-        executor=dg.in_process_executor,
+        assets=ASSETS, asset_checks=[*CHECKS, *STANDING_CHECKS], jobs=[index_repository],
+        resources=resources(given or {}), executor=dg.in_process_executor,
     )  # fmt: skip
     return defs.resolve_job_def(JOB)

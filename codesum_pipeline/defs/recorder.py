@@ -40,7 +40,7 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     from codesum_pipeline.defs.building.run_outcome import RunOutcome
 
     use_facts(opening.facts)
-    from codesum_pipeline.defs.caller import Caller, called_by
+    from codesum_pipeline.defs.resource import RunHost
     from codesum_pipeline.defs.runs import open_runs
     from codesum_pipeline.store.layout import HomeLayout
 
@@ -54,19 +54,19 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
                 # What the run before did not ask for any more.
                 if not isinstance(wanted, RunRequest):
                     continue
-                with called_by(Caller(builder=RemoteBuilder(connection, wanted.process))):
-                    outcome: RunOutcome | InterruptMessage
-                    try:
-                        outcome = runs.execute(
-                            wanted.key, run_id=wanted.run_id, options=wanted.options, process=wanted.process
-                        )
-                    except KeyboardInterrupt:
-                        outcome = InterruptMessage()
-                    try:
-                        connection.send(outcome)
-                    except ConnectionError:
-                        _tell_of_crash(layout, wanted.key)
-                        raise
+                host = RunHost(builder=RemoteBuilder(connection, wanted.process))
+                outcome: RunOutcome | InterruptMessage
+                try:
+                    outcome = runs.execute(
+                        host, wanted.key, run_id=wanted.run_id, options=wanted.options, process=wanted.process
+                    )
+                except KeyboardInterrupt:
+                    outcome = InterruptMessage()
+                try:
+                    connection.send(outcome)
+                except ConnectionError:
+                    _tell_of_crash(layout, wanted.key)
+                    raise
     except (EOFError, ConnectionError):
         raise
     except Exception as error:

@@ -5,9 +5,10 @@ its last, whoever started it, so two builds of one repository never mix.
 """
 
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -15,10 +16,11 @@ from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr
 
 from codesum_pipeline.defs.building.builder import Builder, BuildOptions
-from codesum_pipeline.defs.caller import LoggedProgress, current_caller
+from codesum_pipeline.defs.building.exchange import RemoteBuilder
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.lease import this_process
 
@@ -39,11 +41,45 @@ IN_MEMORY = DuckDBResource(
 )
 
 
-@dataclass(frozen=True)
-class FromTheProcess:
-    """Settings, `home` among them, that whoever made the definitions gave; no run config reaches them."""
+_NOTHING_SPECIAL = BuildOptions()
+# Each line is a row in Dagster's event log: often enough to see that it moves, rare enough to be read.
+LOG_EVERY_S = 10.0
 
-    settings: Mapping[str, Any]
+
+class BuildRequest(dg.ConfigurableResource["BuildRequest"]):
+    """What one run is asked for. Its ops share it, and it says nothing of the home: no place, address, key or cap."""
+
+    force: bool = Field(default=False, description="Write every text again.")
+    confirm_llm: bool = Field(
+        default=False, description="Let a model rewrite more of the index than max_rewrite_fraction."
+    )
+    llm_usd_left: float | None = Field(
+        default=None, description="At most so many US dollars for models' texts, besides the caps of the settings."
+    )
+
+    def options(self) -> BuildOptions:
+        """The same for what builds without Dagster."""
+        return BuildOptions(self.force, self.confirm_llm, self.llm_usd_left)
+
+
+def run_config_for(options: BuildOptions, *, loggers: dict[str, Any] | None = None) -> dg.RunConfig:
+    """The run config that asks for these."""
+    asked = BuildRequest(force=options.force, confirm_llm=options.confirm_llm, llm_usd_left=options.llm_usd_left)
+    return dg.RunConfig(resources={"request": asked}, loggers=loggers)
+
+
+@dataclass(frozen=True)
+class RunHost:
+    """What the process that made the definitions gives to their runs; no run config reaches it.
+
+    `settings`, `home` among them, win over file and environment. `home` is open already and is taken as it is, and
+    `builder` is the process that carries out the steps.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    home: "Home | None" = None
+    progress: Progress | None = None
+    builder: RemoteBuilder | None = None
 
 
 class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
@@ -56,14 +92,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     settings: dict[str, Any] = Field(
         default={}, description="Settings of this run alone: those that docs/settings.md marks as settable by a run."
     )
-    force: bool = Field(default=False, description="Write every text again.")
-    confirm_llm: bool = Field(
-        default=False, description="Let a model rewrite more of the index than max_rewrite_fraction."
-    )
-    llm_usd_left: float | None = Field(
-        default=None, description="At most so many US dollars for models' texts, besides the caps of the settings."
-    )
-    given: dg.ResourceDependency[FromTheProcess]
+    host: dg.ResourceDependency[RunHost]
     duckdb: dg.ResourceDependency[DuckDBResource]
 
     _open: ExitStack = PrivateAttr(default_factory=ExitStack)
@@ -81,37 +110,30 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             yield self
 
     def open_home(self) -> "Home":
-        """The home with its settings, read once; that of the caller where there is one."""
+        """The home with its settings, read once."""
         if self._home is None:
             from codesum_pipeline.settings import check_is_settable_by_run
 
             check_is_settable_by_run(self.settings)
-            self._home = current_caller().home or self._home_of_process()
+            self._home = self.host.home or self._home_of_process()
         return self._home
 
     def _home_of_process(self) -> "Home":
         from codesum_pipeline.settings import load_settings
         from codesum_pipeline.wiring import Home
 
-        home = Home(load_settings(self.given.settings, run=self.settings))
+        home = Home(load_settings(self.host.settings, run=self.settings))
         home.settings.apply_mode()
         return home
 
-    def builder(self, key: str, run_id: str, log: logging.Logger) -> Builder:
-        """Who carries out the steps of a run: the caller's process, or this one, which reports to the log."""
-        caller = current_caller()
-        if caller.builder:
-            return caller.builder
+    def builder(self, key: str, run_id: str, log: logging.Logger, options: BuildOptions = _NOTHING_SPECIAL) -> Builder:
+        """What carries out the steps of a run: another process, or this one."""
+        if self.host.builder:
+            return self.host.builder
         from codesum_pipeline.defs.building.build import Build
 
-        return Build(
-            self.open_home(),
-            key,
-            run_id,
-            BuildOptions(force=self.force, confirm_llm=self.confirm_llm, llm_usd_left=self.llm_usd_left),
-            progress=caller.progress or LoggedProgress(log),
-            new_connection=self._connect,
-        )
+        progress = self.host.progress or LoggedProgress(log)
+        return Build(self.open_home(), key, run_id, options, progress=progress, new_connection=self._connect)
 
     def _connect(self) -> "DuckDBPyConnection":
         """A connection of its user to the one database in memory of the run: another database takes 20 ms."""
@@ -127,7 +149,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
                 "repository would be free: use dagster.in_process_executor"
             )
         key = check_repository_key(run.tags[PARTITION_TAG])
-        if remote := current_caller().builder:
+        if remote := self.host.builder:
             instance.add_run_tags(run.run_id, process_tags(remote.process))
             remote.hold()
             return
@@ -150,6 +172,15 @@ def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> boo
     return any(event and event.engine_event_data.marker_start == _WAITS_FOR_WORKER for event in events)
 
 
-def resource_config(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The run config that sets these fields of the resource; nothing where there are none."""
-    return {"resources": {"codesum": {"config": dict(values)}}} if values else {}
+class LoggedProgress:
+    """Counts in a log, at most one line every `LOG_EVERY_S` seconds."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._last = time.monotonic()
+
+    def __call__(self, doing: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last >= LOG_EVERY_S:
+            self._last = now
+            self._log.info("%s: %s of %s", doing, f"{done:,}", f"{total:,}")

@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
@@ -18,7 +17,7 @@ from codesum_pipeline.defs.instances import open_instance, writing_records
 from codesum_pipeline.defs.jobs import JOB, resolve_job
 from codesum_pipeline.defs.outcomes import outcome_of, was_interrupted
 from codesum_pipeline.defs.partitions import add_partitions
-from codesum_pipeline.defs.resource import resource_config
+from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, RunHost, run_config_for
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -43,7 +42,7 @@ _RUN_TAGS = {
     "dagster/max_retries": "0",
 }
 _RECORD_IS_LOST = "Exception while writing logger call to event log"
-_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+_QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 
 def note_recorded(layout: HomeLayout, key: str, fingerprint: str) -> None:
@@ -58,14 +57,14 @@ class Runs:
     def __init__(self, layout: HomeLayout, instance: dg.DagsterInstance) -> None:
         self._layout = layout
         self._instance = instance
-        self._job = resolve_job({"home": layout.home})
+        self._job = resolve_job()
 
-    def execute(self, key: str, *, run_id: str, options: BuildOptions, process: Holder) -> RunOutcome:
+    def execute(self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: Holder) -> RunOutcome:
         """One run, by the process named; an interrupt cancels it and is raised again."""
         start = time.monotonic()
         try:
             with writing_records(self._layout):
-                result = self._execute(key, run_id=run_id, options=options, process=process)
+                result = self._execute(host, key, run_id=run_id, options=options, process=process)
                 if result.success:
                     fingerprint = recorded_fingerprint(self._instance, key, PUBLISHED_INDEX)
                     note_recorded(self._layout, key, fingerprint or "")
@@ -73,11 +72,13 @@ class Runs:
             return failed_run(key, run_id, error, seconds=time.monotonic() - start)
         return outcome_of(key, result, seconds=time.monotonic() - start)
 
-    def _execute(self, key: str, *, run_id: str, options: BuildOptions, process: Holder) -> dg.ExecuteInProcessResult:
-        asked = {name: value for name, value in asdict(options).items() if value}
+    def _execute(
+        self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: Holder
+    ) -> dg.ExecuteInProcessResult:
         with redirect_stderr(_WithoutRepeats(sys.stderr)):
             result = self._job.execute_in_process(
-                run_config={**_QUIET, **resource_config(asked)},
+                run_config=run_config_for(options, loggers=_QUIET),
+                resources={"codesum": CodesumResource(host=host, duckdb=IN_MEMORY)},
                 partition_key=key,
                 instance=self._instance,
                 tags={**_RUN_TAGS, **processes.process_tags(process)},

@@ -10,7 +10,7 @@ import dagster as dg
 from codesum_pipeline.defs.building.builder import Builder
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import metadata_of
-from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
+from codesum_pipeline.defs.resource import PARTITION_TAG, BuildRequest, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.settings.checks import CheckName
 
@@ -35,12 +35,14 @@ _TAGS = {
 _TAG_CHARS = 10
 
 
-def run_step(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
+def run_step(
+    context: dg.AssetExecutionContext, codesum: CodesumResource, request: BuildRequest
+) -> dg.MaterializeResult[None]:
     """Carry out the asset's step for the partition at hand. Every run materialises: a step that need not run is
     `reused`."""
     step = context.asset_key.to_user_string()
     with stage_failures(retry_number=context.retry_number):
-        builder = codesum.builder(context.partition_key, context.run.run_id, context.log)
+        builder = codesum.builder(context.partition_key, context.run.run_id, context.log, request.options())
         check_upstream(context, builder)
         done = builder.perform(step)
         log_outcome(context, done)

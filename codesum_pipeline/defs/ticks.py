@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import dagster as dg
 
 from codesum_pipeline.defs.attempts import ACTIVE
-from codesum_pipeline.defs.building.builder import AT_HEAD
+from codesum_pipeline.defs.building.builder import AT_HEAD, BuildOptions
 from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
@@ -15,7 +15,7 @@ from codesum_pipeline.defs.observing import Sight, observe
 from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
 from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, named, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
-from codesum_pipeline.defs.resource import resource_config
+from codesum_pipeline.defs.resource import run_config_for
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, PUBLISHED_INDEX
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -146,7 +146,7 @@ def _run_request(request: Request) -> dg.RunRequest:
         run_key=request.run_key,
         partition_key=request.key,
         tags={**tags, GOES_ON_TAG: "true"},
-        run_config=resource_config({"llm_usd_left": request.usd_left}),
+        run_config=run_config_for(BuildOptions(llm_usd_left=request.usd_left)),
     )
 
 

@@ -1,7 +1,7 @@
 """Homes that Dagster runs work in: one built once for reading, and new ones for changing."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,11 @@ def look(home: Home, instance: dg.DagsterInstance) -> Callable[..., dg.SensorRes
         return result
 
     return evaluate
+
+
+def with_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The config of a run that says these settings itself."""
+    return {"resources": {"codesum": {"config": {"settings": settings}}}}
 
 
 def _run_job(home: Home, instance: dg.DagsterInstance, key: str, **options: Any) -> dg.ExecuteInProcessResult:

@@ -9,12 +9,11 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.resource import resource_config
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
-from codesum_pipeline_tests.defs.conftest import _run_job
+from codesum_pipeline_tests.defs.conftest import _run_job, with_settings
 from codesum_pipeline_tests.defs.digest_home import FILES, SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.support.commands import run_codesum
 from codesum_pipeline_tests.support.homes import open_home
@@ -177,7 +176,7 @@ def test_a_daily_question_has_one_digest_over_all_repositories_however_many_days
 def test_a_run_of_a_schedule_may_not_say_where_anything_is_sent(home: Home, instance: dg.DagsterInstance) -> None:
     channels = {"delivery": {"channels": {"mine": {"kind": "webhook", "url": "https://example.com"}}}}
 
-    result = scheduled(home, instance, "send_digests", run_config=resource_config({"settings": channels}))
+    result = scheduled(home, instance, "send_digests", run_config=with_settings(channels))
 
     assert not result.success
     assert not home.layout.digests.exists()

@@ -249,12 +249,12 @@ def test_steps_in_processes_of_their_own_are_refused(home: Home, register: Regis
 def multiprocess_job() -> dg.JobDefinition:
     """The assets under an executor that Dagster would use by default."""
     from codesum_pipeline.defs.assets import ASSETS
-    from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, FromTheProcess
+    from codesum_pipeline.defs.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost
 
     definitions = dg.Definitions(
         assets=ASSETS,
         jobs=[dg.define_asset_job("steps_apart", executor_def=dg.multiprocess_executor)],
-        resources={"codesum": CodesumResource(given=FromTheProcess({}), duckdb=IN_MEMORY)},
+        resources={"codesum": CodesumResource(host=RunHost(), duckdb=IN_MEMORY), "request": BuildRequest()},
     )
     return definitions.resolve_job_def("steps_apart")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG
-from codesum_pipeline.defs.resource import resource_config
+from codesum_pipeline.defs.resource import run_config_for
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline.model.documents import Level
@@ -74,8 +75,8 @@ def test_a_build_goes_on_with_what_is_left_over_and_may_spend_what_is_left_of_th
 
     (request,) = result.run_requests or ()
     assert (request.partition_key, request.tags[GOES_ON_TAG]) == ("shop", "true")
-    config = request.run_config["resources"]["codesum"]["config"]
-    assert config == {"llm_usd_left": pytest.approx(0.3)}
+    config = request.run_config["resources"]["request"]["config"]
+    assert config == {"force": False, "confirm_llm": False, "llm_usd_left": pytest.approx(0.3)}
     assert "FAILED" not in verdicts(instance), "the index is not behind"
 
 
@@ -123,7 +124,7 @@ def test_the_run_keeps_within_what_it_may_spend(
 ) -> None:
     monkeypatch.setenv("NO_SUCH_KEY", "sk-loopback-0123456789abcdef")
 
-    result = run_job("shop", run_config=resource_config({"llm_usd_left": 0.0}))
+    result = run_job("shop", run_config=run_config_for(BuildOptions(llm_usd_left=0.0)))
 
     assert result.success
     gates = set(home.tables.read("texts_function", "shop").column("gate").to_pylist())

@@ -7,10 +7,11 @@ import dagster as dg
 import pytest
 from pydantic import BaseModel
 
-from codesum_pipeline.defs.resource import resource_config
+from codesum_pipeline.defs.resource import BuildRequest
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings import Settings, check_is_settable_by_run
 from codesum_pipeline.wiring import Home
+from codesum_pipeline_tests.defs.conftest import with_settings
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 SETTABLE = {
@@ -77,17 +78,21 @@ def test_a_run_that_says_where_to_send_ends_before_its_first_step(
 ) -> None:
     register("shop")
 
-    result = run_job("shop", run_config=resource_config({"settings": settings}))
+    result = run_job("shop", run_config=with_settings(settings))
 
     assert not result.success
     assert "cannot be set by the config of a run" in error_of(result)
     assert not [event for event in result.all_events if event.is_step_start]
 
 
+def test_what_a_run_is_asked_for_names_no_place_address_key_or_setting() -> None:
+    assert set(BuildRequest.model_fields) == {"force", "confirm_llm", "llm_usd_left"}
+
+
 def test_a_run_may_say_what_is_marked(home: Home, register: Callable[[str], GitRepo], run_job: Run) -> None:
     register("shop")
 
-    assert run_job("shop", run_config=resource_config({"settings": {"hash_policy": "raw"}})).success
+    assert run_job("shop", run_config=with_settings({"hash_policy": "raw"})).success
 
     hashes = home.tables.read("symbols", "shop").column("content_hash").to_pylist()
     assert {len(found) for found in hashes} == {64}

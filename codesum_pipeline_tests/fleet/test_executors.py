@@ -56,13 +56,14 @@ def refusals(home: Home, job: Any, config: dict[str, Any]) -> list[str]:
 def job_with(executor: Any) -> dg.JobDefinition:
     """The assets under this executor."""
     from codesum_pipeline.defs.assets import ASSETS
-    from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, FromTheProcess
+    from codesum_pipeline.defs.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost
 
     definitions = dg.Definitions(
         assets=ASSETS,
         jobs=[dg.define_asset_job("steps_apart", executor_def=executor)],
         resources={
-            "codesum": CodesumResource(given=FromTheProcess({}), duckdb=IN_MEMORY),
+            "codesum": CodesumResource(host=RunHost(), duckdb=IN_MEMORY),
+            "request": BuildRequest(),
             "io_manager": dg.FilesystemIOManager(),
         },
     )

@@ -152,7 +152,7 @@ class Build:
     def _warnings(self, step: str) -> tuple[str, ...]:
         """What a person who reads the run's log should do."""
         held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings.options)
-        return (f"{held}, or the run's config with resources.codesum.config.confirm_llm: true",) if held else ()
+        return (f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else ()
 
     def _findings(self, published: Any) -> tuple[CheckFinding, ...]:
         """Whether what was built is what readers see, and whether a model answered at every level."""
