@@ -185,7 +185,7 @@ class WorkerPeak:
         while not self._is_over.wait(0.05):
             for child in psutil.Process().children():
                 with suppress(psutil.Error):
-                    if WORKER in child.cmdline():
+                    if any(WORKER in part for part in child.cmdline()):
                         self.mb = max(self.mb, child.memory_info().rss / 2**20)
 
 

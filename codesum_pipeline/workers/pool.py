@@ -1,36 +1,44 @@
-"""Work on all cores, in processes that are started for it.
+"""Work on all cores, in processes that are started for it (decision 103).
 
-Not through `multiprocessing`: forking a process that has threads and open
-servers is unsafe, and a spawned one first imports whatever program the caller
-is. Ours import what their work is made of.
+A worker imports what its work is made of when the first batch comes, and
+nothing before. It ends with the process that drives it, on Linux in the middle
+of a batch too.
 
 At most `WINDOW` batches per worker are under way, so memory does not grow with
 the repository. A worker that dies takes its batch with it, and nothing else.
 """
 
+import ctypes
 import os
+import pickle
 import queue
 import signal
-import subprocess
+import socket
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
-from pickle import UnpicklingError
-from typing import Protocol, Self, TypeVar
+from io import BufferedIOBase
+from typing import Any, Protocol, Self, TypeVar
 
-import codesum_pipeline
+import pyarrow as pa
+
 from codesum_pipeline.model.errors import ProcessGone
-from codesum_pipeline.workers.process import COULD_NOT_BEGIN, receive, send
+from codesum_pipeline.model.garbage import collect_seldom
+from codesum_pipeline.workers.child import start_child
 
 # Batches that are worked on or wait to be, per worker: the next one lies ready when one is done.
 WINDOW = 2
 # A worker holds 100 MB of libraries; more of them than this wait for the one process that feeds them.
 MOST_WORKERS = 16
-WORKER = "codesum_pipeline.workers.process"
+WORKER = "codesum_pipeline.workers.pool"
+# From <linux/prctl.h>.
+_PR_SET_PDEATHSIG = 1
+# How Python ends after an error of its own; one of the work ends its worker in the other way.
+_COULD_NOT_BEGIN, _WORK_FAILED = 1, 70
 
 B = TypeVar("B")
 R = TypeVar("R")
@@ -59,24 +67,18 @@ class _PoolProcess:
     """One worker process."""
 
     def __init__(self) -> None:
-        package = str(Path(codesum_pipeline.__file__).parent.parent)
-        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", WORKER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
-        )
+        self._process, ours = start_child(WORKER)
+        with ours:
+            self._pipe = ours.makefile("rwb")
 
     def do(self, work: Callable[[B], R], batch: B) -> R:
         """Have a batch worked on; raises `WorkerDied`, or `ProcessGone` where it cannot work at all."""
-        assert self._process.stdin and self._process.stdout
         try:
-            send((work, batch), self._process.stdin)
-            response: R = receive(self._process.stdout)
-        except (EOFError, OSError, UnpicklingError) as error:
+            send((work, batch), self._pipe)
+            response: R = receive(self._pipe)
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
             status = self._process.wait()
-            if status == COULD_NOT_BEGIN:
+            if status == _COULD_NOT_BEGIN:
                 raise ProcessGone(
                     f"a worker process ended with status {status} before it began, as said above: where codesum was "
                     "being installed at that moment, run the same command again"
@@ -88,10 +90,9 @@ class _PoolProcess:
         """Whatever it is doing."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            # What was about to be sent has no receiver.
-            with suppress(OSError):
-                pipe.close() if pipe else None
+        # What was about to be sent has no receiver.
+        with suppress(OSError):
+            self._pipe.close()
 
 
 # Workers that a pool left to the next one of this process: what they have imported they need not import again.
@@ -194,3 +195,53 @@ def _how_it_ended(status: int) -> str:
         return f"by {signal.Signals(-status).name}"
     except ValueError:
         return f"by signal {-status}"
+
+
+def send(value: Any, pipe: BufferedIOBase) -> None:
+    """Write one value; `receive` reads it."""
+    _Pickler(pipe, pickle.HIGHEST_PROTOCOL).dump(value)
+    pipe.flush()
+
+
+def receive(pipe: BufferedIOBase) -> Any:
+    """Read one value; raises `EOFError` where there are no more."""
+    return pickle.load(pipe)
+
+
+class _Pickler(pickle.Pickler):
+    """Tables go as Arrow streams: pickled otherwise, a slice takes along the whole that it was cut from."""
+
+    def reducer_override(self, value: Any) -> Any:
+        return (_table, (_stream(value),)) if isinstance(value, pa.Table) else NotImplemented
+
+
+def _stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _table(stream: bytes) -> pa.Table:
+    return pa.ipc.open_stream(stream).read_all()
+
+
+def main(descriptor: int) -> None:
+    """What a worker does; whatever a library prints goes to the standard error."""
+    os.dup2(2, 1)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    pa.set_cpu_count(1)
+    collect_seldom()
+    pipe = socket.socket(fileno=descriptor).makefile("rwb")
+    while True:
+        try:
+            request: tuple[Callable[[Any], Any], Any] = receive(pipe)
+        except EOFError:
+            return
+        work, batch = request
+        try:
+            send(work(batch), pipe)
+        except Exception:
+            traceback.print_exc()
+            sys.exit(_WORK_FAILED)

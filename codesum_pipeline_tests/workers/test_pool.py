@@ -13,8 +13,7 @@ import pyarrow as pa
 import pytest
 
 from codesum_pipeline.model.errors import ProcessGone
-from codesum_pipeline.workers.pool import WINDOW, Pool
-from codesum_pipeline.workers.process import receive, send
+from codesum_pipeline.workers.pool import WINDOW, Pool, receive, send
 from codesum_pipeline_tests.workers.works import CRASH, FAIL, HANG, CannotBeRead, Double, WhereItRuns
 
 ROOT = Path(__file__).parents[2]
