@@ -31,11 +31,12 @@ from rich.table import Table
 from benchmarks.ctags import CLAUSAL, WORDS, Tag, find_tags, missed_tags
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.options import HashPolicy, ScanOptions
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.definition_lines import LANGUAGES, definition_lines
 from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.rules import SYMLINK_MODE, PathRules
@@ -141,7 +142,7 @@ def read_clone(
     repository = (clone.parent if clone.name in ("repo", ".git") else clone).name.removesuffix(".git")
     ours = false_alarms.of(repository)
     symbols: dict[str, dict[str, tuple[Symbol, ...]]] = {}
-    rules = PathRules.of(RepositoryEntry("clone", "clone"), ScanOptions())
+    rules = PathRules.of(RepositoryEntry("clone", "clone"), ScanSettings())
     with tempfile.TemporaryDirectory() as folder:
         for path, mode, data in files_of(clone):
             verdict = judge_content(path, data)

@@ -21,7 +21,7 @@ from codesum_pipeline.graph.edges import CallOutcome, CallSite
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.source.languages import language_of_path

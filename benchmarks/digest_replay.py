@@ -55,7 +55,7 @@ def matches_of(ws: Workspace, intents: Sequence[Intent]) -> tuple[int, list[Inte
     compared = compare_published(ws)
     if compared is None or not compared.changes:
         return 0, []
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     index = PublishedIndex.open(ws.layout.published(ws.key))
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         return len(compared.changes), match(compared.changes, intents, index, embedder, reading(blobs))

@@ -86,7 +86,7 @@ def measure(folder: Path, *, lines: int, intents: int) -> tuple[Meter, dict[str,
     repo.commit(edit_one_function(home, repo))
     with meter.of("build after the edit"):
         timed_build(home, repo)
-    embedder = embedder_of(workspace.options)
+    embedder = embedder_of(workspace.settings)
     embedder.embed_query("a build has loaded the model")
     with meter.of("compare"):
         compared = _compared(workspace)

@@ -143,7 +143,7 @@ def measure_trees(
 
 def check(home: Home, tree: TreeIndex, number: int, names: list[str]) -> None:
     """Its edits are found, and none of another tree; raises `SystemExit`."""
-    hits = search([*tree.parts], " ".join(names[:3]), embedder=embedder_of(home.settings.options))
+    hits = search([*tree.parts], " ".join(names[:3]), embedder=embedder_of(home.settings))
     edited = {match for hit in hits for match in re.findall(r"edited_tree_(\d+)", hit.id)}
     if tree.warning or edited != {str(number)}:
         raise SystemExit(f"tree {number} was answered by {edited or tree.warning}")

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.source.languages import language_of_path
 

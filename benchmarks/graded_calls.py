@@ -13,10 +13,11 @@ from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.loading import LoadedFiles, load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.options import HashPolicy, ScanOptions
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.origins import foreign_folders, is_below
@@ -154,7 +155,7 @@ def _placed(sites: list[CallSite], language: str, positions: tuple[int, ...]) ->
 
 def _listed(folder: Path) -> tuple[list[SourceFile], dict[str, bytes]]:
     """The files that the scan rules index, by path, and their contents."""
-    rules = PathRules.of(RepositoryEntry("graded", str(folder)), ScanOptions())
+    rules = PathRules.of(RepositoryEntry("graded", str(folder)), ScanSettings())
     found: list[SourceFile] = []
     sources: dict[str, bytes] = {}
     sizes: dict[str, int] = {}

@@ -27,7 +27,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL, prompt_for, request_for, templates
 
 CONCURRENCIES = (8, 32, 64, 128)
@@ -64,7 +64,7 @@ BODY = "".join(f"    total += prices[{line}] * amounts[{line}]  # of order\n" fo
 
 # When each answer was there.
 Moments = list[float]
-Run = Callable[[LlmOptions, int, Moments], None]
+Run = Callable[[LlmSettings, int, Moments], None]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def source(number: int) -> str:
     return f"def total_{number}(prices, amounts):\n    total = 0\n{BODY}    return total\n"
 
 
-def litellm_alone(options: LlmOptions, calls: int, moments: Moments) -> None:
+def litellm_alone(settings: LlmSettings, calls: int, moments: Moments) -> None:
     """No backend, no pins, no limits."""
     litellm = litellm_client()
     tool = answer_tool(Level.FUNCTION)
@@ -88,31 +88,31 @@ def litellm_alone(options: LlmOptions, calls: int, moments: Moments) -> None:
     async def ask(request: SummaryRequest) -> Any:
         return await litellm.acompletion(
             **arguments_of(request, templates()[Level.FUNCTION], tool),
-            api_base=options.api_base,
+            api_base=settings.api_base,
             api_key=KEY,
-            timeout=options.timeout_s,
+            timeout=settings.timeout_s,
             num_retries=0,
             max_retries=0,
         )
 
-    asyncio.run(_all(ask, options.concurrency, calls, litellm.close_litellm_async_clients, moments))
+    asyncio.run(_all(ask, settings.concurrency, calls, litellm.close_litellm_async_clients, moments))
 
 
-def backend(options: LlmOptions, calls: int, moments: Moments) -> None:
+def backend(settings: LlmSettings, calls: int, moments: Moments) -> None:
     """Through the backend, and no book is kept."""
-    asked = LiteLlmBackend(options, templates(), CallLoad(cores=1))
-    asyncio.run(_all(asked.summarize, options.concurrency, calls, asked.aclose, moments))
+    asked = LiteLlmBackend(settings, templates(), CallLoad(cores=1))
+    asyncio.run(_all(asked.summarize, settings.concurrency, calls, asked.aclose, moments))
 
 
-def written(options: LlmOptions, calls: int, moments: Moments) -> None:
-    _write(options, calls, moments, CallLoad(cores=1))
+def written(settings: LlmSettings, calls: int, moments: Moments) -> None:
+    _write(settings, calls, moments, CallLoad(cores=1))
 
 
-def shared(options: LlmOptions, calls: int, moments: Moments) -> None:
-    _write(options, calls, moments, CallLoad())
+def shared(settings: LlmSettings, calls: int, moments: Moments) -> None:
+    _write(settings, calls, moments, CallLoad())
 
 
-def _write(options: LlmOptions, calls: int, moments: Moments, load: CallLoad) -> None:
+def _write(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) -> None:
     """As an index is built: from tasks to texts in the cache."""
     system = templates()[Level.FUNCTION].system
     tasks = [
@@ -134,12 +134,12 @@ def _write(options: LlmOptions, calls: int, moments: Moments, load: CallLoad) ->
         with open_ledger(Path(folder) / "state.sqlite", run_id="measured", now=_now) as ledger:
             outcomes = write_all(
                 tasks,
-                new_backend=lambda: LiteLlmBackend(options, templates(), load),
+                new_backend=lambda: LiteLlmBackend(settings, templates(), load),
                 ledger=ledger,
                 cache=cache,
                 caps=Caps(calls, None),
-                price_of=lambda model: price_of(model, options),
-                options=options,
+                price_of=lambda model: price_of(model, settings),
+                settings=settings,
                 progress=lambda _of, _done, _count: moments.append(time.perf_counter()),
             )
     unwritten = [outcome.failure for outcome in outcomes if outcome.text is None]
@@ -172,18 +172,18 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def spent(run: Run, options: LlmOptions, calls: int) -> Spent:
+def spent(run: Run, settings: LlmSettings, calls: int) -> Spent:
     """What a run took; its first call, which loads what is loaded once, was made before."""
     moments: Moments = []
     wall, cpu = time.perf_counter(), time.process_time()
-    run(options, calls, moments)
+    run(settings, calls, moments)
     wall_s, cpu_s = time.perf_counter() - wall, time.process_time() - cpu
     first, last = (int(part * (calls - 1)) for part in STEADY)
     return Spent(wall_s, cpu_s, (last - first) / (moments[last] - moments[first]) if last > first else 0.0)
 
 
 def throughput(
-    options: LlmOptions, concurrencies: list[int], rounds: int, delay_s: float, provider: psutil.Process
+    settings: LlmSettings, concurrencies: list[int], rounds: int, delay_s: float, provider: psutil.Process
 ) -> dict[str, list[tuple[float, float]]]:
     """By path, the ratios to the ideal at each concurrency: of the whole run, and of its steady part."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in PATHS}
@@ -191,7 +191,7 @@ def throughput(
         ideal, calls = concurrency / delay_s, rounds * concurrency
         for name, run in PATHS.items():
             before = sum(provider.cpu_times()[:2])
-            took = spent(run, replace(options, concurrency=concurrency), calls)
+            took = spent(run, settings.model_copy(update={"concurrency": concurrency}), calls)
             provider_ms = (sum(provider.cpu_times()[:2]) - before) / calls * 1000
             found[name].append((round(calls / took.wall_s / ideal, 3), round(took.steady_per_s / ideal, 3)))
             whole, steady = found[name][-1]
@@ -204,13 +204,13 @@ def throughput(
     return found
 
 
-def cpu_ms_per_call(options: LlmOptions) -> dict[str, float]:
+def cpu_ms_per_call(settings: LlmSettings) -> dict[str, float]:
     """By path in one process, the median over turns."""
     alone = {name: run for name, run in PATHS.items() if run is not shared}
     turns: dict[str, list[float]] = {name: [] for name in alone}
     for _ in range(TURNS):
         for name, run in alone.items():
-            took = spent(run, replace(options, concurrency=CPU_CONCURRENCY), CALLS_PER_TURN)
+            took = spent(run, settings.model_copy(update={"concurrency": CPU_CONCURRENCY}), CALLS_PER_TURN)
             turns[name].append(took.cpu_s / CALLS_PER_TURN * 1000)
     return {name: round(statistics.median(values), 2) for name, values in turns.items()}
 
@@ -223,9 +223,12 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.5)
     given = parser.parse_args()
     os.environ[KEY_VARIABLE] = KEY
-    base = LlmOptions(enabled=True, model=MODEL, api_key_env=KEY_VARIABLE)
+    base = LlmSettings(enabled=True, model=MODEL, api_key_env=KEY_VARIABLE)
     with PlainProvider(delay_s=0.0) as quick, PlainProvider(delay_s=given.delay) as slow:
-        at_once, waiting = replace(base, api_base=quick.base), replace(base, api_base=slow.base)
+        at_once, waiting = (
+            base.model_copy(update={"api_base": quick.base}),
+            base.model_copy(update={"api_base": slow.base}),
+        )
         for run in PATHS.values():
             run(at_once, 1, [])
         ratios = throughput(waiting, given.concurrency, given.rounds, given.delay, psutil.Process(slow.process.pid))

@@ -28,13 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
+from codesum_pipeline.homes.buckets import for_reading
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.search import answer
-from codesum_pipeline.settings import load_settings
-from codesum_pipeline.settings.bucket_homes import for_reading
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import IndexCatalogue
@@ -121,7 +121,7 @@ def measure(home: str, bound: int) -> dict[str, Any]:
     begun = time.perf_counter()
     settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
     catalogue = IndexCatalogue.of(settings)
-    embedder = embedder_of(settings.options)
+    embedder = embedder_of(settings)
     row: dict[str, Any] = {"ready_s": time.perf_counter() - begun, "ready_cpu_s": time.process_time()}
     digest = hashlib.sha256()
 

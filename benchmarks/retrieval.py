@@ -41,9 +41,9 @@ from codesum_pipeline.evaluation.metrics import DEPTH
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.model.options import ExtraLane
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings.stages import ExtraLane
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 COLUMNS = ("ndcg@10", "file_ndcg@10", "file_mrr@10", "file_recall@10", "file_acc@5")

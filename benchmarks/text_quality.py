@@ -32,11 +32,12 @@ from rich.table import Table
 
 from codesum_pipeline.model.documents import LEVELS, Level, PurposeSource
 from codesum_pipeline.model.errors import SkippedFile
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
-from codesum_pipeline.model.options import FilterOptions, HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.summaries.inputs import (
@@ -81,7 +82,7 @@ class Library:
 
     def add(self, given: AnyInput, level: Level, name: str) -> None:
         """Write one document with the writer that a build would choose."""
-        writer = PLACEHOLDER if is_trivial(given, FilterOptions()) else EXTRACTIVE
+        writer = PLACEHOLDER if is_trivial(given, FilterSettings()) else EXTRACTIVE
         written = write(given, writer)
         child = ChildText(given.id, name, level, written.text, writer == PLACEHOLDER)
         self.documents[given.id] = Document(given, child, written.purpose_source)

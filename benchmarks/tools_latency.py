@@ -22,9 +22,9 @@ from typing import Any
 
 import psutil
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import TOOLS, Tool

@@ -22,8 +22,8 @@ from pathlib import Path
 from codesum_pipeline.defs.control import index_repositories, maintain_home
 from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.ticks import take_tick
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.upkeep.freed import size_of
 from codesum_pipeline.wiring import Home
 

@@ -27,14 +27,13 @@ from codesum_pipeline.llm.ledger import erase_ledger
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.model.intents import Cadence
 from codesum_pipeline.model.moments import utc_now
-from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.scip.taking import index_state
-from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.source.rules import RULES_VERSION
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import HomeLayout, layout_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, write_serving_file
@@ -56,11 +55,11 @@ class Home:
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return self.settings.layout
+        return layout_of(self.settings)
 
     @cached_property
     def registry(self) -> Registry:
-        return Registry(self.settings.repos_file or self.layout.repos_file)
+        return Registry(self.settings.repos_file)
 
     @cached_property
     def tables(self) -> TableStore:
@@ -69,7 +68,7 @@ class Home:
     @property
     def intents(self) -> Intents:
         """The standing questions."""
-        return Intents(Path(self.settings.options.digests.intents_file))
+        return Intents(self.settings.digests.intents_file)
 
     def digest_desk(self, *, now: Callable[[], datetime] = utc_now) -> "DigestDesk":
         """What digests are written and sent with; the keys of channels are in this process's environment."""
@@ -79,14 +78,14 @@ class Home:
 
         settings = self.settings
         sender = OutboxSender(settings.home, settings.delivery, now, offline=settings.offline)
-        return DigestDesk(self.layout, self.registry, self.intents, settings.options, sender)
+        return DigestDesk(self.layout, self.registry, self.intents, settings, sender)
 
     def syncer(self, *, now: Callable[[], datetime] = utc_now) -> "Syncer":
         """What has the registry follow the hosts of its organisations; tokens are in this process's environment."""
         # Few commands ask a host.
         from codesum_pipeline.hosts.syncing import Syncer
 
-        return Syncer(self.registry, self.settings.hosts.options(), os.environ, now)
+        return Syncer(self.registry, self.settings.hosts, os.environ, now)
 
     def has_digest_waiting(self, key: str) -> bool:
         """Whether a digest that goes out with the builds of a repository was held, and is to be tried again."""
@@ -110,11 +109,13 @@ class Home:
             "placeholder": PLACEHOLDER_VERSION,
             "lanes": LANES_VERSION,
             "index_schema": str(INDEX_SCHEMA_VERSION),
-            "embedder": embedder_of(self.settings.options).model_id,
+            "embedder": embedder_of(self.settings).model_id,
         }
-        llm = self.settings.options.llm
+        llm = self.settings.llm
         if llm.enabled:
-            found |= {f"template_{level}": writer_of(template) for level, template in templates_of(llm).items()}
+            found |= {
+                f"template_{level}": writer_of(template) for level, template in templates_of(self.settings).items()
+            }
             found["masking"] = MASKING_VERSION
             found["author_words"] = AUTHOR_WORDS_VERSION
             # What the list gives a model can change with LiteLLM.
@@ -124,16 +125,15 @@ class Home:
     @cached_property
     def _questions(self) -> list[Question]:
         """What each build is asked instead of the repository's own questions."""
-        evaluation = self.settings.options.evaluation
-        is_asked = evaluation.enabled and evaluation.questions
-        return read_questions(Path(evaluation.questions)) if is_asked else []
+        evaluation = self.settings.evaluation
+        return read_questions(evaluation.questions) if evaluation.enabled and evaluation.questions else []
 
     def check_choices(self, *, is_building: bool = False) -> None:
         """Raise `ConfigurationError` now for an embedder or a questions file that a build would fail on at its end.
 
         Where a build is sure to follow, LiteLLM is looked at too, which takes seconds to import.
         """
-        (check_embedder if is_building else embedder_of)(self.settings.options)
+        (check_embedder if is_building else embedder_of)(self.settings)
         _ = self._questions
 
     def workspace(
@@ -174,7 +174,7 @@ class Home:
             entry=entry,
             layout=self.layout,
             tables=self.tables,
-            options=self.settings.options,
+            settings=self.settings,
             versions=self.versions,
             run_id=run_id,
             now=now,
@@ -191,16 +191,12 @@ class Home:
 
     def index_state(self, entry: RepositoryEntry) -> str:
         """What tells the compilers' indexes of now that are not of a commit from others."""
-        return index_state(entry, self.layout, self._scip)
-
-    @cached_property
-    def _scip(self) -> ScipOptions:
-        return self.settings.options.scip
+        return index_state(entry, self.layout, self.settings.scip)
 
     @cached_property
     def _shared_part(self) -> str:
         """Worked out once for thousands of entries."""
-        return shared_part(self.settings.options, self.versions)
+        return shared_part(self.settings, self.versions)
 
     def unregistered_keys(self) -> list[str]:
         """Repositories of which a mirror, a table or an index is kept, and that were taken out of the registry."""

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from codesum_pipeline.cli.commands import COMMANDS, load_command
-from codesum_pipeline.settings import load_settings
-from codesum_pipeline.settings.engine import BROKER_VARIABLE, POSTGRES_VARIABLE
+from codesum_pipeline.homes.loading import load_settings
+from codesum_pipeline.settings.operation import BROKER_VARIABLE, POSTGRES_VARIABLE
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))

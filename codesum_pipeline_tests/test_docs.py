@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from codesum_pipeline.delivery.options import ChatOptions, EmailOptions, WebhookOptions
-from codesum_pipeline.settings import Settings
-from codesum_pipeline.settings.models import SETTABLE_BY_RUN
+from codesum_pipeline.settings.delivery import ChatSettings, EmailSettings, WebhookChannelSettings
+from codesum_pipeline.settings.marks import BY_RUN, group_of
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline_tests.parsing.languages.page import PAGE, page
 
 ROOT = Path(__file__).parent.parent
@@ -41,19 +41,18 @@ def settings_page() -> str:
 def _rows(model: type[BaseModel], prefix: str) -> list[tuple[str, str, str]]:
     rows = []
     for name, field in model.model_fields.items():
-        nested = field.annotation
-        if isinstance(nested, type) and issubclass(nested, BaseModel):
-            rows += _rows(nested, f"{prefix}{name}.")
+        if group := group_of(field):
+            rows += _rows(group, f"{prefix}{name}.")
             continue
         default = "" if field.default in (PydanticUndefined, None) else f"`{_shown(field.default)}`"
-        marked = " The config of a run may set it." if field.json_schema_extra == SETTABLE_BY_RUN else ""
+        marked = " The config of a run may set it." if BY_RUN in field.metadata else ""
         rows.append((prefix + name, default, (field.description or "") + marked))
     return rows
 
 
 def channel_table() -> str:
     """The rows of docs/delivery.md about the keys of channels; a key that all kinds have stands once."""
-    kinds = {"email": EmailOptions, "webhook": WebhookOptions, "chats": ChatOptions}
+    kinds = {"email": EmailSettings, "webhook": WebhookChannelSettings, "chats": ChatSettings}
     rows: dict[tuple[str, str, str], list[str]] = {}
     for kind, model in kinds.items():
         for name, field in model.model_fields.items():

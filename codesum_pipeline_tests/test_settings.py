@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.loading import find_home, load_settings
+from codesum_pipeline.homes.own import record_home
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import FilterOptions
-from codesum_pipeline.settings import find_home, load_settings, record_home
+from codesum_pipeline.settings.stages import FilterSettings
 
 
 def test_flags_outrank_the_environment_which_outranks_the_file_which_outranks_defaults(tmp_path: Path) -> None:
@@ -16,7 +17,7 @@ def test_flags_outrank_the_environment_which_outranks_the_file_which_outranks_de
     found = load_settings({"home": tmp_path, "top_k_callers": 3}, environ=environ)
 
     assert (found.top_k_callers, found.top_k_callees, found.max_file_size_mb) == (3, 2, 9)
-    assert found.options.filter == FilterOptions(min_lines=7, min_complexity=4)
+    assert found.filter == FilterSettings(min_lines=7, min_complexity=4)
 
 
 def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
@@ -24,7 +25,7 @@ def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
 
     assert found.summary_embed_max_tokens == 512
     assert found.top_k_callers == 5
-    assert found.options.filter == FilterOptions(3, 2, ("^get_", "^set_", "^__.*__$"))
+    assert found.filter == FilterSettings(min_lines=3, min_complexity=2, skip_patterns=("^get_", "^set_", "^__.*__$"))
 
 
 @pytest.mark.parametrize(
@@ -46,11 +47,21 @@ def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
             "the environment: unknown setting 'embeder'; the nearest known key is 'embedder'",
         ),
         ("top_k_callers = 'many'", {}, "setting 'top_k_callers' = 'many': Input should be a valid integer"),
+        ("", {"CODESUM_LLM__BACKEND": "replay"}, "backend = 'replay' needs a folder: set llm.recording"),
         ("", {"CODESUM_FILTER__SKIP_PATTERNS": '["("]'}, r"'\(' is not a regular expression"),
         ("top_k_callers = ", {}, "codesum.toml: not valid TOML"),
         ("home = '/x'", {}, "'home' cannot be set in a file inside the home"),
     ],
-    ids=["typo", "nested typo", "typo in the environment", "type", "regular expression", "not TOML", "home"],
+    ids=[
+        "typo",
+        "nested typo",
+        "typo in the environment",
+        "type",
+        "recording",
+        "regular expression",
+        "not TOML",
+        "home",
+    ],
 )
 def test_a_wrong_setting_names_key_value_and_way_out(
     tmp_path: Path, file: str, environ: dict[str, str], message: str

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from codesum_pipeline.alerts.announcing import keep_notice
 from codesum_pipeline.alerts.book import AlertBook
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.settings.alerts import AlertSettings
+from codesum_pipeline.settings.operation import AlertSettings
 
 _MARK = "looked"
 

@@ -18,7 +18,7 @@ from codesum_pipeline.delivery.posts import Post, PostKind
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.settings.alerts import AlertSettings
+from codesum_pipeline.settings.operation import AlertSettings
 
 # Of what changed at one time, how many are named.
 NAMED = 8
@@ -32,7 +32,7 @@ def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> 
     """Put what is to be told into the outbox; how many messages that are."""
     decide(book, settings)
     messages = book.messages()
-    channels = settings.channels or sender.options.operator_channels
+    channels = settings.channels or sender.settings.operator_channels
     for message in messages:
         sender.notify(channels, _post(message))
         book.drop_message(message.id)

@@ -5,10 +5,10 @@ from codesum_pipeline.llm.model_list import declares, listed
 from codesum_pipeline.llm.prices import price_of
 from codesum_pipeline.llm.shut import why_shut
 from codesum_pipeline.model.errors import ConfigurationError, ModelNotInAllowlist
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 
-def why_no_model(llm: LlmOptions, *, is_offline: bool) -> str | None:
+def why_no_model(llm: LlmSettings, *, is_offline: bool) -> str | None:
     """The first gate that is shut: offline, `llm.enabled`, the allowlist, the price."""
     if shut := why_shut(llm, is_offline=is_offline):
         return shut

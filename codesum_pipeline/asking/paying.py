@@ -15,7 +15,7 @@ from codesum_pipeline.llm.retrying import wait_before_retry
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import BackendNotConfigured, CodesumError, SummaryCallFailed
 from codesum_pipeline.model.ledger import AttemptOutcome
-from codesum_pipeline.model.options import AskOptions, LlmOptions
+from codesum_pipeline.settings.llm import AskSettings, LlmSettings
 
 # Where a level stands of a text.
 LEVEL = "ask"
@@ -36,8 +36,8 @@ class Payer:
     backend: ChatBackend
     ledger: Ledger
     price_of: Callable[[str], Price]
-    llm: LlmOptions
-    ask: AskOptions
+    llm: LlmSettings
+    ask: AskSettings
     turn: str
     # Who shares the caps of a day with others is not told what those spent.
     is_one_of_many: bool = False

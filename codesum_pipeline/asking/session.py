@@ -68,26 +68,26 @@ class AskedQuestion:
     async def _answer(self, call: ToolContext, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
         keys = repositories(indexes)
         tools = {tool.name: tool for tool in self.make_tools(call, keys)}
-        options = self.catalogue.settings.options
-        shut = why_no_model(options.llm, is_offline=options.scan.offline)
+        settings = self.catalogue.settings
+        shut = why_no_model(settings.llm, is_offline=settings.offline)
         if shut:
             return _without_model(best_without_model(self.text, tools=tools, repos=keys), shut)
         # Where prompts cannot be used, nothing is written down.
-        render_system(Path(options.llm.prompts_folder), TURN_NAME, language=options.llm.language)
+        render_system(settings.prompts_dir, TURN_NAME, language=settings.llm.language)
         with open_store(self.catalogue.layout.home, now=self.now) as store:
             return await self._turn(store, indexes, tools, on_event)
 
     async def _turn(
         self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
     ) -> TurnAnswer:
-        options = self.catalogue.settings.options
+        settings = self.catalogue.settings
         keys = repositories(indexes)
         asked = mask_secrets(self.text).text
-        prompts = Path(options.llm.prompts_folder)
+        prompts = settings.prompts_dir
         with store.together():
             conversation = self._conversation(store, keys)
             said = store.exchanges(conversation)
-            turn = store.begin_turn(conversation, asked, model=options.llm.model)
+            turn = store.begin_turn(conversation, asked, model=settings.llm.model)
         notebook = Notebook(store, turn)
         with closed_at_the_end(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
             payer = self._payer(turn, ledger)
@@ -99,8 +99,8 @@ class AskedQuestion:
                     sources=self._sources(indexes),
                     payer=payer,
                     notebook=notebook,
-                    system=render_system(prompts, TURN_NAME, language=options.llm.language),
-                    synthesis_system=render_system(prompts, SYNTHESIS_NAME, language=options.llm.language),
+                    system=render_system(prompts, TURN_NAME, language=settings.llm.language),
+                    synthesis_system=render_system(prompts, SYNTHESIS_NAME, language=settings.llm.language),
                     on_event=on_event,
                     without_model=partial(best_without_model, tools=tools, repos=keys),
                 ).run()
@@ -133,13 +133,13 @@ class AskedQuestion:
         return self.conversation
 
     def _payer(self, turn: str, ledger: Ledger) -> Payer:
-        options = self.catalogue.settings.options
+        settings = self.catalogue.settings
         return Payer(
-            backend=build_chat(options.llm),
+            backend=build_chat(settings.llm),
             ledger=ledger,
-            price_of=lambda model: price_of(model, options.llm),
-            llm=options.llm,
-            ask=options.ask,
+            price_of=lambda model: price_of(model, settings.llm),
+            llm=settings.llm,
+            ask=settings.ask,
             turn=turn,
             is_one_of_many=bool(self.catalogue.holder),
         )
@@ -147,7 +147,7 @@ class AskedQuestion:
     def _sources(self, indexes: Sequence[PublishedIndex]) -> RepositoryFiles:
         layout = self.catalogue.layout
         mirrors = {index.repo: layout.mirror(index.repo) for index in indexes}
-        timeout_s = self.catalogue.settings.options.scan.git_timeout_s
+        timeout_s = self.catalogue.settings.git_timeout_s
         return RepositoryFiles(indexes, mirrors, timeout_s, self.catalogue.embedder)
 
 

@@ -119,10 +119,10 @@ def compare(ws: Workspace, *, commit: str | None, fingerprint: str | None, head:
     snapshots = ws.tables.read_rows_or_empty("snapshot", ws.key, Snapshot)
     snapshot = snapshots[0] if snapshots else None
     begun = ws.fingerprint(snapshot.commit, snapshot.index_state) if snapshot else None
-    indexes = index_state(ws.entry, ws.layout, ws.options.scip)
+    indexes = index_state(ws.entry, ws.layout, ws.settings.scip)
     wanted_at = head or (snapshot.commit if snapshot else None)
     wanted = ws.fingerprint(wanted_at, indexes) if wanted_at else None
-    hold = standing_hold(ws.layout, ws.key, ws.options.evaluation, fingerprint=wanted) if wanted else None
+    hold = standing_hold(ws.layout, ws.key, ws.settings.evaluation, fingerprint=wanted) if wanted else None
     return Comparison(
         head,
         commit,

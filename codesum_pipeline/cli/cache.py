@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -92,7 +91,7 @@ def prune(
 
 
 def _cache(ctx: typer.Context) -> AnswerCache:
-    return AnswerCache(Path(invocation(ctx).settings.options.llm.cache_folder), now=utc_now)
+    return AnswerCache(invocation(ctx).settings.summary_cache_dir, now=utc_now)
 
 
 def _known_versions(kept: AnswerCache, named: list[str]) -> set[str]:

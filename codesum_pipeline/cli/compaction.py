@@ -17,13 +17,13 @@ from codesum_pipeline.store.tables import TableStore
 
 def compactor(called: Invocation) -> Compactor:
     """Of the home of a call."""
-    return Compactor(called.settings.options, called.layout.home, utc_now)
+    return Compactor(called.settings, called.layout.home, utc_now)
 
 
 def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
     """The rows of a kind; a repository must be registered. Raises `ConfigurationError`."""
     key = called.registry.get(repo).key if repo is not None else None
-    return source_of(kind, key, layout=called.layout, llm=called.settings.options.llm, now=utc_now)
+    return source_of(kind, key, layout=called.layout, settings=called.settings, now=utc_now)
 
 
 def all_compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
@@ -31,7 +31,7 @@ def all_compactions(called: Invocation, repo: str | None) -> Iterator[Compaction
     if repo is not None:
         called.registry.get(repo)
     keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
-    for each in all_sources(sorted(keys), layout=called.layout, llm=called.settings.options.llm, now=utc_now):
+    for each in all_sources(sorted(keys), layout=called.layout, settings=called.settings, now=utc_now):
         if repo is None or each.repository == repo:
             yield from each.compactions()
 

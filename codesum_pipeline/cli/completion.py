@@ -1,7 +1,5 @@
 """What a shell completes: the keys of the registry. Only repos.yaml is read, and whatever goes wrong is silent."""
 
-from pathlib import Path
-
 import typer
 
 from codesum_pipeline.cli.invocation import Invocation
@@ -27,8 +25,8 @@ def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
 
     try:
         flags = ctx.find_root().params
-        options = Invocation({name: flags.get(name) for name in ("home", "settings_file")}).settings.options
-        survey = Intents(Path(options.digests.intents_file)).survey()
+        settings = Invocation({name: flags.get(name) for name in ("home", "settings_file")}).settings
+        survey = Intents(settings.digests.intents_file).survey()
     except (CodesumError, OSError, ValueError):
         return []
     names = [*(intent.name for intent in survey.intents), *survey.problems]

@@ -18,10 +18,10 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.model_health import reach_model
 from codesum_pipeline.cli.render import count, indented, note, show, styled
 from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.homes.own import check_may_be_own, record_home
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError, ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import check_may_be_own, record_home
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.wiring import Home

@@ -75,7 +75,7 @@ def ask_given(
     for remark in notes:
         note(remark)
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
-    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings.options), setups=setups, progress=progress)
+    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
     return EvaluationAnswers(answers, tuple(notes))
@@ -90,7 +90,7 @@ def ask_own(
     notes = []
     for index in indexes:
         workspace = home.workspace(index.repo, run_id="eval")
-        options = called.settings.options.evaluation
+        options = called.settings.evaluation
         own = ask_own_questions(
             workspace,
             index,

@@ -21,7 +21,7 @@ def lifts(
 
     Raises `ConfigurationError` where no repository has a question.
     """
-    home, options = Home(called.settings), called.settings.options.evaluation
+    home, options = Home(called.settings), called.settings.evaluation
     found: dict[str, Lift] = {}
     for index in indexes:
         about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]

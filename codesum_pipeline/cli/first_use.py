@@ -16,9 +16,9 @@ import typer
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import count, note
 from codesum_pipeline.cli.usual_home import main_work_tree
+from codesum_pipeline.homes.own import user_home
 from codesum_pipeline.model.errors import CodesumError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import user_home
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.tools.checkout import Checkout, entries_of
@@ -78,7 +78,7 @@ class UnindexedCheckout:
 
     def size(self) -> Size:
         """Raises `RepositoryUnavailable` where git cannot read the repository."""
-        rules = PathRules.of(RepositoryEntry("any", "/"), self.called.settings.options.scan)
+        rules = PathRules.of(RepositoryEntry("any", "/"), self.called.settings)
         listed = try_git(
             ["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S
         )

@@ -113,7 +113,7 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
         if found.snapshot is None or found.needs_build or not is_complete(workspace):
             return None
         commit = found.snapshot.commit
-        mirror = Mirror(layout.mirror(key), timeout_s=home.settings.options.scan.git_timeout_s)
+        mirror = Mirror(layout.mirror(key), timeout_s=home.settings.git_timeout_s)
         is_at_head = mirror.head_commit(workspace.entry, offline=home.settings.offline) == commit
         if not is_at_head or not _is_recorded(home, key, found.fingerprints.wanted or ""):
             return None

@@ -52,7 +52,7 @@ def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
         for path, problem in files.stale[:_MOST_STALE]:
             yield f"  of another text: {path}: {problem}", None
     yield from ((note, None) for note in _notes(home, key, {index.origin for index in indexes if index.problem}))
-    if trust := count_trust(home.tables, key, home.settings.options):
+    if trust := count_trust(home.tables, key, home.settings):
         yield from _without_trust(trust, key, has_files=bool(files), has_index=bool(indexes))
 
 

@@ -3,7 +3,6 @@
 import os
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -185,14 +184,14 @@ intent.command(cls=PlainCommand)(test)
 
 
 def _intents(called: Invocation) -> Intents:
-    return Intents(Path(called.settings.options.digests.intents_file))
+    return Intents(called.settings.digests.intents_file)
 
 
 def _surroundings(called: Invocation) -> IntentContext:
     settings = called.settings
     return IntentContext(
         home=settings.home,
-        prompts_dir=Path(settings.options.llm.prompts_folder),
+        prompts_dir=settings.prompts_dir,
         repositories=[entry.key for entry in called.entries()],
         delivery=settings.delivery,
         environ=os.environ,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -88,7 +87,7 @@ def _asked(called: Invocation, name: str | None, text: str | None, threshold: fl
     if (name is None) == (text is None):
         raise ConfigurationError('give the NAME of an intent, or --text "…"')
     if name is not None:
-        asked = Intents(Path(called.settings.options.digests.intents_file)).survey().named(name)
+        asked = Intents(called.settings.digests.intents_file).survey().named(name)
     else:
         asked = _intent(_NOT_SAVED, {"text": text})
     if threshold is None:
@@ -115,7 +114,7 @@ def _repositories(called: Invocation, asked: Intent, named: Sequence[str] | None
 
 def _look_back(called: Invocation, asked: Intent, index: PublishedIndex, commits: int) -> list[PastMatches]:
     workspace = Home(called.settings).workspace(index.repo, run_id="intent test")
-    embedder = embedder_of(called.settings.options)
+    embedder = embedder_of(called.settings)
     found = []
     with progress_bar() as report:
         for past in past_matches(workspace, asked, index, embedder, commits=commits):

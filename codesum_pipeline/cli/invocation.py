@@ -11,11 +11,12 @@ import typer
 
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.usual_home import usual_home
+from codesum_pipeline.homes.buckets import for_reading
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import Settings, load_settings
-from codesum_pipeline.settings.bucket_homes import for_reading
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import HomeLayout, layout_of
 
 # Of a home in a bucket these see what is published, and not what is being built here.
 _READING = frozenset({
@@ -39,7 +40,7 @@ class Invocation:
 
     @cached_property
     def layout(self) -> HomeLayout:
-        return self.settings.layout
+        return layout_of(self.settings)
 
     @cached_property
     def registry(self) -> Registry:
@@ -49,7 +50,7 @@ class Invocation:
             from codesum_pipeline.cli.new_entries import take_back_of_killed
 
             take_back_of_killed(self.settings)
-        return Registry(self.settings.repos_file or self.layout.repos_file)
+        return Registry(self.settings.repos_file)
 
     def entries(self) -> list[RepositoryEntry]:
         """The registry's entries; one that cannot be read is told, and does not silence the others."""

@@ -14,11 +14,11 @@ from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.safe_text import clean
 from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
+from codesum_pipeline.homes.own import state_folder
 from codesum_pipeline.mcp_server.agents import Agent
 from codesum_pipeline.mcp_server.installing import Installer
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.audit import Auditor
-from codesum_pipeline.settings.own_homes import state_folder
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ def reach_model(home: Home) -> tuple[str, str | None]:
     from codesum_pipeline.llm.factory import build_backend
     from codesum_pipeline.summaries.by_model.setup import templates_of
 
-    llm = home.settings.options.llm
+    llm = home.settings.llm
     if not llm.enabled:
         raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
-    if asyncio.run(build_backend(llm, templates_of(llm)).health()):
+    if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
         return f"{llm.model} can be reached; whether a model has this name shows with the first call", None
     if llm.asks_nobody:
         return f"llm.backend = {llm.backend.value!r} cannot answer", "set llm.backend, or llm.recording to a recording"

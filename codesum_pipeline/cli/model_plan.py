@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
@@ -13,8 +12,8 @@ from codesum_pipeline.llm.recordings import read_recordings
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import BackendName, Options
-from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.llm import BackendName
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.summaries.by_model.prices import PlanPrice, price_all, price_levels, spared_by_cache, ways_on
 
 _NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
@@ -31,7 +30,7 @@ def with_model(settings: Settings) -> Settings:
 
 def price_lines(settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
     """What all texts would cost, and below it what the next build spends where something stops some of them."""
-    options, found = settings.options, price_all(rows)
+    options, found = settings, price_all(rows)
     model = options.llm.model
     whole = _whole(options, found)
     if not whole.calls:
@@ -49,7 +48,7 @@ def price_lines(settings: Settings, rows: Sequence[PlanRow]) -> Iterator[Rendera
 
 def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
     """A table by level, and below it what stops what, and the way on."""
-    options, all_levels, levels = settings.options, price_all(rows), price_levels(rows)
+    options, all_levels, levels = settings, price_all(rows), price_levels(rows)
     yield Text.assemble((f"\n{options.llm.model}", "bold"), ("  above functions at most so much", "dim"))
     lines = [(level, *_cells(found)) for level, found in levels.items()]
     yield table(("level", *_NUMBERS, "by"), [*lines, ("all", *_cells(all_levels))], right=_NUMBERS)
@@ -63,7 +62,7 @@ def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Ite
 
 def model_json(key: str, settings: Settings, rows: Sequence[PlanRow]) -> dict[str, Any]:
     """The same, for programs."""
-    options, all_levels, levels = settings.options, price_all(rows), price_levels(rows)
+    options, all_levels, levels = settings, price_all(rows), price_levels(rows)
     asked, stopped = spared_by_cache(options, levels)
     whole = _whole(options, all_levels)
     return {
@@ -83,7 +82,7 @@ def model_json(key: str, settings: Settings, rows: Sequence[PlanRow]) -> dict[st
     }
 
 
-def model_line(key: str, options: Options, rows: Sequence[PlanRow]) -> str:
+def model_line(key: str, options: Settings, rows: Sequence[PlanRow]) -> str:
     """What a plan says of the model that nobody asked about."""
     found = price_all(rows)
     asked = f"{options.llm.model}: at most {count(found.asked.calls, 'text')} asked for, about ${found.asked.usd:,.4f}"
@@ -91,7 +90,7 @@ def model_line(key: str, options: Options, rows: Sequence[PlanRow]) -> str:
     return f"{asked}{stopped}: `codesum plan {key} --llm` says more"
 
 
-def _whole(options: Options, found: PlanPrice) -> Saving:
+def _whole(options: Settings, found: PlanPrice) -> Saving:
     """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
     return Saving() if options.llm.asks_nobody else found.asked + found.all_stopped
 
@@ -115,7 +114,7 @@ def _by_documentation(found: PlanPrice) -> Iterator[str]:
         )
 
 
-def _with_cache(options: Options, levels: Mapping[Level, PlanPrice], found: PlanPrice) -> Iterator[str]:
+def _with_cache(options: Settings, levels: Mapping[Level, PlanPrice], found: PlanPrice) -> Iterator[str]:
     """Where the provider has a price for what it keeps of a prompt: what is left of the dollars above."""
     savings = [found.asked, found.all_stopped]
     prices = [
@@ -129,12 +128,12 @@ def _with_cache(options: Options, levels: Mapping[Level, PlanPrice], found: Plan
         yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
 
 
-def _remarks(key: str, is_enabled: bool, options: Options, found: PlanPrice) -> Iterator[str]:
+def _remarks(key: str, is_enabled: bool, options: Settings, found: PlanPrice) -> Iterator[str]:
     llm = options.llm
     if not is_enabled:
         yield "llm.enabled is false: this is what it would be"
     if llm.backend is BackendName.REPLAY:
-        answers = len(read_recordings(Path(llm.recording)))
+        answers = len(read_recordings(llm.kept_answers))
         yield f"answers come from {llm.recording}, which holds {answers:,}: nothing is sent and nothing is paid"
     if llm.backend is BackendName.NOOP:
         yield "llm.backend = 'noop' asks nobody"

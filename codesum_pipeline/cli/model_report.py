@@ -32,7 +32,7 @@ def model_lines(home: Home, outcome: "RunOutcome") -> Iterator[str]:
         f"{home.settings.llm.model}: {count(spent.texts, 'text')} in {count(spent.calls, 'call')}, {found:,.0f} found, "
         f"${spent.cost_usd:,.4f} spent (${predicted:,.4f} predicted{cached}), {pending:,.0f} left for the next run"
     )
-    if trust := count_trust(home.tables, outcome.key, home.settings.options):
+    if trust := count_trust(home.tables, outcome.key, home.settings):
         waiting = trust.waiting
         yield (
             f"llm.trust = 'scip': {count(trust.passing, 'document')} pass (${predicted:,.4f} predicted), "
@@ -50,9 +50,9 @@ def model_warnings(home: Home, outcome: "RunOutcome") -> Iterator[str]:
     """What somebody has to do before a model writes, and what need not be paid for."""
     if not home.settings.llm.enabled:
         return
-    if held := held_back(home.tables, outcome.key, home.settings.options):
+    if held := held_back(home.tables, outcome.key, home.settings):
         yield held
-    trust = count_trust(home.tables, outcome.key, home.settings.options)
+    trust = count_trust(home.tables, outcome.key, home.settings)
     if trust and not trust.edges:
         yield (
             f"llm.trust = 'scip' lets no document pass: no edge is confirmed by a compiler's index; "
@@ -85,7 +85,7 @@ def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
         return None
     spent = _spent(home, outcome)
     avoided = run_avoided(home, outcome.key, outcome.run_id)
-    trust = count_trust(home.tables, outcome.key, home.settings.options)
+    trust = count_trust(home.tables, outcome.key, home.settings)
     return {
         "model": home.settings.llm.model,
         "texts": spent.texts,

@@ -17,7 +17,7 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import CannotWrite, LeaseHeld, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.store.locks import is_free, take_own
 from codesum_pipeline.wiring import Home

@@ -7,7 +7,7 @@ from typing import Any
 
 from codesum_pipeline.model.documents import Gate, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.models import Settings
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
 _IN_TABLES = ("failure", "cost_usd")
@@ -35,7 +35,7 @@ def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) ->
     return {name: row[name] for row in same for name in _IN_TABLES}
 
 
-def templates_named(llm: LlmOptions, document: Mapping[str, Any]) -> list[str] | None:
+def templates_named(settings: Settings, document: Mapping[str, Any]) -> list[str] | None:
     """The templates that a model wrote a document with; None where no model did, or they have changed since.
 
     A template that cannot be used now counts as changed, so that it keeps no document from being shown.
@@ -45,10 +45,10 @@ def templates_named(llm: LlmOptions, document: Mapping[str, Any]) -> list[str] |
     # Most documents are shown without what reads a template.
     from codesum_pipeline.llm.templates import resolve, resolve_short
 
-    level, folder = Level(document["type"]), Path(llm.prompts_folder)
+    level, folder = Level(document["type"]), settings.prompts_dir
     for read in (resolve, resolve_short):
         with suppress(ConfigurationError):
-            found = read(folder, level, language=llm.language)
+            found = read(folder, level, language=settings.llm.language)
             if found and found.digest == document["prompt_version"]:
                 return list(found.names)
     return None

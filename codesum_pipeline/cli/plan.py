@@ -29,7 +29,7 @@ from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import PlanPreview, preview_plan
 from codesum_pipeline.wiring import Home, preview_of
@@ -86,7 +86,7 @@ def plan(
     if llm:
         show(*model_sections(entry.key, called.settings, preview.rows))
     elif settings.llm.enabled:
-        show(model_line(entry.key, settings.options, preview.rows))
+        show(model_line(entry.key, settings, preview.rows))
 
 
 def _workspace(

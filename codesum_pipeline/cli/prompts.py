@@ -104,7 +104,7 @@ def check(ctx: typer.Context, as_json: AsJson = False) -> None:
     problems = [problem for kind in TemplateKind for problem in _problems(folder, kind)]
     if problems:
         raise ConfigurationError("; ".join(problems))
-    llm = invocation(ctx).settings.options.llm
+    llm = invocation(ctx).settings.llm
     used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
     rows = [row for level in LEVELS for row in _checked(folder, used[level], language=llm.language)]
     if as_json:
@@ -167,11 +167,11 @@ def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
 
 
 def _folder(ctx: typer.Context) -> Path:
-    return Path(invocation(ctx).settings.options.llm.prompts_folder)
+    return invocation(ctx).settings.prompts_dir
 
 
 def _intents(ctx: typer.Context) -> Intents:
-    return Intents(Path(invocation(ctx).settings.options.digests.intents_file))
+    return Intents(invocation(ctx).settings.digests.intents_file)
 
 
 def _known_intents(ctx: typer.Context) -> Sequence[Intent]:
@@ -230,7 +230,7 @@ def _levels_of(folder: Path, used: _Systems, found: FoundTemplate) -> list[str]:
 
 
 def _used_systems(ctx: typer.Context) -> _Systems:
-    llm, folder = invocation(ctx).settings.options.llm, _folder(ctx)
+    llm, folder = invocation(ctx).settings.llm, _folder(ctx)
     most = prompt_chars(llm)
     return {level: _used_system(folder, level, language=llm.language, max_prompt_chars=most) for level in LEVELS}
 

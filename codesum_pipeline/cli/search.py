@@ -110,9 +110,7 @@ def search(
     asking = _SearchView(
         call=call,
         sources=call.sources(nameable),
-        ask=partial(
-            answer, embedder=embedder_of(called.settings.options), top=top, lanes=lane or LANES, filters=filters
-        ),
+        ask=partial(answer, embedder=embedder_of(called.settings), top=top, lanes=lane or LANES, filters=filters),
         levels=tuple(level or LEVELS),
         aids=Aids(context=context, context_tokens=context_tokens, excerpt_lines=excerpt),
     )

@@ -70,7 +70,7 @@ def show(
         return
     document, around = found.document(), _around(call, found)
     document |= failure_and_price(called.layout.warehouse, found.repo, document)
-    document["templates"] = templates_named(called.settings.options.llm, document)
+    document["templates"] = templates_named(called.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     standing = call.as_of([found.repo])
     if as_json:

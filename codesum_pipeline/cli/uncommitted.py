@@ -38,7 +38,7 @@ def uncommitted_json(home: Home, key: str) -> dict[str, Any]:
 def _count(home: Home, entry: RepositoryEntry) -> int | None:
     """None, too, where git cannot tell: that is no reason to fail after a build."""
     try:
-        rules = PathRules.of(entry, home.settings.options.scan)
+        rules = PathRules.of(entry, home.settings)
         return uncommitted_files(entry, rules, home=home.layout.home)
     except CodesumError:
         return None

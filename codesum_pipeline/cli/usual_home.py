@@ -11,11 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.homes.loading import load_settings, nearest_home
+from codesum_pipeline.homes.own import check_is_own, user_home
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings import load_settings, nearest_home, user_home
-from codesum_pipeline.settings.own_homes import check_is_own
 from codesum_pipeline.source.registry import Registry
-from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 
 # These index a checkout by themselves where nobody did.
@@ -70,5 +69,5 @@ def _own_user_home() -> Path:
 
 def _knows(home: Path, checkout: Checkout, flags: Mapping[str, Any]) -> bool:
     settings = load_settings({**flags, "home": home})
-    registry = Registry(settings.repos_file or HomeLayout(home).repos_file)
+    registry = Registry(settings.repos_file)
     return bool(entries_of(checkout, registry.survey().entries))

@@ -10,9 +10,9 @@ import typer
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note
+from codesum_pipeline.homes.buckets import open_copy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
-from codesum_pipeline.settings.bucket_homes import open_copy
 from codesum_pipeline.source.poll_state import mark_due
 from codesum_pipeline.webhooks.app import PATH, make_app, make_receiver
 from codesum_pipeline.webhooks.secrets import read_secrets

@@ -26,12 +26,13 @@ from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError, JobReused
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.model.options import BackendName, LlmOptions, Options
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
+from codesum_pipeline.settings.models import Settings
 
 # The ledger of all compactions of a home.
 LEDGER_FILE = "compaction.sqlite"
 JOB_PREFIX = "cmp_"
-MakeBackend = Callable[[LlmOptions, Templates], SummaryBackend]
+MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class CompactionResult:
 class Compactor:
     """Carries out the jobs of one home."""
 
-    options: Options
+    settings: Settings
     home: Path
     now: Callable[[], datetime]
     make_backend: MakeBackend = build_backend
@@ -65,7 +66,7 @@ class Compactor:
 
         Raises `ConfigurationError` where there are no such rows, and what a run with it would be refused for.
         """
-        llm, template = self.options.llm, compaction_template(self.options.llm)
+        llm, template = self.settings.llm, compaction_template(self.settings)
         pinned = model or llm.model
         if not pinned:
             raise ConfigurationError("there is no model to pin: set llm.model, or name it with --model")
@@ -116,7 +117,7 @@ class Compactor:
         signature = signed.parsed_signature
         signature.check(signed.data, namespace=NAMESPACE)
         check_signer(
-            Path(self.options.compaction.allowed_signers),
+            self.settings.compaction.allowed_signers,
             principal=signed.attestation.attested_by,
             public_key=signature.public_key,
             namespace=NAMESPACE,
@@ -126,23 +127,23 @@ class Compactor:
     def _checked(self, signed: SignedAttestation, source: CompactionSource) -> tuple[SummaryRequest, ResolvedTemplate]:
         """The request that may be sent."""
         self.check_signature(signed)
-        llm, attestation = self.options.llm, signed.attestation
+        llm, attestation = self.settings.llm, signed.attestation
         rows: list[SourceRow] = attested_rows(source.rows(attestation.selection), attestation)
-        _refuse_without_model(llm, is_offline=self.options.scan.offline)
-        template = compaction_template(llm)
+        _refuse_without_model(llm, is_offline=self.settings.offline)
+        template = compaction_template(self.settings)
         request = request_of(attestation, rows, template, llm)
         refuse_unpinned(request, llm, {template.level: template})
         return request, template
 
     async def _answer(self, request: SummaryRequest, template: ResolvedTemplate) -> SummaryResponse:
-        llm = self.options.llm
+        llm = self.settings.llm
         backend = self.make_backend(llm, {template.level: template})
         job = request.job_id or ""
         with open_ledger(self.home / LEDGER_FILE, run_id=job, now=self.now) as ledger:
             # Who holds the job's rows is the only run of it: what it left open is a dead run's.
             ledger.recover_own()
             try:
-                return await JobPayer(backend, ledger, llm, self.options.compaction, template.system).answer(request)
+                return await JobPayer(backend, ledger, llm, self.settings.compaction, template.system).answer(request)
             finally:
                 await backend.aclose()
 
@@ -169,7 +170,7 @@ def _done_before(signed: SignedAttestation, source: CompactionSource) -> Compact
     return done
 
 
-def _refuse_without_model(llm: LlmOptions, *, is_offline: bool) -> None:
+def _refuse_without_model(llm: LlmSettings, *, is_offline: bool) -> None:
     if not llm.enabled:
         raise BackendNotConfigured("llm.enabled is false: switch it on, and name a model in llm.model")
     if not llm.model:

@@ -5,8 +5,6 @@ refused, never cut.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.compaction.sources import SourceRow
@@ -24,7 +22,8 @@ from codesum_pipeline.llm.templates import (
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import PromptTooLong
 from codesum_pipeline.model.hashing import canonical_json
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.models import Settings
 
 # The user's turn: part of the template's digest.
 _TURN = """{count} rows of {kind}, each between markers:
@@ -38,21 +37,21 @@ LEVEL = Level.MODULE
 NO_SCHEMA = blake3_of("")
 
 
-def compaction_template(options: LlmOptions) -> ResolvedTemplate:
+def compaction_template(settings: Settings) -> ResolvedTemplate:
     """The template as it is now; raises `TemplateRenderError` where it cannot be used."""
-    folder = Path(options.prompts_folder) if options.prompts_folder else None
+    folder, language = settings.prompts_dir, settings.llm.language
     written = load_template(folder, TemplateKind.SYSTEM, COMPACTION_NAME)
     return ResolvedTemplate(
         level=LEVEL,
-        system=render_system(folder, COMPACTION_NAME, language=options.language),
+        system=render_system(folder, COMPACTION_NAME, language=language),
         instruction=_TURN,
-        digest=blake3_of(canonical_json({"system": written, "instruction": _TURN, "language": options.language})),
+        digest=blake3_of(canonical_json({"system": written, "instruction": _TURN, "language": language})),
         names=(f"{TemplateKind.SYSTEM}/{COMPACTION_NAME}",),
     )
 
 
 def request_of(
-    attestation: Attestation, rows: Sequence[SourceRow], template: ResolvedTemplate, options: LlmOptions
+    attestation: Attestation, rows: Sequence[SourceRow], template: ResolvedTemplate, llm: LlmSettings
 ) -> SummaryRequest:
     """The pinned request; raises `PromptTooLong`."""
     turn = _TURN.format(
@@ -62,7 +61,7 @@ def request_of(
         max_output_bytes=attestation.max_output_bytes,
     )
     has = len(template.system) + len(turn)
-    most = prompt_chars(replace(options, model=attestation.model, fallback_models=()))
+    most = prompt_chars(llm.model_copy(update={"model": attestation.model, "fallback_models": ()}))
     if has > most:
         raise PromptTooLong(
             f"{len(rows):,} rows make a prompt of {has:,} characters, {most:,} fit: attest fewer of them (--limit)"

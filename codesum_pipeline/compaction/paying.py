@@ -14,7 +14,7 @@ from codesum_pipeline.llm.prices import price_of, worst_case_usd
 from codesum_pipeline.llm.retrying import with_retries
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import CompactionCapReached
-from codesum_pipeline.model.options import CompactionOptions, LlmOptions
+from codesum_pipeline.settings.llm import CompactionSettings, LlmSettings
 
 # Where a level stands of a text.
 LEVEL = "compaction"
@@ -26,8 +26,8 @@ class JobPayer:
 
     backend: SummaryBackend
     ledger: Ledger
-    llm: LlmOptions
-    caps: CompactionOptions
+    llm: LlmSettings
+    caps: CompactionSettings
     system: str
     _attempt: int = 0
 

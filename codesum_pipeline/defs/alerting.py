@@ -21,7 +21,7 @@ from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.defs.steps import OWNER
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
-from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.settings.operation import CheckName
 from codesum_pipeline.wiring import Home
 
 _log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from codesum_pipeline.defs.sensors import pushed_repositories, repository_change
 from codesum_pipeline.defs.standing_checks import STANDING_CHECKS, verification, verify_indexes
 from codesum_pipeline.defs.syncing import sync_organisations
 from codesum_pipeline.defs.upkeep import maintenance, pruning
-from codesum_pipeline.settings import load_settings
+from codesum_pipeline.homes.loading import load_settings
 
 
 def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:

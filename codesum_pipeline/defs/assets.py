@@ -8,7 +8,7 @@ from codesum_pipeline.defs.metadata import table_metadata
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
 from codesum_pipeline.defs.steps import OWNER, run_step
-from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.settings.operation import CheckName
 
 
 def _check(asset: str, name: str, description: str, *, blocking: bool = False) -> dg.AssetCheckSpec:

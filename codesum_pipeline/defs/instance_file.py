@@ -14,7 +14,7 @@ from typing import Any
 
 import codesum_pipeline
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings.engine import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
+from codesum_pipeline.settings.operation import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
 from codesum_pipeline.store.atomic import write_bytes_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
@@ -45,7 +45,7 @@ def apply_engine(layout: HomeLayout, engine: EngineSettings, environ: Mapping[st
     """
     check_variables(engine, os.environ if environ is None else environ)
     file = layout.dagster_home / INSTANCE_FILE
-    if not file.exists() and engine == EngineSettings():  # type: ignore[call-arg]
+    if not file.exists() and engine == EngineSettings():
         return
     ensure_dagster_home(layout)
     if _with_engine(file, engine) is None:

@@ -13,7 +13,7 @@ from codesum_pipeline.defs.steps import PUBLISHED_INDEX, severity_of
 from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.settings.operation import CheckName
 
 if TYPE_CHECKING:
     from codesum_pipeline.alerts.book import AlertBook

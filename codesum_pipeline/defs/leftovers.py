@@ -53,7 +53,7 @@ def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[R
 
 def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
     """A name of what a build would go on from; None where nothing is left over, or nothing may be spent on it."""
-    options = home.settings.options
+    options = home.settings
     if not _may_go_on(home) or not has_left_over(home.workspace_of(entry, run_id="look")):
         return None
     if standing_outages(home.layout, entry.key, fingerprint=fingerprint):
@@ -77,9 +77,9 @@ def _is_at_hand(home: Home, key: str) -> bool:
 
 
 def _may_go_on(home: Home) -> bool:
-    options = home.settings.options
+    options = home.settings
     llm = options.llm
-    is_paid = llm.enabled and not llm.asks_nobody and not options.scan.offline
+    is_paid = llm.enabled and not llm.asks_nobody and not options.offline
     return is_paid and llm.max_summaries_per_run > 0 and llm.max_cost_usd_per_day > 0
 
 

@@ -69,7 +69,8 @@ def _look(
     planner = home.settings.planner
     timeout_s = min(planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
     give_up_at = began + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
-    poller = Poller(home.layout, planner.poll_policy(timeout_s=timeout_s), home.settings.offline)
+    policy = planner.model_copy(update={"ls_remote_timeout_s": timeout_s})
+    poller = Poller(home.layout, policy, home.settings.offline)
     return poller.look(entries, state, now_due=now_due, give_up_at=give_up_at)
 
 

@@ -11,7 +11,7 @@ from dagster_postgres import DagsterPostgresStorage
 from dagster_postgres.utils import pg_url_from_config
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings.engine import POSTGRES_VARIABLE
+from codesum_pipeline.settings.operation import POSTGRES_VARIABLE
 
 _DRIVER = "postgresql+psycopg2"
 _SAME = ("postgres", "postgresql", _DRIVER)

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 from codesum_pipeline.evaluation.gate import hold_again, standing_hold
@@ -59,7 +59,7 @@ def standing_builds(
 
 def is_held(home: Home, key: str, build: StandingBuild, *, fingerprint: str) -> bool:
     """Whether the gate judged a build of this fingerprint, and would judge it in the same way."""
-    options = home.settings.options.evaluation
+    options = home.settings.evaluation
     if home.layout.bucket is None:
         return standing_hold(home.layout, key, options, fingerprint=fingerprint) is not None
     if build.hold is None:
@@ -81,7 +81,7 @@ def _begun_at(home: Home, key: str) -> str | None:
 def _in_bucket(
     home: Home, state: PollState, keys: Sequence[str], place: BucketPlace, *, give_up_at: float
 ) -> dict[str, StandingBuild]:
-    objects = replace(place, retry_s=min(place.retry_s, _RETRY_S)).objects()
+    objects = place.objects(most_retry_s=_RETRY_S)
     tags = {key: info.etag for key, info in head_infos(objects)}
     seen = {key: tags[key] for key in keys if key in tags}
     noted = state.derived(HEADS, seen, lambda some: _read_heads(home, objects, some), give_up_at=give_up_at)

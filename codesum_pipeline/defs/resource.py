@@ -112,14 +112,14 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     def open_home(self) -> "Home":
         """The home with its settings, read once."""
         if self._home is None:
-            from codesum_pipeline.settings import check_is_settable_by_run
+            from codesum_pipeline.homes.loading import check_is_settable_by_run
 
             check_is_settable_by_run(self.settings)
             self._home = self.host.home or self._home_of_process()
         return self._home
 
     def _home_of_process(self) -> "Home":
-        from codesum_pipeline.settings import load_settings
+        from codesum_pipeline.homes.loading import load_settings
         from codesum_pipeline.wiring import Home
 
         home = Home(load_settings(self.host.settings, run=self.settings))

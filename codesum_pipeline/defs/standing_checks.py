@@ -18,7 +18,7 @@ from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, severity_of, sta
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.settings.operation import CheckName
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.holding import hold_unless_held
 from codesum_pipeline.store.layout import HomeLayout

@@ -12,7 +12,7 @@ from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, S
 from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.resource import PARTITION_TAG, BuildRequest, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
-from codesum_pipeline.settings.checks import CheckName
+from codesum_pipeline.settings.operation import CheckName
 
 if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home

@@ -1,13 +1,13 @@
-"""A channel takes one message, or says why not. Which one, the options decide."""
+"""A channel takes one message, or says why not. Which one, the settings decide."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codesum_pipeline.delivery.options import ChatOptions, DeliveryOptions, EmailOptions, WebhookOptions
 from codesum_pipeline.delivery.posts import Post
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings.delivery import ChatSettings, DeliverySettings, EmailSettings, WebhookChannelSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,17 @@ class Channel(Protocol):
         ...
 
 
-def open_channel(name: str, options: DeliveryOptions, *, home: Path, environ: Mapping[str, str]) -> Channel:
+def open_channel(name: str, settings: DeliverySettings, *, home: Path, environ: Mapping[str, str]) -> Channel:
     """The channel of a name; raises `ConfigurationError` for an unknown one, or one without its secret."""
-    found = options.channel(name)
+    found = settings.channel(name)
     secret = found.secret(name, home=home, environ=environ)
-    if not isinstance(found, ChatOptions) and found.ca_file and not (home / found.ca_file.expanduser()).is_file():
+    if not isinstance(found, ChatSettings) and found.ca_file and not (home / found.ca_file.expanduser()).is_file():
         raise ConfigurationError(f"channel {name!r}: ca_file {str(found.ca_file)!r}: there is no such file")
-    if isinstance(found, EmailOptions):
+    if isinstance(found, EmailSettings):
         from codesum_pipeline.delivery.mail import MailChannel
 
         return MailChannel(found, password=secret, home=home)
-    if isinstance(found, WebhookOptions):
+    if isinstance(found, WebhookChannelSettings):
         from codesum_pipeline.delivery.webhook import WebhookChannel
 
         return WebhookChannel(name, found, secret=secret, home=home)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.delivery.channels import OutgoingMessage
 from codesum_pipeline.delivery.dialects import CHAT, HTML_CHAT, shown, written
-from codesum_pipeline.delivery.options import ChatOptions
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.delivery import ChatSettings
 
 if TYPE_CHECKING:
     from apprise import NotifyBase
@@ -36,9 +36,9 @@ _PASSING = frozenset((408, 425, 429))
 class ChatChannel:
     """One address of one service."""
 
-    def __init__(self, name: str, options: ChatOptions, *, address: str) -> None:
-        self._options = options
-        self._service = _service_of(name, options.kind, address, timeout_s=options.timeout_s)
+    def __init__(self, name: str, settings: ChatSettings, *, address: str) -> None:
+        self._settings = settings
+        self._service = _service_of(name, settings.kind, address, timeout_s=settings.timeout_s)
         # The parts that hold the keys, too: a message of the library may name one alone.
         self.secrets = (address, *(part for part in re.split(r"[/:@?&=]", address) if len(part) >= 8))
 
@@ -54,7 +54,7 @@ class ChatChannel:
             title=title,
             body=written(message.post, HTML_CHAT if is_html else CHAT, limit=limit, is_repeat=message.is_repeat),
             body_format=NotifyFormat.HTML if is_html else NotifyFormat.MARKDOWN,
-            timeout=self._options.timeout_s,
+            timeout=self._settings.timeout_s,
         ) as result:
             said = one_line("; ".join(entry.message for entry in result.logs() if entry.level != "INFO"))
             if result:

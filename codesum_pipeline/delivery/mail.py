@@ -20,9 +20,9 @@ from pathlib import Path
 from codesum_pipeline.delivery.channels import OutgoingMessage
 from codesum_pipeline.delivery.dialects import PLAIN, written
 from codesum_pipeline.delivery.html_mail import html_mail
-from codesum_pipeline.delivery.options import EmailOptions, mail_address
 from codesum_pipeline.model.errors import DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.delivery import EmailSettings, mail_address
 
 # RFC 5321: 4xx passes, 5xx does not; 421 is said by a server that is about to close.
 _LAST_PASSING = 499
@@ -31,15 +31,15 @@ _LAST_PASSING = 499
 class MailChannel:
     """One SMTP server, sender and list of recipients."""
 
-    def __init__(self, options: EmailOptions, *, password: str, home: Path) -> None:
-        self._options = options
+    def __init__(self, settings: EmailSettings, *, password: str, home: Path) -> None:
+        self._settings = settings
         self._password = password
         self._home = home
         self.secrets = (password,) if password else ()
 
     def send(self, message: OutgoingMessage) -> str:
         content = self.compose(message).as_bytes(policy=SMTP)
-        recipients = [mail_address(text)[1] for text in self._options.to]
+        recipients = [mail_address(text)[1] for text in self._settings.to]
         with self._connected() as server:
             refused = self._give_envelope(server, recipients, size=len(content))
             answer = _give_content(server, content)
@@ -49,11 +49,11 @@ class MailChannel:
         """The mail: plain text and HTML of the same words."""
         post = message.post
         mail = EmailMessage(policy=SMTP)
-        mail["From"] = _address(self._options.sender)
-        mail["To"] = [_address(text) for text in self._options.to]
+        mail["From"] = _address(self._settings.sender)
+        mail["To"] = [_address(text) for text in self._settings.to]
         mail["Subject"] = one_line(post.subject)
         mail["Date"] = format_datetime(datetime.fromisoformat(post.created_at))
-        mail["Message-ID"] = f"<{message.key}@{mail_address(self._options.sender)[1].partition('@')[2]}>"
+        mail["Message-ID"] = f"<{message.key}@{mail_address(self._settings.sender)[1].partition('@')[2]}>"
         # RFC 3834: no answer by a machine to this one.
         mail["Auto-Submitted"] = "auto-generated"
         if message.is_repeat:
@@ -65,19 +65,19 @@ class MailChannel:
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
         """A server that is ready to take mail; what fails in the block by itself failed before the content."""
-        options = self._options
+        settings = self._settings
         try:
             context = self._trusting()
             server = (
-                smtplib.SMTP_SSL(options.host, options.port, timeout=options.timeout_s, context=context)
-                if options.security == "tls"
-                else smtplib.SMTP(options.host, options.port, timeout=options.timeout_s)
+                smtplib.SMTP_SSL(settings.host, settings.port, timeout=settings.timeout_s, context=context)
+                if settings.security == "tls"
+                else smtplib.SMTP(settings.host, settings.port, timeout=settings.timeout_s)
             )
             try:
-                if options.security == "starttls":
+                if settings.security == "starttls":
                     server.starttls(context=context)
-                if options.user:
-                    server.login(options.user, self._password)
+                if settings.user:
+                    server.login(settings.user, self._password)
                 yield server
             finally:
                 # The mail was taken, or was not: how the farewell goes changes nothing.
@@ -95,17 +95,17 @@ class MailChannel:
 
     @property
     def _where(self) -> str:
-        return f"{self._options.host}:{self._options.port}"
+        return f"{self._settings.host}:{self._settings.port}"
 
     def _trusting(self) -> ssl.SSLContext:
-        file = self._options.ca_file
+        file = self._settings.ca_file
         return ssl.create_default_context(cafile=str(self._home / file.expanduser()) if file else None)
 
     def _give_envelope(self, server: smtplib.SMTP, recipients: list[str], *, size: int) -> dict[str, str]:
         """Those whom the server will not give it to, and why; raises where that is everybody."""
         server.ehlo_or_helo_if_needed()
-        options = [f"SIZE={size}"] if server.has_extn("size") else []
-        code, said = server.mail(mail_address(self._options.sender)[1], options)
+        settings = [f"SIZE={size}"] if server.has_extn("size") else []
+        code, said = server.mail(mail_address(self._settings.sender)[1], settings)
         if code != 250:
             raise _failure(code, _words(said), f"{self._where} refused the sender")
         refused: dict[str, tuple[int, str]] = {}

@@ -11,7 +11,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_channel
-from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.posts import Post, notice_post
 from codesum_pipeline.delivery.schema import DeliveryState
@@ -20,6 +19,7 @@ from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.delivery import DeliverySettings
 
 _KEY_DOMAIN = "codesum.delivery/1"
 _KEY_CHARS = 32
@@ -41,7 +41,7 @@ class OutboxSender:
     """The outbox of a home and its channels."""
 
     home: Path
-    options: DeliveryOptions
+    settings: DeliverySettings
     now: Callable[[], datetime]
     offline: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -71,7 +71,7 @@ class OutboxSender:
         """
         if self.offline:
             raise ConfigurationError("offline nothing is sent: leave out --offline, or set offline = false")
-        channel = open_channel(name, self.options, home=self.home, environ=self.environ)
+        channel = open_channel(name, self.settings, home=self.home, environ=self.environ)
         text = f"This message shows that the channel {name!r} of codesum works. Nothing else is meant by it."
         post = notice_post(f"A test of the channel {name}", text, created_at=iso_moment(self.now()))
         message = OutgoingMessage(post, key=f"codesum.test.{uuid4().hex}", attempt=1, is_repeat=False)
@@ -87,9 +87,9 @@ class OutboxSender:
         """
         post = notice_post(subject, text, created_at=iso_moment(self.now()))
         _log.error("%s: %s", one_line(subject), one_line(text))
-        if self.options.operator_channels:
+        if self.settings.operator_channels:
             with open_outbox(self.home, now=self.now) as outbox:
-                outbox.add(post, self.options.operator_channels, tries=self.options.max_attempts)
+                outbox.add(post, self.settings.operator_channels, tries=self.settings.max_attempts)
         return post.id
 
     def notify(self, channels: Iterable[str], post: Post) -> None:
@@ -98,12 +98,12 @@ class OutboxSender:
         names = list(channels)
         if names:
             with open_outbox(self.home, now=self.now) as outbox:
-                outbox.add(post, names, tries=self.options.max_attempts)
+                outbox.add(post, names, tries=self.settings.max_attempts)
 
     def _send_channel(self, name: str, holder: str) -> SendingReport:
         with open_outbox(self.home, now=self.now) as outbox:
             try:
-                channel = open_channel(name, self.options, home=self.home, environ=self.environ)
+                channel = open_channel(name, self.settings, home=self.home, environ=self.environ)
             except ConfigurationError as error:
                 _log.error("%s", error)
                 outbox.say_why_it_waits(name, str(error))

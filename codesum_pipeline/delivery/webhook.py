@@ -23,10 +23,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from codesum_pipeline.delivery.channels import OutgoingMessage
-from codesum_pipeline.delivery.options import WebhookOptions
 from codesum_pipeline.delivery.posts import Post, PostKind
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.delivery import WebhookChannelSettings
 
 SCHEMA = "codesum.post/1"
 _SECRET_PREFIX = "whsec_"
@@ -43,8 +43,8 @@ _PASSING = frozenset((408, 425, 429))
 class WebhookChannel:
     """One address."""
 
-    def __init__(self, name: str, options: WebhookOptions, *, secret: str, home: Path) -> None:
-        self._options = options
+    def __init__(self, name: str, settings: WebhookChannelSettings, *, secret: str, home: Path) -> None:
+        self._settings = settings
         self._home = home
         self._key = _signing_key(name, secret) if secret else b""
         self.secrets = (secret, secret.removeprefix(_SECRET_PREFIX)) if secret else ()
@@ -53,7 +53,7 @@ class WebhookChannel:
         return asyncio.run(self._send(message))
 
     async def _send(self, message: OutgoingMessage) -> str:
-        url, limit = urlsplit(self._options.url), self._options.timeout_s
+        url, limit = urlsplit(self._settings.url), self._settings.timeout_s
         host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
         may_have_arrived = False
         try:
@@ -80,10 +80,10 @@ class WebhookChannel:
     ) -> httpx.Response:
         """The answer of the first address that can be reached; of the certificate the name of the host is checked."""
         body = json.dumps(payload(message.post), ensure_ascii=False).encode()
-        headers = {**self._headers(message, body), "Host": urlsplit(self._options.url).netloc}
+        headers = {**self._headers(message, body), "Host": urlsplit(self._settings.url).netloc}
         for place, address in enumerate(addresses, 1):
             shown = f"[{address}]" if ":" in address else address
-            url = httpx.URL(self._options.url).copy_with(host=shown, port=port)
+            url = httpx.URL(self._settings.url).copy_with(host=shown, port=port)
             request = client.build_request(
                 "POST", url, content=body, headers=headers, extensions={"sni_hostname": host}
             )
@@ -96,9 +96,9 @@ class WebhookChannel:
 
     def _trusted(self) -> ssl.SSLContext | bool:
         """Loading certificates takes half a second, and nothing is verified without TLS."""
-        if not self._options.url.startswith("https:"):
+        if not self._settings.url.startswith("https:"):
             return False
-        file = self._options.ca_file
+        file = self._settings.ca_file
         return ssl.create_default_context(cafile=str(self._home / file.expanduser())) if file else True
 
     async def _look_up(self, host: str, port: int) -> list[str]:
@@ -108,7 +108,7 @@ class WebhookChannel:
         except socket.gaierror as error:
             raise DeliveryFailed(f"{host} cannot be found: {error.strerror}") from error
         addresses = [str(each[4][0]) for each in found]
-        for address in () if self._options.allow_private else addresses:
+        for address in () if self._settings.allow_private else addresses:
             if not ipaddress.ip_address(address.partition("%")[0]).is_global:
                 raise DeliveryRefused(
                     f"{host} is {address}, an address of this machine or of a private network: set allow_private = "

@@ -13,7 +13,7 @@ from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
 from codesum_pipeline.llm.prices import Price, price_of, worst_case_usd
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import DigestOptions, LlmOptions
+from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
 
 # An answer that cannot be taken is asked for once more.
 _CALLS = 2
@@ -22,7 +22,7 @@ _SAMPLED_TEXTS = 200
 _CAUTION = 0.9
 
 
-def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmOptions, digests: DigestOptions) -> int | None:
+def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:
     """Characters of material beside `fixed`, what is always sent; None where money sets no limit.
 
     Never less than what a digest needs: whether such a call may be made is for the caps to say.
@@ -39,7 +39,7 @@ def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmOptions, dige
     return max(LEAST_MATERIAL_CHARS, min(limits)) if limits else None
 
 
-def _affordable(price: Price, fixed_tokens: int, tokens_a_char: float, digests: DigestOptions) -> int | None:
+def _affordable(price: Price, fixed_tokens: int, tokens_a_char: float, digests: DigestSettings) -> int | None:
     always = worst_case_usd(price, fixed_tokens, digests.max_tokens)
     # By the dearest of the prices for longer prompts: more of them would be paid for all of it.
     a_token = max(max(each.input, each.cache_write) for each in (price, *(longer for _, longer in price.longer)))

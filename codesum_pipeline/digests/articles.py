@@ -16,8 +16,8 @@ from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
-from codesum_pipeline.model.options import LlmOptions, Trust
 from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.settings.llm import LlmSettings, Trust
 
 _LABEL = "CHANGE"
 _NAME_CHARS = 200
@@ -89,7 +89,7 @@ def first_entry_chars(items: Sequence[Item]) -> int:
     return (len(_head(items[0])) + AROUND_CHARS if items else 0) + _LEFT_OUT_CHARS
 
 
-def fill_articles(items: Sequence[Item], budget: int, llm: LlmOptions, *, about: str) -> Articles:
+def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about: str) -> Articles:
     """As many items from the front as can show something, in `budget` characters beyond what is always shown."""
     room = budget + first_entry_chars(items) - _LEFT_OUT_CHARS
     # No more of them can fit, whatever they say.
@@ -119,7 +119,7 @@ def with_closed_fence(text: str) -> str:
     return f"{text}\n{fence}" if fence else text
 
 
-def _sends_code(change: DocumentChange, llm: LlmOptions) -> bool:
+def _sends_code(change: DocumentChange, llm: LlmSettings) -> bool:
     """Whether lines of it may be shown: tests by the setting, and under `trust` none, for here nobody knows which are
     touched by an indexer's edges."""
     return llm.trust is Trust.OFF and (llm.tests or not change.is_test)

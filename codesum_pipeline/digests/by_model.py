@@ -29,11 +29,12 @@ from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import DigestGatedOff
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import LlmOptions, Options
+from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.models import Settings
 
 # A digest is about repositories, as the texts of their root folders are.
 LEVEL = Level.MODULE
-MakeBackend = Callable[[LlmOptions, Templates], SummaryBackend]
+MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 _log = logging.getLogger(__name__)
 
@@ -57,14 +58,14 @@ class ModelDigest:
     cut_count: int
 
 
-def check_gates(options: Options) -> None:
+def check_gates(settings: Settings) -> None:
     """Raise what a model may not be asked for a digest for, before anything of it is read.
 
     `DigestGatedOff`: the digest is written without one. `ModelNotInAllowlist`, and `ConfigurationError` where a price
     is not known: that has to be mended.
     """
-    llm = options.llm
-    if shut := why_shut(llm, is_offline=options.scan.offline):
+    llm = settings.llm
+    if shut := why_shut(llm, is_offline=settings.offline):
         raise DigestGatedOff(shut)
     for model in (llm.model, *llm.fallback_models):
         check_allowed(model, llm)
@@ -76,7 +77,7 @@ def write_by_model(
     intent: Intent,
     items: Sequence[Item],
     *,
-    options: Options,
+    settings: Settings,
     books: Path,
     job_id: str,
     now: Callable[[], datetime],
@@ -89,11 +90,11 @@ def write_by_model(
     Raises what `check_gates` does, `TemplateNotFound` and `TemplateRenderError`, `ConfigurationError` where the
     templates leave no room, `DigestCapReached`, and `SummaryError` where the model failed.
     """
-    check_gates(options)
-    turns = _Turns.of(intent, options.llm)
+    check_gates(settings)
+    turns = _Turns.of(intent, settings.prompts_dir)
     template = turns.resolved
-    backend = make_backend(options.llm, {template.level: template})
-    articles = _articles(items, turns, backend.max_prompt_chars, options, about=f"the digest of {intent.name}")
+    backend = make_backend(settings.llm, {template.level: template})
+    articles = _articles(items, turns, backend.max_prompt_chars, settings, about=f"the digest of {intent.name}")
     numbered = {number: item.citation for number, item in enumerate(items, start=1)}
 
     def read(response: SummaryResponse, form: AnswerForm) -> CheckedClaims:
@@ -104,7 +105,7 @@ def write_by_model(
         template,
         turns.prompt(articles.block),
         read,
-        options=options,
+        settings=settings,
         about=intent.name,
         books=books,
         job_id=job_id,
@@ -124,21 +125,14 @@ def write_by_model(
     )
 
 
-def digest_template(intent: Intent, llm: LlmOptions) -> ResolvedTemplate:
-    """The templates of an intent as they are now; raises `TemplateNotFound` or `TemplateRenderError`."""
-    turns = _Turns.of(intent, llm)
-    turns.prompt("")
-    return turns.resolved
-
-
-def price_in_advance(intent: Intent, items: Sequence[Item], options: Options) -> float:
+def price_in_advance(intent: Intent, items: Sequence[Item], settings: Settings) -> float:
     """The most that one call for this digest can cost, in US dollars; nothing is asked."""
-    if options.llm.asks_nobody:
+    if settings.llm.asks_nobody:
         return 0.0
-    turns = _Turns.of(intent, options.llm)
-    articles = _articles(items, turns, prompt_chars(options.llm), options, about=f"the digest of {intent.name}")
+    turns = _Turns.of(intent, settings.prompts_dir)
+    articles = _articles(items, turns, prompt_chars(settings.llm), settings, about=f"the digest of {intent.name}")
     said = (turns.resolved.system, digest_tool().schema_bytes.decode(), turns.prompt(articles.block))
-    return worst_case_usd(price_of(options.llm.model, options.llm), tokens_upper(*said), options.digests.max_tokens)
+    return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens_upper(*said), settings.digests.max_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +144,8 @@ class _Turns:
     intent_text: str
 
     @classmethod
-    def of(cls, intent: Intent, llm: LlmOptions) -> "_Turns":
+    def of(cls, intent: Intent, folder: Path) -> "_Turns":
         """Raises `TemplateNotFound` or `TemplateRenderError`."""
-        folder = Path(llm.prompts_folder) if llm.prompts_folder else None
         system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
         instruction = load_digest_template(folder, TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template)
         resolved = ResolvedTemplate(
@@ -170,7 +163,9 @@ class _Turns:
         return self.instruction.for_digest(intent_text=self.intent_text, articles=articles)
 
 
-def _articles(items: Sequence[Item], turns: _Turns, max_prompt_chars: int, options: Options, *, about: str) -> Articles:
+def _articles(
+    items: Sequence[Item], turns: _Turns, max_prompt_chars: int, settings: Settings, *, about: str
+) -> Articles:
     """Those that fit into what system and instruction leave of the prompt, and into what may be spent."""
     system = turns.resolved.system
     wrapper = turns.prompt("") + digest_tool().schema_bytes.decode()
@@ -180,9 +175,9 @@ def _articles(items: Sequence[Item], turns: _Turns, max_prompt_chars: int, optio
         wrapper_chars=len(wrapper),
         boilerplate_chars=first_entry_chars(items),
     )
-    affordable = affordable_chars(items, system + wrapper, llm=options.llm, digests=options.digests)
+    affordable = affordable_chars(items, system + wrapper, llm=settings.llm, digests=settings.digests)
     room = budget if affordable is None else min(budget, affordable)
-    return fill_articles(items, room, options.llm, about=about)
+    return fill_articles(items, room, settings.llm, about=about)
 
 
 def _tell(intent: Intent, checked: CheckedClaims) -> None:

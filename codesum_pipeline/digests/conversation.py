@@ -25,7 +25,8 @@ from codesum_pipeline.llm.retrying import with_retries
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import DigestCapReached, SummaryCallFailed, SummaryOutputInvalid
-from codesum_pipeline.model.options import DigestOptions, LlmOptions, Options
+from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
+from codesum_pipeline.settings.models import Settings
 
 # Where a level stands of a text.
 LEVEL = "digest"
@@ -52,7 +53,7 @@ def ask_for_claims(
     prompt: str,
     read: Read,
     *,
-    options: Options,
+    settings: Settings,
     about: str,
     books: Path,
     job_id: str,
@@ -68,7 +69,7 @@ def ask_for_claims(
         with open_ledger(books, run_id=job_id, now=now) as ledger:
             # Who makes a digest is the only one: what is open is a dead run's.
             ledger.recover_own()
-            talk = DigestConversation(backend, ledger, options.llm, options.digests, template, prompt, about, read)
+            talk = DigestConversation(backend, ledger, settings.llm, settings.digests, template, prompt, about, read)
             try:
                 checked, request = await talk.claims()
             finally:
@@ -93,8 +94,8 @@ class DigestConversation:
 
     backend: SummaryBackend
     ledger: Ledger
-    llm: LlmOptions
-    digests: DigestOptions
+    llm: LlmSettings
+    digests: DigestSettings
     template: ResolvedTemplate
     prompt: str
     about: str

@@ -38,7 +38,7 @@ def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
     if digest.state is DigestState.WRITTEN:
         post = digest_post(PostId(digest.id), digest.result, links=digest.links, created_at=digest.created_at)
         with open_outbox(sender.home, now=sender.now) as outbox:
-            outbox.add(post, digest.channels, tries=sender.options.max_attempts)
+            outbox.add(post, digest.channels, tries=sender.settings.max_attempts)
         store.mark_queued(digest.id)
     tell_after(digest.result)
     store.mark_told(digest.id)

@@ -29,7 +29,8 @@ from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import LlmOptions, Options
+from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.models import Settings
 
 # A template of this name beside the one of an intent is that of its roll-ups: one template cannot do for both, since
 # `{history}` has no value in a digest.
@@ -90,7 +91,7 @@ class AggregateRequest:
     prompt: str
     block: PastBlock
 
-    def worst_usd(self, llm: LlmOptions, max_tokens: int) -> float:
+    def worst_usd(self, llm: LlmSettings, max_tokens: int) -> float:
         """The most that one call can cost."""
         schema = digest_tool().schema_bytes.decode()
         return worst_case_usd(
@@ -98,12 +99,11 @@ class AggregateRequest:
         )
 
 
-def history_templates(intent: Intent, llm: LlmOptions) -> HistoryTemplates:
-    """The intent's own templates for roll-ups, else those of its digests.
+def history_templates(intent: Intent, folder: Path) -> HistoryTemplates:
+    """The intent's own templates for roll-ups in the folder of prompts, else those of its digests.
 
     Raises `TemplateNotFound`, or `TemplateRenderError` for one that cannot be used.
     """
-    folder = Path(llm.prompts_folder) if llm.prompts_folder else None
 
     def found(kind: TemplateKind, name: str) -> DigestTemplate:
         own = f"{name}{ROLLUP_SUFFIX}"
@@ -116,21 +116,21 @@ def history_templates(intent: Intent, llm: LlmOptions) -> HistoryTemplates:
 
 
 def request_for(
-    rows: Sequence[PastDigest], intent: Intent, templates: HistoryTemplates, options: Options
+    rows: Sequence[PastDigest], intent: Intent, templates: HistoryTemplates, settings: Settings
 ) -> AggregateRequest:
     """What a model is asked about these digests, the oldest cut or left out where there is no room.
 
     Raises `ConfigurationError` where there is none for any digest, and where the templates alone are too long.
     """
-    empty, max_prompt_chars = _turns(templates, intent, ""), prompt_chars(options.llm)
+    empty, max_prompt_chars = _turns(templates, intent, ""), prompt_chars(settings.llm)
     schema = digest_tool().schema_bytes.decode()
     room = body_budget(max_prompt_chars, system=empty[0], wrapper_chars=len(empty[1]) + len(schema))
     room //= templates.system.has_history + templates.instruction.has_history
     request = _asked(rows, intent, templates, room)
     # Of a prompt that is too dear less is shown, as of one that is too long. The caps stop what is too dear even so.
-    most = options.digests.max_cost_usd_per_digest / _CALLS
-    while not options.llm.asks_nobody and room > _LEAST_ROOM:
-        worst = request.worst_usd(options.llm, options.digests.max_tokens)
+    most = settings.digests.max_cost_usd_per_digest / _CALLS
+    while not settings.llm.asks_nobody and room > _LEAST_ROOM:
+        worst = request.worst_usd(settings.llm, settings.digests.max_tokens)
         if worst <= most:
             break
         room = int(min(room, len(request.block.text)) * max(0.5, 0.95 * most / worst))
@@ -148,7 +148,7 @@ def aggregate_history(
     *,
     intent: Intent,
     templates: HistoryTemplates,
-    options: Options,
+    settings: Settings,
     books: Path,
     job_id: str,
     now: Callable[[], datetime],
@@ -163,9 +163,9 @@ def aggregate_history(
     """
     if problem := templates.problem if rows else "there are no digests to roll up":
         return AggregateResult(SummaryResult(intent.name, ""), 0, len(rows), problem=problem)
-    check_gates(options)
-    request = request_for(rows, intent, templates, options)
-    backend = make_backend(options.llm, {LEVEL: request.template})
+    check_gates(settings)
+    request = request_for(rows, intent, templates, settings)
+    backend = make_backend(settings.llm, {LEVEL: request.template})
     articles = _articles(request.block)
 
     def read(response: SummaryResponse, form: AnswerForm) -> CheckedClaims:
@@ -176,7 +176,7 @@ def aggregate_history(
         request.template,
         request.prompt,
         read,
-        options=options,
+        settings=settings,
         about=intent.name,
         books=books,
         job_id=job_id,

@@ -84,15 +84,15 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
     if not rows:
         return replace(plan, problem=f"there are no digests of {intent.name!r} in that time to roll up")
     try:
-        check_gates(desk.options)
+        check_gates(desk.settings)
     except DigestGatedOff as shut:
         return replace(plan, without_model=str(shut).removeprefix(f"{shut.discriminator}: "))
-    llm, templates = desk.options.llm, history_templates(intent, desk.options.llm)
+    llm, templates = desk.settings.llm, history_templates(intent, desk.settings.prompts_dir)
     plan = replace(plan, model=llm.model)
     if templates.problem:
         return replace(plan, rows_shown=0, problem=templates.problem)
-    request = request_for(rows, intent, templates, desk.options)
-    worst = 0.0 if llm.asks_nobody else request.worst_usd(llm, desk.options.digests.max_tokens)
+    request = request_for(rows, intent, templates, desk.settings)
+    worst = 0.0 if llm.asks_nobody else request.worst_usd(llm, desk.settings.digests.max_tokens)
     return replace(plan, cost_usd=worst, rows_shown=request.block.rows_used)
 
 
@@ -110,8 +110,8 @@ def write_rollup(
             found = aggregate_history(
                 plan.rows,
                 intent=intent,
-                templates=history_templates(intent, desk.options.llm),
-                options=desk.options,
+                templates=history_templates(intent, desk.settings.prompts_dir),
+                settings=desk.settings,
                 books=desk.layout.digests,
                 job_id=plan.id,
                 now=desk.sender.now,

@@ -22,7 +22,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import uuid4
 
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
@@ -55,8 +54,8 @@ from codesum_pipeline.model.errors import DigestGatedOff
 from codesum_pipeline.model.guard import told
 from codesum_pipeline.model.intents import Cadence, Intent, IntentMatch
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
 
@@ -71,7 +70,7 @@ class DigestDesk:
     layout: HomeLayout
     registry: Registry
     intents: Intents
-    options: Options
+    settings: Settings
     sender: OutboxSender
 
     def moment(self) -> str:
@@ -140,9 +139,9 @@ def preview(
         return None
     items = _items(desk, intent, _best(pending, intent.top_k), _registered(desk))
     is_for_model = _may_ask_model(desk, intent)
-    most = price_in_advance(intent, items, desk.options) if is_for_model else 0.0
+    most = price_in_advance(intent, items, desk.settings) if is_for_model else 0.0
     draft = _written(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model and with_model)
-    model = draft.model or (desk.options.llm.model if is_for_model and not with_model else None)
+    model = draft.model or (desk.settings.llm.model if is_for_model and not with_model else None)
     return DigestPreview(draft.result, len(pending), len(items), model, most, draft.cost_usd)
 
 
@@ -174,12 +173,11 @@ def _take_steps(
 def _may_ask_model(desk: DigestDesk, intent: Intent) -> bool:
     """Whether a model writes; then the system template is rendered, before anything is read for it."""
     try:
-        check_gates(desk.options)
+        check_gates(desk.settings)
     except DigestGatedOff as shut:
         _log.info("the digest of %s is written without a model: %s", intent.name, shut)
         return False
-    folder = Path(desk.options.llm.prompts_folder) if desk.options.llm.prompts_folder else None
-    system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
+    system = load_digest_template(desk.settings.prompts_dir, TemplateKind.DIGEST_SYSTEM, intent.system_template)
     system.for_digest(language=intent.language)
     return True
 
@@ -189,7 +187,7 @@ def _written(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, 
     if is_for_model:
         try:
             found = write_by_model(
-                intent, items, options=desk.options, books=desk.layout.digests, job_id=id_, now=desk.sender.now
+                intent, items, settings=desk.settings, books=desk.layout.digests, job_id=id_, now=desk.sender.now
             )
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
@@ -203,7 +201,7 @@ def _items(
 ) -> list[Item]:
     """One for each thing that changed, newest first; near-duplicates are one where that is asked for."""
     matches = [kept.match for kept in chosen]
-    is_grouped = intent.schedule.cadence is Cadence.BUILD or desk.options.digests.grouped
+    is_grouped = intent.schedule.cadence is Cadence.BUILD or desk.settings.digests.grouped
     groups = group(matches) if is_grouped else [[match] for match in matches]
     items = items_of(groups, _sources(desk, {match.change.repository for match in matches}, registered))
     return sorted(items, key=lambda item: _newness(item.citation.date))
@@ -228,7 +226,7 @@ def _sources(
 def _links(
     desk: DigestDesk, result: SummaryResult, registered: Mapping[str, RepositoryEntry]
 ) -> tuple[str | None, ...]:
-    hosts = desk.sender.options.web_hosts
+    hosts = desk.sender.settings.web_hosts
     return tuple(
         web_url(entry.location, cited.place, own_hosts=hosts) if (entry := registered.get(cited.repository)) else None
         for cited in result.citations

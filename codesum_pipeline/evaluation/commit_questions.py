@@ -14,7 +14,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard, guarded
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.parsing.testing import read_tests

@@ -191,9 +191,7 @@ def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:
     arguments = ["hash-object", "-w", "--no-filters", "--stdin-paths"]
     names = "".join(f"{path}\n" for path in paths).encode()
     git_dir = scratch.layout.mirror(scratch.key)
-    return (
-        run_git(arguments, git_dir=git_dir, timeout_s=scratch.options.scan.git_timeout_s, data=names).decode().split()
-    )
+    return run_git(arguments, git_dir=git_dir, timeout_s=scratch.settings.git_timeout_s, data=names).decode().split()
 
 
 def _without_docstring(scratch: Workspace) -> set[str]:

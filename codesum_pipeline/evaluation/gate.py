@@ -14,8 +14,8 @@ from codesum_pipeline.evaluation.step import questions_digest
 from codesum_pipeline.indexes.publish import PublishReport, keep_published, publish_candidate, published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.settings.stages import EvaluationSettings
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace
@@ -55,30 +55,30 @@ def publish_unless_worse(ws: Workspace, *, progress: Progress = no_progress) -> 
     if present is None or because is None:
         ws.layout.hold(ws.key).unlink(missing_ok=True)
         return publish_candidate(ws, progress=progress)
-    options = ws.options.evaluation
+    settings = ws.settings.evaluation
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
-    hold = Hold(candidate["fingerprint"], present.digest, questions_digest(options), options.margin, because)
+    hold = Hold(candidate["fingerprint"], present.digest, questions_digest(settings), settings.margin, because)
     report = keep_published(ws, present, because=because)
     write_text_atomically(ws.layout.hold(ws.key), json.dumps(asdict(hold), indent=2) + "\n")
     return report
 
 
-def standing_hold(layout: HomeLayout, key: str, options: EvaluationOptions, *, fingerprint: str) -> Hold | None:
+def standing_hold(layout: HomeLayout, key: str, settings: EvaluationSettings, *, fingerprint: str) -> Hold | None:
     """The hold that a build of this fingerprint would end with again; None where any of its facts changed."""
     try:
         content, published = layout.hold(key).read_bytes(), layout.published(key).readlink().name
     except OSError:
         return None
-    return hold_again(content, options, published=published, fingerprint=fingerprint)
+    return hold_again(content, settings, published=published, fingerprint=fingerprint)
 
 
-def hold_again(content: bytes, options: EvaluationOptions, *, published: str, fingerprint: str) -> Hold | None:
+def hold_again(content: bytes, settings: EvaluationSettings, *, published: str, fingerprint: str) -> Hold | None:
     """As `standing_hold`, from the content of a hold's file."""
-    if not options.gate:
+    if not settings.gate:
         return None
     try:
         hold = Hold(**json.loads(content))
-        now = Hold(fingerprint, published, questions_digest(options), options.margin, hold.because)
+        now = Hold(fingerprint, published, questions_digest(settings), settings.margin, hold.because)
     except (ValueError, TypeError, ConfigurationError):
         return None
     return hold if hold == now else None
@@ -105,18 +105,18 @@ def compare(ws: Workspace, published: str, candidate: str) -> ScoreComparison | 
 
 def _objection(ws: Workspace, present: Version) -> str | None:
     """The reason against publishing the candidate, or None."""
-    options = ws.options.evaluation
+    settings = ws.settings.evaluation
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
     published = present.manifest["content_digest"]
-    if not options.gate or candidate["content_digest"] == published:
+    if not settings.gate or candidate["content_digest"] == published:
         return None
     found = compare(ws, published, candidate["content_digest"])
-    if found is None or not found.is_worse(options.margin):
+    if found is None or not found.is_worse(settings.margin):
         return None
     low, high = found.difference.low, found.difference.high
     return (
         f"the new index answers {found.questions} questions worse than the published one: {found.after:.3f} against "
         f"{found.before:.3f}, 95 % of the difference within {low:+.3f} and {high:+.3f}, beyond the margin of "
-        f"{options.margin:g}; the published one stays until something changes (`codesum index {ws.key} --force` tries "
+        f"{settings.margin:g}; the published one stays until something changes (`codesum index {ws.key} --force` tries "
         "again, evaluation.gate = false publishes it)"
     )

@@ -121,7 +121,7 @@ def lift_report(
     """
     setups = (CODE_ONLY, ALL)
     if questions is not None:
-        answers = evaluate([index], questions, embedder=embedder_of(ws.options), setups=setups, progress=progress)
+        answers = evaluate([index], questions, embedder=embedder_of(ws.settings), setups=setups, progress=progress)
     else:
         sample = sample if _cost_of_models(ws) is None else 0
         answers = ask_own_questions(ws, index, setups=setups, sample=sample, commits=commits, progress=progress)
@@ -141,7 +141,7 @@ def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progres
     if cost_usd is None:
         return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, texts)])
     arms = [Arm(CODE_ONLY.name, code)]
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     if texts and embedder.usd_per_token == 0:
         asked = [answer.question for answer in texts]
         with extractive_copy(ws, progress=progress) as copy:

@@ -178,9 +178,7 @@ def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:
     arguments = ["hash-object", "-w", "--no-filters", "--stdin-paths"]
     names = "".join(f"{path}\n" for path in paths).encode()
     git_dir = scratch.layout.mirror(scratch.key)
-    return (
-        run_git(arguments, git_dir=git_dir, timeout_s=scratch.options.scan.git_timeout_s, data=names).decode().split()
-    )
+    return run_git(arguments, git_dir=git_dir, timeout_s=scratch.settings.git_timeout_s, data=names).decode().split()
 
 
 def _without_docstring(scratch: Workspace) -> set[str]:
@@ -210,7 +208,7 @@ def ask_own_questions(
     without them, the messages of the last `commits` commits in `index` itself. A `guard` collects failures; without
     one they are raised.
     """
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     questions = commit_questions(ws, commits=commits, guard=guard)
     answers = evaluate([index], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
     if wanted := sample_documented(ws, sample, guard=guard):

@@ -9,15 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.options import BackendName, ModelPrice, Options
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.scip.taking import lend_indexes
+from codesum_pipeline.settings.llm import BackendName, ModelPrice
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES, texts_table
 from codesum_pipeline.store.tables import TableStore
@@ -35,10 +37,10 @@ def scratch_of(ws: Workspace) -> Iterator[Workspace]:
 
 
 def beside(ws: Workspace, folder: Path) -> Workspace:
-    """The same repository, written to a folder, with options that call no model."""
+    """The same repository, written to a folder, with settings that call no model."""
     layout = HomeLayout(folder)
     tables = TableStore(layout.warehouse, base=ws.tables.root)
-    scratch = replace(ws, layout=layout, tables=tables, force=False, options=_without_calls(ws.options))
+    scratch = replace(ws, layout=layout, tables=tables, force=False, settings=_without_calls(ws.settings))
     lend_indexes(ws, scratch)
     return scratch
 
@@ -62,8 +64,8 @@ def index_texts(scratch: Workspace, *, progress: Progress) -> PublishedIndex:
 def extractive_copy(ws: Workspace, *, progress: Progress) -> Iterator[PublishedIndex]:
     """The index with extractive texts in place of all texts by a model."""
     with scratch_of(ws) as scratch:
-        options = scratch.options
-        scratch = replace(scratch, options=replace(options, llm=replace(options.llm, enabled=False)))
+        settings = scratch.settings
+        scratch = replace(scratch, settings=_with_llm(settings, enabled=False))
         for level in Level:
             table = texts_table(level)
             scratch.tables.write(table, ws.key, TABLES[table].schema.empty_table())
@@ -71,8 +73,12 @@ def extractive_copy(ws: Workspace, *, progress: Progress) -> Iterator[PublishedI
         yield index_texts(scratch, progress=progress)
 
 
-def _without_calls(options: Options) -> Options:
-    """The options with a cap of no calls; only a provider's backend has a cap, and it needs a price."""
-    llm = options.llm
-    free = (ModelPrice(llm.model, 0.0, 0.0),)
-    return replace(options, llm=replace(llm, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free))
+def _without_calls(settings: Settings) -> Settings:
+    """The settings with a cap of no calls; only a provider's backend has a cap, and it needs a price."""
+    model = settings.llm.model
+    free = (ModelPrice(model=model, input=0.0, output=0.0),) if model else ()
+    return _with_llm(settings, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free)
+
+
+def _with_llm(settings: Settings, **changes: Any) -> Settings:
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update=changes)})

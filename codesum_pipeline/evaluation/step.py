@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.evaluation.evaluate import (
@@ -37,9 +36,9 @@ from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings.stages import EvaluationSettings
 from codesum_pipeline.store.workspace import Workspace
 
 # Raised with each change of the measures, which makes the figures of earlier versions out of date.
@@ -74,7 +73,7 @@ class EvaluationReport:
 def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:
     """Add the candidate's figures to `evaluations`, unless evaluation is off or they are up to date."""
     ensure_tables(ws)
-    if not ws.options.evaluation.enabled or (not ws.force and is_evaluated(ws)):
+    if not ws.settings.evaluation.enabled or (not ws.force and is_evaluated(ws)):
         return _report(ws, asked=0)
     candidate = _candidate(ws)
     guard = FailureGuard()
@@ -95,7 +94,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
 
 def is_evaluated(ws: Workspace) -> bool:
     """Whether evaluation is off, or the last figures are the candidate's for the present questions."""
-    if not ws.options.evaluation.enabled:
+    if not ws.settings.evaluation.enabled:
         return True
     if ws.tables.readable_path("evaluations", ws.key) is None:
         return False
@@ -104,32 +103,34 @@ def is_evaluated(ws: Workspace) -> bool:
     return any((row["content_digest"], row["asked"]) == wanted for row in last_figures(ws))
 
 
-def questions_digest(options: EvaluationOptions) -> str:
+def questions_digest(settings: EvaluationSettings) -> str:
     """A hash of the questions, apart from the repository."""
-    if not options.questions:
-        return hash_of([EVALUATION_VERSION, options.sample, options.commits])
+    if not settings.questions:
+        return hash_of([EVALUATION_VERSION, settings.sample, settings.commits])
     try:
-        content = Path(options.questions).read_bytes()
+        content = settings.questions.read_bytes()
     except OSError as error:
-        raise ConfigurationError(f"evaluation.questions: {options.questions} cannot be read: {error}") from error
+        raise ConfigurationError(f"evaluation.questions: {settings.questions} cannot be read: {error}") from error
     return hash_of([EVALUATION_VERSION, hashlib.sha256(content).hexdigest()])
 
 
 def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
     """A hash of the questions and the embedder; a repository's own questions change with its history, too."""
-    options = ws.options.evaluation
-    history = "" if options.questions else candidate["commit"]
-    return hash_of([questions_digest(options), embedder_of(ws.options).model_id, history])
+    settings = ws.settings.evaluation
+    history = "" if settings.questions else candidate["commit"]
+    return hash_of([questions_digest(settings), embedder_of(ws.settings).model_id, history])
 
 
 def _ask(ws: Workspace, index: PublishedIndex, guard: FailureGuard, progress: Progress) -> list[QuestionResult]:
-    options, setups = ws.options.evaluation, setups_for(index)
-    if not options.questions:
+    settings, setups = ws.settings.evaluation, setups_for(index)
+    if not settings.questions:
         return ask_own_questions(
-            ws, index, setups=setups, sample=options.sample, commits=options.commits, guard=guard, progress=progress
+            ws, index, setups=setups, sample=settings.sample, commits=settings.commits, guard=guard, progress=progress
         )
-    questions = [found for found in read_questions(Path(options.questions)) if indexes_of([index], found)]
-    return evaluate([index], questions, embedder=embedder_of(ws.options), setups=setups, guard=guard, progress=progress)
+    questions = [found for found in read_questions(settings.questions) if indexes_of([index], found)]
+    return evaluate(
+        [index], questions, embedder=embedder_of(ws.settings), setups=setups, guard=guard, progress=progress
+    )
 
 
 def _published_answers(ws: Workspace, published: Version, questions: Sequence[Question]) -> list[dict[str, Any]]:
@@ -141,8 +142,8 @@ def _published_answers(ws: Workspace, published: Version, questions: Sequence[Qu
     stored = stored_answers(ws, digest)
     known = {row["asked"] for row in stored}
     unknown = [found for found in questions if question_key(found) not in known and not is_held_out(found)]
-    embedder = embedder_of(ws.options)
-    if not ws.options.evaluation.gate or published.manifest["embedder"]["model_id"] != embedder.model_id:
+    embedder = embedder_of(ws.settings)
+    if not ws.settings.evaluation.gate or published.manifest["embedder"]["model_id"] != embedder.model_id:
         return stored
     index = PublishedIndex.of_version(published.folder)
     answers = evaluate([index], unknown, embedder=embedder, setups=[ALL])
@@ -166,7 +167,7 @@ def _open(ws: Workspace, digest: str) -> PublishedIndex:
 
 def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
     """The figures of the last evaluation."""
-    enabled = ws.options.evaluation.enabled
+    enabled = ws.settings.evaluation.enabled
     rows = [row for row in (last_figures(ws) if enabled else ()) if row["questions"]]
     every = [row for row in rows if row["category"] == EVERY_CATEGORY]
     figures = {row["metric"]: row["mean"] for row in every if row["setup"] == ALL.name}

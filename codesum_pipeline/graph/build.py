@@ -31,10 +31,10 @@ from codesum_pipeline.model.graph import CallRow, Context, Edge, EdgeKind, Graph
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.testing import read_tests_in_code
+from codesum_pipeline.settings.stages import ContextSettings
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
@@ -233,7 +233,7 @@ def _ranked_and_sampled(
         rows,
         from_table(edges, Edge),
         root=ws.entry.root_module,
-        options=ws.options.graph,
+        settings=ws.settings,
         tests=read_tests_in_code(ws.tables, ws.key),
         progress=progress,
     )
@@ -246,13 +246,13 @@ def make_graph(
     loaded: LoadedFiles,
     *,
     root: str,
-    options: GraphOptions,
+    settings: ContextSettings,
 ) -> Graph:
     """The whole graph from the facts alone; the order of the arguments' items does not matter."""
     families = families_of(loaded, files, indexed_paths(files), root=root)
     resolution, tables = resolve(families, None, loaded.guard, settings="")
     edges = sorted((edge for table in tables.values() for edge in table.edges()), key=_edge_order)
-    stats, contexts = rank_and_sample(files, symbols, edges, root=root, options=options)
+    stats, contexts = rank_and_sample(files, symbols, edges, root=root, settings=settings)
     return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files), loaded.guard.failures)
 
 
@@ -266,7 +266,7 @@ def rank_and_sample(
     edges: Sequence[Edge],
     *,
     root: str,
-    options: GraphOptions,
+    settings: ContextSettings,
     tests: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> tuple[list[GraphStats], list[Context]]:
@@ -277,7 +277,7 @@ def rank_and_sample(
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)
     flagged = {*(file.path for file in files if file.is_test), *tests}
-    contexts = find_contexts(ContextSubjects(symbols, indexed, flagged, root), edges, options)
+    contexts = find_contexts(ContextSubjects(symbols, indexed, flagged, root), edges, settings)
     progress("sampling contexts", 2, 2)
     return stats, contexts
 

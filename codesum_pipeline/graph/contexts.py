@@ -20,9 +20,9 @@ from codesum_pipeline.graph.edges import folder_of
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind
 from codesum_pipeline.model.hashing import graph_hash
 from codesum_pipeline.model.ids import module_path_of, parent_modules
-from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.testing import is_among
+from codesum_pipeline.settings.stages import ContextSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +57,19 @@ class _Uses:
     dependencies: set[str] = field(default_factory=set)
 
 
-def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], options: GraphOptions) -> list[Context]:
+def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], settings: ContextSettings) -> list[Context]:
     """The context of every document, sorted by id."""
     uses: defaultdict[str, _Uses] = defaultdict(_Uses)
     _gather_calls(uses, documents.symbols, edges)
     _gather_imports(uses, edges)
     ids = sorted({*(symbol.id for symbol in documents.symbols), *documents.files, *documents.modules()})
     sampler = _Sampler(documents)
-    return [_context(document_id, uses.get(document_id) or _Uses(), sampler, options) for document_id in ids]
+    return [_context(document_id, uses.get(document_id) or _Uses(), sampler, settings) for document_id in ids]
 
 
-def _context(document_id: str, uses: _Uses, sampler: "_Sampler", options: GraphOptions) -> Context:
-    called_by = sampler.sample(document_id, uses.users, options.top_k_callers)
-    calls = sampler.sample(document_id, uses.used, options.top_k_callees)
+def _context(document_id: str, uses: _Uses, sampler: "_Sampler", settings: ContextSettings) -> Context:
+    called_by = sampler.sample(document_id, uses.users, settings.top_k_callers)
+    calls = sampler.sample(document_id, uses.used, settings.top_k_callees)
     return Context(
         id=document_id,
         called_by=called_by,

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from codesum_pipeline.hosts.api import Access, HostApi, list_repositories
-from codesum_pipeline.hosts.options import HostOptions
 from codesum_pipeline.hosts.planning import SyncPlan, SyncRules, plan_sync
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.operation import HostSettings
 from codesum_pipeline.source.organisations import token_variable
 from codesum_pipeline.source.registry import Registry
 
@@ -19,7 +19,7 @@ class Syncer:
     """Asks hosts, and has one registry follow them. Tokens come from `environ`."""
 
     registry: Registry
-    options: HostOptions
+    settings: HostSettings
     environ: Mapping[str, str]
     now: Callable[[], datetime]
 
@@ -29,8 +29,8 @@ class Syncer:
         What would be retired is looked for in a second list: a repository that is deleted while the first one is read
         can hide another. Raises `ConfigurationError` or `HostUnavailable`; then nothing has changed.
         """
-        rules = SyncRules(self.now().strftime("%Y-%m-%dT%H:%M:%SZ"), self.options.max_retired_share, is_confirmed)
-        api = open_host(Access(organisation, self._token(organisation), self.options.timeout_s))
+        rules = SyncRules(self.now().strftime("%Y-%m-%dT%H:%M:%SZ"), self.settings.max_retired_share, is_confirmed)
+        api = open_host(Access(organisation, self._token(organisation), self.settings.timeout_s))
         listed = self._listed(api)
         entries = self.registry.entries()
         planned = plan_sync(organisation, listed, entries, _keys(entries), rules)
@@ -48,7 +48,7 @@ class Syncer:
         return made[-1]
 
     def _listed(self, api: HostApi) -> list[ListedRepository]:
-        return list_repositories(api, max_wait_s=self.options.max_wait_s)
+        return list_repositories(api, max_wait_s=self.settings.max_wait_s)
 
     def _token(self, organisation: Organisation) -> str | None:
         """The token, if there is one; raises `ConfigurationError` for a variable that is named and not set."""

@@ -55,7 +55,7 @@ class CandidateReport:
 
 def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> CandidateReport:
     """Write `.versions/<key>/<digest>/` and the table `candidate` that names it."""
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     snapshot = ws.tables.read_rows("snapshot", ws.key, Snapshot)[0]
     tables = read_candidate_tables(ws, embedder)
     versions = ws.layout.versions(ws.key)

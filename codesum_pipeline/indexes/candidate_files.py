@@ -153,7 +153,7 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
         key=ws.key,
         heads=heads,
         dense_rows=np.flatnonzero(~_booleans(heads, "is_placeholder")).astype(np.int32),
-        dense_lanes=dense_lanes(ws.options.index.extra_lanes),
+        dense_lanes=dense_lanes(ws.settings.extra_lanes),
         dimensions=vector_length(ws, embedder),
     )
 

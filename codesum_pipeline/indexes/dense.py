@@ -63,9 +63,9 @@ class DenseReport:
 
 def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> DenseReport:
     """Write the table `vectors`: one row per dense lane of each document that is no placeholder."""
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     billed_before = embedder.billed_tokens
-    max_tokens, lanes = max_text_tokens(ws, embedder), dense_lanes(ws.options.index.extra_lanes)
+    max_tokens, lanes = max_text_tokens(ws, embedder), dense_lanes(ws.settings.extra_lanes)
     sources = _sources(ws)
     ids, hashes = _ids_and_hashes(sources, max_tokens, lanes)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
@@ -103,7 +103,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
 
 def max_text_tokens(ws: Workspace, embedder: Embedder) -> int:
     """How many tokens of a text are embedded: what the settings say, or what the model can."""
-    return min(ws.options.index.summary_embed_max_tokens, embedder.max_tokens)
+    return min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
 
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:

@@ -35,13 +35,13 @@ class EmbeddingPlan:
 
 def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
     """Judge a plan by the tables that it was made with."""
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     models = ws.tables.read_or_empty("vectors", ws.key, columns=["model"]).column("model").unique().to_pylist()
     replaces = next((model for model in models if model != embedder.model_id), None)
     is_anew = ws.force or replaces is not None or not models
     actions = (PlanAction.WRITE, PlanAction.MAYBE, *((PlanAction.KEEP,) if is_anew else ()))
     ids = [row.id for row in rows if row.action in actions]
-    lanes = dense_lanes(ws.options.index.extra_lanes)
+    lanes = dense_lanes(ws.settings.extra_lanes)
     reading_bodies = len(lanes) - (Lane.SUMMARY in lanes)
     bodies = _body_lengths(ws) if reading_bodies else {}
     characters = sum(reading_bodies * bodies.get(id_, 0) + len(lanes) * _WORDS_CHARACTERS for id_ in ids)

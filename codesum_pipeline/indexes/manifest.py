@@ -12,7 +12,7 @@ from codesum_pipeline.indexes.model_fields import model_fields
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Manifest, content_digest, sha256_of
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.store.layout import BASE_STRATEGY
 from codesum_pipeline.store.workspace import Workspace
 
@@ -30,7 +30,7 @@ def build_manifest(
     files: dict[str, dict[str, Any]],
 ) -> Manifest:
     """Every field of the manifest; `files` maps a file's name to its `sha256` and `bytes`."""
-    scan = ws.options.scan
+    scan = ws.settings
     manifest: Manifest = {
         "schema_version": INDEX_SCHEMA_VERSION,
         "repo": ws.key,
@@ -47,11 +47,11 @@ def build_manifest(
         "skip_patterns": list(scan.skip_patterns),
         "max_file_size_mb": scan.max_file_size_mb,
         "embedder": {
-            "name": ws.options.index.embedder,
+            "name": ws.settings.embedder,
             "model_id": embedder.model_id,
             "dimensions": tables.dimensions,
             "query_prompt": embedder.query_prompt,
-            "max_tokens": min(ws.options.index.summary_embed_max_tokens, embedder.max_tokens),
+            "max_tokens": min(ws.settings.summary_embed_max_tokens, embedder.max_tokens),
         },
         "bm25": {"k1": K1, "b": B, "variant": "lucene"},
         "versions": dict(ws.versions),
@@ -80,8 +80,8 @@ def describe_files(
 
 def _hash_policy(ws: Workspace) -> dict[str, Any]:
     return {
-        "policy": str(ws.options.hash_policy),
-        "content": _CONTENT_RULES[ws.options.hash_policy],
+        "policy": str(ws.settings.hash_policy),
+        "content": _CONTENT_RULES[ws.settings.hash_policy],
         "graph": "sha1(called_by=a|b\\ncalls=c|d), sorted and without duplicates",
         "summary": "sha1(writer + newline + what the writer was shown)",
         "versions": {name: ws.versions[name] for name in _HASHING_VERSIONS if name in ws.versions},

@@ -60,7 +60,7 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
         _point(name, versions, version.digest)
     if is_new or not ws.layout.duckdb_file.exists():
         write_serving_file(ws.tables, ws.layout.duckdb_file)
-    kept = set(log[-max(_LEAST_KEPT, ws.options.index.keep_versions) :])
+    kept = set(log[-max(_LEAST_KEPT, ws.settings.keep_versions) :])
     deleted = _sweep(versions, keep=kept)
     progress("publishing the index", 1, 1)
     return _report(version, published=is_new, kept=len(kept), deleted=deleted)
@@ -71,7 +71,7 @@ def keep_published(ws: Workspace, present: Version, *, because: str) -> PublishR
     versions = ws.layout.versions(ws.key)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
     log = _published_before(versions, present.digest, None)
-    kept = set(log[-max(_LEAST_KEPT, ws.options.index.keep_versions) :])
+    kept = set(log[-max(_LEAST_KEPT, ws.settings.keep_versions) :])
     deleted = _sweep(versions, keep={*kept, candidate["digest"]})
     return replace(_report(present, published=False, kept=len(kept), deleted=deleted), held=True, held_because=because)
 

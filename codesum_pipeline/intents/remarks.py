@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.delivery.channels import open_channel
-from codesum_pipeline.delivery.options import DeliveryOptions, unknown_channel
 from codesum_pipeline.intents.repositories import unmatched_globs
 from codesum_pipeline.llm.digest_templates import load_digest_template
 from codesum_pipeline.llm.templates import HISTORY, TemplateKind
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
+from codesum_pipeline.settings.delivery import DeliverySettings, unknown_channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class IntentContext:
     home: Path
     prompts_dir: Path
     repositories: Collection[str]
-    delivery: DeliveryOptions
+    delivery: DeliverySettings
     environ: Mapping[str, str]
 
     def remarks_on(self, intent: Intent) -> list[Remark]:

@@ -10,7 +10,7 @@ from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 Templates = Mapping[Level, ResolvedTemplate]
 
@@ -59,9 +59,9 @@ class AnotherModel(RefusedAnswer):
     """An answer by a model that was not asked: the next call would be answered by it, too."""
 
 
-def refuse_unpinned(request: SummaryRequest, options: LlmOptions, templates: Templates) -> None:
+def refuse_unpinned(request: SummaryRequest, settings: LlmSettings, templates: Templates) -> None:
     """Raise where the request names a model that may not be asked, or a template that would not be sent."""
-    check_allowed(request.model_name, options)
+    check_allowed(request.model_name, settings)
     template = templates.get(request.level)
     found = template.digest if template else "none"
     if request.prompt_template_blake3 != found:
@@ -71,20 +71,20 @@ def refuse_unpinned(request: SummaryRequest, options: LlmOptions, templates: Tem
         )
 
 
-def check_allowed(model: str, options: LlmOptions) -> None:
+def check_allowed(model: str, settings: LlmSettings) -> None:
     """Raise `ModelNotInAllowlist` for a model that may not be asked."""
-    allowed = options.allowlist or (options.model, *options.fallback_models)
+    allowed = settings.allowlist or (settings.model, *settings.fallback_models)
     if model not in allowed:
         raise ModelNotInAllowlist(f"{model!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
 
 
-def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOptions) -> SummaryResponse:
+def checked(request: SummaryRequest, response: SummaryResponse, settings: LlmSettings) -> SummaryResponse:
     """The answer, if it is one: by the model that was asked, and within the bytes that were allowed.
 
     An empty answer is refused where there is nobody who asks again.
     """
     pinned = request.model_name
-    if not is_by_pinned(request, response.model_name_echoed, options):
+    if not is_by_pinned(request, response.model_name_echoed, settings):
         raise AnotherModel(mismatch(request, response.model_name_echoed), response)
     if request.is_strict and not response.claim.strip():
         raise RefusedAnswer(f"{pinned!r} gave an empty answer", response)
@@ -96,13 +96,13 @@ def checked(request: SummaryRequest, response: SummaryResponse, options: LlmOpti
     return response
 
 
-def is_by_pinned(request: PinnedRequest, echoed: str, options: LlmOptions) -> bool:
+def is_by_pinned(request: PinnedRequest, echoed: str, settings: LlmSettings) -> bool:
     """Whether the echoed name stands for the pinned model; a request that is evidence takes that name alone."""
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
         return is_name_of(pinned, echoed)
-    known = {meant for name, meant in options.echoed_names if name == echoed}
-    return is_dated_name_of(pinned, echoed) or any(is_name_of(pinned, meant) for meant in known)
+    meant = settings.echoed_names.get(echoed)
+    return is_dated_name_of(pinned, echoed) or (meant is not None and is_name_of(pinned, meant))
 
 
 def mismatch(request: PinnedRequest, echoed: str) -> str:

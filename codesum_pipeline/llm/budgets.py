@@ -8,11 +8,14 @@ import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import LlmOptions
+
+if TYPE_CHECKING:
+    from codesum_pipeline.settings.llm import LlmSettings
 
 # The rest of a model's window is left for the answer and for the error of counting characters.
 USABLE_SHARE = 0.85
@@ -71,21 +74,21 @@ class SiblingRank:
     source_order: int
 
 
-def prompt_chars(options: LlmOptions) -> int:
+def prompt_chars(settings: "LlmSettings") -> int:
     """How long a whole prompt may be: as long as the smallest of the models that may be asked takes it.
 
     A model takes what LiteLLM's list says; one that the list does not have, the
     default. The setting, where there is one, makes it no longer.
     """
-    models = (options.model, *options.fallback_models)
-    return min(filter(None, (options.max_prompt_chars, *(_chars_of(model, options) for model in models))))
+    models = (settings.model, *settings.fallback_models)
+    return min(filter(None, (settings.max_prompt_chars, *(_chars_of(model, settings) for model in models))))
 
 
-def _chars_of(model: str, options: LlmOptions) -> int:
+def _chars_of(model: str, settings: "LlmSettings") -> int:
     tokens = (listed(model) or {}).get("max_input_tokens")
     if isinstance(tokens, int) and tokens > 0:
         return int(tokens * CHARS_PER_TOKEN)
-    return options.max_prompt_chars or DEFAULT_PROMPT_CHARS
+    return settings.max_prompt_chars or DEFAULT_PROMPT_CHARS
 
 
 def chars_left(max_prompt_chars: int, template_chars: int) -> int:

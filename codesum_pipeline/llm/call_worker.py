@@ -1,6 +1,6 @@
 """The process that makes calls for another one, which holds the other end of a socket.
 
-It imports LiteLLM, is told the options, and answers requests until the socket
+It imports LiteLLM, is told the settings, and answers requests until the socket
 ends, as it does with its parent; calls that are under way then have nobody to
 answer to. Keys come with the environment and go to providers alone.
 """
@@ -25,7 +25,7 @@ from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SummaryCallFailed
 from codesum_pipeline.model.guard import told
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 _LENGTH_BYTES = 4
 
@@ -34,7 +34,7 @@ _LENGTH_BYTES = 4
 class WorkerSetup:
     """What a worker is told first."""
 
-    options: LlmOptions
+    settings: LlmSettings
     templates: Mapping[Level, ResolvedTemplate]
 
 
@@ -75,7 +75,7 @@ def main(descriptor: int) -> None:
 async def _serve(parent: socket.socket) -> None:
     reader, writer = await asyncio.open_unix_connection(sock=parent)
     setup: WorkerSetup = await receive(reader)
-    calls = LiteLlmCalls(setup.options, setup.templates)
+    calls = LiteLlmCalls(setup.settings, setup.templates)
     send(writer, None)
     under_way: set[asyncio.Task[None]] = set()
     while True:

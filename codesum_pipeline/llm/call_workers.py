@@ -16,7 +16,7 @@ from codesum_pipeline.llm.backend import Templates
 from codesum_pipeline.llm.call_worker import Fault, WorkerSetup, receive, send
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.workers.child import start_child
 
 # Each does a hundred or two hundred calls a second: more of them would wait for the process that keeps the books.
@@ -35,10 +35,10 @@ class CallFault(Exception):
 class CallWorkers:
     """The workers of one event loop, which start when this is made: one after the other, for an import takes a core."""
 
-    def __init__(self, options: LlmOptions, templates: Templates) -> None:
+    def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         _log.info("LiteLLM keeps a core busy: %d processes share its calls", _WORKERS)
         self._workers: list[_CallProcess] = []
-        self._starting = asyncio.create_task(self._start(WorkerSetup(options, dict(templates))))
+        self._starting = asyncio.create_task(self._start(WorkerSetup(settings, dict(templates))))
 
     @property
     def are_ready(self) -> bool:
@@ -78,7 +78,7 @@ class _CallProcess:
         self.is_ready = False
         # Or will never be ready.
         self.has_started = asyncio.Event()
-        self._timeout_s = setup.options.timeout_s + _GRACE_S
+        self._timeout_s = setup.settings.timeout_s + _GRACE_S
         self._numbers = count()
         self._calls: dict[int, Future[SummaryResponse]] = {}
         self._process, self._socket = start_child("codesum_pipeline.llm.call_worker")

@@ -12,23 +12,21 @@ from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, On
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.llm.pins import SummaryResponse
 from codesum_pipeline.llm.recordings import read_chats, write_chat
-from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError
-from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.model.errors import BackendNotConfigured
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 
-def build_chat(options: LlmOptions) -> ChatBackend:
-    """Return who answers, as the options say; `noop` and `replay` never load a client."""
-    if options.backend in (BackendName.REPLAY, BackendName.RECORD) and not options.recording:
-        raise ConfigurationError(f"llm.backend is {options.backend.value!r}: name its folder in llm.recording")
-    match options.backend:
+def build_chat(settings: LlmSettings) -> ChatBackend:
+    """Return who answers, as the settings say; `noop` and `replay` never load a client."""
+    match settings.backend:
         case BackendName.NOOP:
-            return NoopChat(max_prompt_chars=prompt_chars(options))
+            return NoopChat(max_prompt_chars=prompt_chars(settings))
         case BackendName.REPLAY:
-            return ReplayChat(options)
+            return ReplayChat(settings)
         case BackendName.RECORD:
-            return RecordChat(LiteLlmChat(options), Path(options.recording))
+            return RecordChat(LiteLlmChat(settings), settings.kept_answers)
         case BackendName.LITELLM:
-            return LiteLlmChat(options)
+            return LiteLlmChat(settings)
 
 
 class LiteLlmChat:
@@ -37,21 +35,21 @@ class LiteLlmChat:
     # LiteLLM's connections are those of the event loop: who is the last to leave closes them.
     _open: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, int]] = WeakKeyDictionary()
 
-    def __init__(self, options: LlmOptions) -> None:
-        self._options = options
-        self._calls = LiteLlmCalls(options, {})
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        self._calls = LiteLlmCalls(settings, {})
         self._is_open = False
-        self.max_prompt_chars = prompt_chars(options)
+        self.max_prompt_chars = prompt_chars(settings)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
-        check_allowed(request.model_name, self._options)
+        check_allowed(request.model_name, self._settings)
         if not self._is_open:
             self._is_open = True
             loop = asyncio.get_running_loop()
             self._open[loop] = self._open.get(loop, 0) + 1
         self._calls.require_named_key(request.model_name)
         response = await self._calls.chat(request, on_text, timeout_s=timeout_s)
-        return _checked(request, response, self._options)
+        return _checked(request, response, self._settings)
 
     async def aclose(self) -> None:
         if not self._is_open:
@@ -99,31 +97,31 @@ class RecordChat:
 class ReplayChat:
     """Every recorded request has its message, every other one has none; no network, no key, no cost."""
 
-    def __init__(self, options: LlmOptions) -> None:
-        self._options = options
-        self._path = Path(options.recording)
-        self.max_prompt_chars = prompt_chars(options)
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        self._path = settings.kept_answers
+        self.max_prompt_chars = prompt_chars(settings)
 
     @cached_property
     def _messages(self) -> dict[str, ChatResponse]:
         return read_chats(self._path)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
-        check_allowed(request.model_name, self._options)
+        check_allowed(request.model_name, self._settings)
         response = self._messages.get(request.request_hash)
         if response is None:
             raise BackendNotConfigured(f"{self._path} has no answer to {request.request_hash}: record it first")
         on_text(response.text)
-        return _checked(request, response, self._options)
+        return _checked(request, response, self._settings)
 
     async def aclose(self) -> None:
         """There is nothing to let go of."""
 
 
-def _checked(request: ChatRequest, response: ChatResponse, options: LlmOptions) -> ChatResponse:
+def _checked(request: ChatRequest, response: ChatResponse, settings: LlmSettings) -> ChatResponse:
     """The message, if it is by the model that was asked."""
     echoed = response.model_name_echoed
-    if is_by_pinned(request, echoed, options):
+    if is_by_pinned(request, echoed, settings):
         return response
     said = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
     raise AnotherModel(mismatch(request, echoed), said)

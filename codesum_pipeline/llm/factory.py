@@ -1,6 +1,4 @@
-"""The one place where the options choose a backend, and the form in which a model answers."""
-
-from pathlib import Path
+"""The one place where the settings choose a backend, and the form in which a model answers."""
 
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.llm.budgets import prompt_chars
@@ -10,39 +8,31 @@ from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.llm.record import RecordBackend
 from codesum_pipeline.llm.replay import ReplayBackend
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 
-def build_backend(options: LlmOptions, templates: Templates) -> SummaryBackend:
+def build_backend(settings: LlmSettings, templates: Templates) -> SummaryBackend:
     """Return who answers; `noop` and `replay` never load a client, so they ask nobody."""
-    match options.backend:
+    match settings.backend:
         case BackendName.NOOP:
-            return NoopBackend(max_prompt_chars=prompt_chars(options))
+            return NoopBackend(max_prompt_chars=prompt_chars(settings))
         case BackendName.REPLAY:
-            _require_recording(options)
-            return ReplayBackend(options, templates)
+            return ReplayBackend(settings, templates)
         case BackendName.RECORD:
-            _require_recording(options)
-            return RecordBackend(LiteLlmBackend(options, templates), Path(options.recording))
+            return RecordBackend(LiteLlmBackend(settings, templates), settings.kept_answers)
         case BackendName.LITELLM:
-            return LiteLlmBackend(options, templates)
+            return LiteLlmBackend(settings, templates)
 
 
-def form_of(options: LlmOptions, model: str) -> AnswerForm:
+def form_of(settings: LlmSettings, model: str) -> AnswerForm:
     """How a model is made to answer: as `llm.form` says, or under `auto` by what LiteLLM's list declares of it.
 
     A model that the list does not have is asked for JSON in its text, which every model can give.
     """
-    if options.form != "auto":
-        return AnswerForm(options.form)
+    if settings.form != "auto":
+        return AnswerForm(settings.form)
     if declares(model, "supports_function_calling") and declares(model, "supports_tool_choice"):
         return AnswerForm.TOOL
     if declares(model, "supports_response_schema"):
         return AnswerForm.JSON_SCHEMA
     return AnswerForm.JSON_TEXT
-
-
-def _require_recording(options: LlmOptions) -> None:
-    if not options.recording:
-        raise ConfigurationError(f"llm.backend is {options.backend.value!r}: name its folder in llm.recording")

@@ -19,26 +19,26 @@ from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.rates import Rates
 from codesum_pipeline.llm.tokens import predict_tokens
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 _CONNECT_TIMEOUT_S = 5.0
 
 
 class LiteLlmBackend:
-    """All models that the options allow. Making it asks nobody; the first request does."""
+    """All models that the settings allow. Making it asks nobody; the first request does."""
 
-    def __init__(self, options: LlmOptions, templates: Templates, load: CallLoad | None = None) -> None:
+    def __init__(self, settings: LlmSettings, templates: Templates, load: CallLoad | None = None) -> None:
         """`load` says from when on workers pay; by default from what is measured."""
-        self._options = options
+        self._settings = settings
         self._templates = templates
-        self._calls = LiteLlmCalls(options, templates)
+        self._calls = LiteLlmCalls(settings, templates)
         self._load = load or CallLoad()
         self._workers: CallWorkers | None = None
         self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
-        self.max_prompt_chars = prompt_chars(options)
+        self.max_prompt_chars = prompt_chars(settings)
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
-        refuse_unpinned(request, self._options, self._templates)
+        refuse_unpinned(request, self._settings, self._templates)
         self._calls.require_named_key(request.model_name)
         rates = self._rates_of(request.model_name)
         system = self._templates[request.level].system
@@ -50,15 +50,15 @@ class LiteLlmBackend:
                 rates.refused(failure.retry_after_s)
             raise
         rates.answered()
-        return checked(request, response, self._options)
+        return checked(request, response, self._settings)
 
     async def health(self) -> bool:
         """Whether keys are there and, of a server of one's own, whether something listens."""
-        if any(map(self._calls.missing_key, (self._options.model, *self._options.fallback_models))):
+        if any(map(self._calls.missing_key, (self._settings.model, *self._settings.fallback_models))):
             return False
-        if not self._options.api_base:
+        if not self._settings.api_base:
             return True
-        place = urlsplit(self._options.api_base)
+        place = urlsplit(self._settings.api_base)
         port = place.port or (443 if place.scheme == "https" else 80)
         try:
             _, writer = await asyncio.wait_for(asyncio.open_connection(place.hostname, port), _CONNECT_TIMEOUT_S)
@@ -79,13 +79,13 @@ class LiteLlmBackend:
             return await self._calls.ask(request)
         finally:
             if self._workers is None and self._load.needs_workers():
-                self._workers = CallWorkers(self._options, self._templates)
+                self._workers = CallWorkers(self._settings, self._templates)
 
     def _rates_of(self, model: str) -> Rates:
         limits = self._rates.setdefault(asyncio.get_running_loop(), {})
         if model not in limits:
             limits[model] = Rates(
-                requests_per_minute=self._options.requests_per_minute,
-                tokens_per_minute=self._options.tokens_per_minute,
+                requests_per_minute=self._settings.requests_per_minute,
+                tokens_per_minute=self._settings.tokens_per_minute,
             )
         return limits[model]

@@ -24,7 +24,7 @@ from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryRequest, Summa
 from codesum_pipeline.llm.prices import Price, cost_usd, price_of
 from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
 from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 # A core does about so many of LiteLLM's calls. Calls that begin together are prepared in turns and sent at the same
 # moment; their answers come at the same moment, too, and the core has nothing to do in between.
@@ -34,10 +34,10 @@ _APART_S = 0.003
 class LiteLlmCalls:
     """The calls that one process makes."""
 
-    def __init__(self, options: LlmOptions, templates: Templates) -> None:
-        self._options = options
+    def __init__(self, settings: LlmSettings, templates: Templates) -> None:
+        self._settings = settings
         self._templates = templates
-        self._provider = _provider_of(options.model)
+        self._provider = _provider_of(settings.model)
         self._next_start = 0.0
 
     async def ask(self, request: SummaryRequest) -> SummaryResponse:
@@ -68,14 +68,14 @@ class LiteLlmCalls:
 
     def missing_key(self, model: str) -> str:
         """The variables that a model's key would be in and is not, in words; empty where it is there."""
-        name = self._options.api_key_env
+        name = self._settings.api_key_env
         if name and _provider_of(model) == self._provider:
             return "" if self._key(model) else name
         return ", ".join(_missing_variables(model))
 
     def require_named_key(self, model: str) -> None:
         """A key that the settings name and nobody has set is not replaced by one that LiteLLM finds elsewhere."""
-        name = self._options.api_key_env
+        name = self._settings.api_key_env
         if name and _provider_of(model) == self._provider and not self._key(model):
             raise SummaryCallFailed(
                 f"{model}: the variable {name} (llm.api_key_env) is empty: put the key into it",
@@ -92,7 +92,7 @@ class LiteLlmCalls:
 
     async def _complete(self, arguments: dict[str, Any]) -> Any:
         """LiteLLM's answer; raises `SummaryCallFailed`."""
-        model, timeout_s = arguments["model"], self._options.timeout_s
+        model, timeout_s = arguments["model"], self._settings.timeout_s
         with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
             # LiteLLM's own time-out is one of silence: an answer that drips would never end.
             async with asyncio.timeout(timeout_s):
@@ -144,14 +144,14 @@ class LiteLlmCalls:
         """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""
         if _provider_of(model) != self._provider:
             return {}
-        return {"api_base": self._options.api_base, "api_key": self._key(model) or None}
+        return {"api_base": self._settings.api_base, "api_key": self._key(model) or None}
 
     def _key(self, model: str) -> str:
         return self._named_key() if _provider_of(model) == self._provider else ""
 
     def _named_key(self) -> str:
         """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
-        return os.environ.get(self._options.api_key_env or "", "")
+        return os.environ.get(self._settings.api_key_env or "", "")
 
     def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
         """LiteLLM's answer in our words, without any key."""
@@ -167,7 +167,7 @@ class LiteLlmCalls:
         )
 
     def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
-        price = _price_if_known(model, self._options)
+        price = _price_if_known(model, self._settings)
         return None if price is None or usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
 
 
@@ -196,9 +196,9 @@ def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
     return TokenUsage(int(usage.prompt_tokens), int(usage.completion_tokens), cached), int(written)
 
 
-def _price_if_known(model: str, options: LlmOptions) -> Price | None:
+def _price_if_known(model: str, settings: LlmSettings) -> Price | None:
     try:
-        return price_of(model, options)
+        return price_of(model, settings)
     except ConfigurationError:
         return None
 

@@ -8,7 +8,7 @@ from typing import Any
 from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 _PER_MILLION = 1_000_000
 _LONG = re.compile(r"(?:in|out)put_cost_per_token_above_(\d+)k_tokens")
@@ -29,9 +29,9 @@ class Price:
         return next((price for above, price in reversed(self.longer) if tokens > above), self)
 
 
-def price_of(model: str, options: LlmOptions) -> Price:
+def price_of(model: str, settings: LlmSettings) -> Price:
     """Return the price of a model; raises `ConfigurationError` where nobody says one."""
-    for own in options.prices:
+    for own in settings.prices:
         if own.model == model:
             cached = own.input if own.cached_input is None else own.cached_input
             return _scaled(own.input, own.output, cached)

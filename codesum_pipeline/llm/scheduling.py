@@ -17,8 +17,8 @@ from codesum_pipeline.llm.outcomes import Accepts, Caps, TaskOutcome, accept_any
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.llm.writing_run import WritingRun
 from codesum_pipeline.model.documents import Gate
-from codesum_pipeline.model.options import LlmOptions
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.settings.llm import LlmSettings
 
 
 def write_all(
@@ -29,7 +29,7 @@ def write_all(
     cache: AnswerCache,
     caps: Caps,
     price_of: Callable[[str], Price],
-    options: LlmOptions,
+    settings: LlmSettings,
     accepts: Accepts = accept_any,
     progress: Progress = no_progress,
 ) -> list[TaskOutcome]:
@@ -46,8 +46,8 @@ def write_all(
     found = find_texts(tasks, cache, accepts)
     missing = [task for task in tasks if task.id not in found]
     outcomes = {task.id: found_text(task, found[task.id]) for task in tasks if task.id in found}
-    if missing and (options.asks_nobody or caps.documents_left > 0):
-        run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, options, accepts, progress)
+    if missing and (settings.asks_nobody or caps.documents_left > 0):
+        run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
         outcomes |= _finished(run)
         ledger.deliver(cache.put_many)
     return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]

@@ -31,8 +31,8 @@ from codesum_pipeline.llm.pins import Parameters
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.model.documents import Gate, WrittenText
 from codesum_pipeline.model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
-from codesum_pipeline.model.options import BackendName, LlmOptions
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 # So many documents one after the other for which calls gave nothing, and the others are not asked for: whatever is
 # wrong, it is not these documents.
@@ -63,7 +63,7 @@ class WritingRun:
         cache: AnswerCache,
         caps: Caps,
         price_of: Callable[[str], Price],
-        options: LlmOptions,
+        settings: LlmSettings,
         accepts: Accepts,
         progress: Progress,
     ) -> None:
@@ -73,10 +73,10 @@ class WritingRun:
         self._count = len(tasks)
         self._books = Books(ledger)
         self._cache = cache
-        self._options = options
+        self._settings = settings
         self._accepts = accepts
         self._progress = progress
-        self._is_free = options.asks_nobody
+        self._is_free = settings.asks_nobody
         self._is_heard = asyncio.Event()
         if self._is_free or ledger.has_answers():
             self._is_heard.set()
@@ -85,14 +85,14 @@ class WritingRun:
             backend=backend,
             books=self._books,
             # A recording has to hold every answer of a conversation.
-            refused_answers={} if options.backend is BackendName.RECORD else ledger.refused_answers(),
+            refused_answers={} if settings.backend is BackendName.RECORD else ledger.refused_answers(),
             now=ledger.moment,
             admission=Admission(caps.usd_left),
             price_of=price_of,
-            max_retries=options.max_retries,
+            max_retries=settings.max_retries,
             on_heard=self._is_heard.set,
         )
-        self._models = (options.model, *options.fallback_models)
+        self._models = (settings.model, *settings.fallback_models)
         self._stopped_by: tuple[Gate, str | None] | None = None
         self._failed_in_a_row = 0
         self._undelivered = 0
@@ -104,7 +104,7 @@ class WritingRun:
             for model in () if self._is_free else self._models:
                 self._desk.price_of(model)
             with self._books.open(), self._cancelled_by_sigterm():
-                await self._work_at_once(min(self._options.concurrency, self._count))
+                await self._work_at_once(min(self._settings.concurrency, self._count))
         finally:
             await self._desk.backend.aclose()
 
@@ -194,8 +194,10 @@ class WritingRun:
         )  # fmt: skip
 
     async def _converse(self, task: WritingTask, caller: TextRequester | FreeCaller, model: str) -> WrittenText:
-        parameters = Parameters(max_tokens=self._options.max_tokens, form=form_of(self._options, model))
-        return await converse(task, caller, model=model, parameters=parameters, max_attempts=self._options.max_attempts)
+        parameters = Parameters(max_tokens=self._settings.max_tokens, form=form_of(self._settings, model))
+        return await converse(
+            task, caller, model=model, parameters=parameters, max_attempts=self._settings.max_attempts
+        )
 
     def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester | FreeCaller) -> None:
         """Count documents in a row for which calls were made in vain."""

@@ -161,7 +161,7 @@ def _above(id_: str, lines: Mapping[str, Line]) -> Iterator[str]:
 
 def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str, FileChange] | None:
     """The files whose blobs differ between two trees; None where git does not know one of them any more."""
-    mirror, timeout_s = ws.layout.mirror(ws.key), ws.options.scan.git_timeout_s
+    mirror, timeout_s = ws.layout.mirror(ws.key), ws.settings.git_timeout_s
     try:
         found = files_between(mirror, since.tree, version.manifest["tree"], timeout_s=timeout_s)
     except RepositoryUnavailable as error:

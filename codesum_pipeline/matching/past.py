@@ -72,8 +72,8 @@ class _Versions:
     """The documents of versions of files."""
 
     def __init__(self, ws: Workspace, index: PublishedIndex, blobs: BlobReader) -> None:
-        self._rules = PathRules.of(ws.entry, ws.options.scan)
-        self._hash_policy = ws.options.hash_policy
+        self._rules = PathRules.of(ws.entry, ws.settings)
+        self._hash_policy = ws.settings.hash_policy
         self._index = index
         self._blobs = blobs
         # What one commit found a file to be, the one before it left.

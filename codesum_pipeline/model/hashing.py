@@ -7,11 +7,19 @@ canonical (sorted keys, no spaces, UTF-8), so equal values give equal bytes.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hashlib import _Hash
+
+
+class HashPolicy(StrEnum):
+    """What `content_hash` covers: the canonical source (sha1), or the raw span (sha256)."""
+
+    CANONICAL = "canonical"
+    RAW = "raw"
 
 
 # `json.dumps` would make one for each value.

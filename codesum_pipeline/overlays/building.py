@@ -40,9 +40,9 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     _check(ws)
     with _aside(folder) as aside:
         scratch = beside(ws, aside)
-        mirror = Mirror(scratch.layout.mirror(ws.key), ws.options.scan.git_timeout_s)
+        mirror = Mirror(scratch.layout.mirror(ws.key), ws.settings.git_timeout_s)
         mirror.create("sha1")
-        if ws.options.llm.enabled or not isinstance(embedder_of(ws.options), StaticEmbedder):
+        if ws.settings.llm.enabled or not isinstance(embedder_of(ws.settings), StaticEmbedder):
             _build(scratch, mirror, scan)
         else:
             tables = carried_tables(ws, scan, folder.parent)
@@ -63,8 +63,8 @@ def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
 
 
 def _check(ws: Workspace) -> None:
-    if is_asked_over_the_network(ws.options):
-        raise ConfigurationError(f"their vectors are by {ws.options.index.embedder!r}, which is not asked for them")
+    if is_asked_over_the_network(ws.settings):
+        raise ConfigurationError(f"their vectors are by {ws.settings.embedder!r}, which is not asked for them")
     if Mirror(ws.layout.mirror(ws.key)).object_format() != "sha1":
         raise ConfigurationError("the repository has sha256 ids")
 

@@ -20,7 +20,7 @@ from codesum_pipeline.overlays.differences import Differences, differences, whol
 from codesum_pipeline.overlays.kept import SETTLED
 from codesum_pipeline.overlays.scores import as_rare_as_in
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.layout import HomeLayout
 
@@ -118,7 +118,7 @@ def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex
 
 
 def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> Differences:
-    rules = PathRules.of(entry, settings.options.scan)
+    rules = PathRules.of(entry, settings)
     return differences(
         root,
         rules,

@@ -72,7 +72,7 @@ def _is_example(path: str) -> bool:
 def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
     """The texts of files as they are in the mirror: tables hold programs in canonical form, on other lines."""
     try:
-        timeout_s = ws.options.scan.git_timeout_s
+        timeout_s = ws.settings.git_timeout_s
         return read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
     except RepositoryUnavailable:
         return {}

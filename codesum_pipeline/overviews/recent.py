@@ -42,7 +42,7 @@ def recent_commits(ws: Workspace, commit: str, ref: str) -> list[Commit]:
         said = run_git(
             ["-c", "core.quotePath=false", *arguments, "--"],
             git_dir=ws.layout.mirror(ws.key),
-            timeout_s=ws.options.scan.git_timeout_s,
+            timeout_s=ws.settings.git_timeout_s,
         )
     except RepositoryUnavailable:
         return []

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codesum_pipeline.model.hashing import sha1_hex
+from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.ids import SUFFIX_DIGITS, symbol_id
-from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.definition_places import Matches
 from codesum_pipeline.parsing.parsed import ParsedFile, content_hash

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from codesum_pipeline.model.hashing import sha1_hex, sha256_hex
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy, sha1_hex, sha256_hex
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 
 # What a file without anything to resolve says to the graph.

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.registry import declarations
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp
 from codesum_pipeline.parsing.declared.reader import DeclaredParser
 from codesum_pipeline.parsing.lost import with_lost_definitions

@@ -24,7 +24,7 @@ from codesum_pipeline.languages.python.spelling import (
 )
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, SymbolType
 from codesum_pipeline.parsing.bounded import parse_within_bounds
 from codesum_pipeline.parsing.canonical import call_places, lay_out

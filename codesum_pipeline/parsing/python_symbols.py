@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 from tree_sitter import Node
 
 from codesum_pipeline.languages.python.modifiers import modifiers
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import SyntaxDefinition

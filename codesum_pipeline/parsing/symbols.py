@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.guard import Failure
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.model.symbols import SymbolType
@@ -163,7 +163,7 @@ def _indexed_files(ws: Workspace) -> list[_ParseTask]:
     table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size"])
     indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
     versions = {
-        language: parser_version(language, ws.options.hash_policy) for language in {r["language"] for r in indexed}
+        language: parser_version(language, ws.settings.hash_policy) for language in {r["language"] for r in indexed}
     }
     return [
         _ParseTask(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed
@@ -206,7 +206,7 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
         texts = (_source_text(file, data) for file, data in contents)
         done = 0
-        for parsed in pool.map(ParseFiles(ws.options.hash_policy), in_batches(texts)):
+        for parsed in pool.map(ParseFiles(ws.settings.hash_policy), in_batches(texts)):
             yield parsed
             done += len({*parsed.rows.facts["file_path"].to_pylist(), *(failure.item for failure in parsed.failures)})
             progress("parsing", done, len(files))

@@ -1,6 +1,6 @@
 """Any file of no parsed language: its text, and nothing that needs a grammar."""
 
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsed import NO_REFERENCES, ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.project_files import is_project_file, project_references

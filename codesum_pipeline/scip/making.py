@@ -141,7 +141,7 @@ class _IndexMaker:
 
     def _attempt(self, tree: str) -> _Attempt:
         entry = self.ws.entry
-        settings = hash_of([asdict(self.ws.options.scip), entry.subdir])
+        settings = hash_of([self.ws.settings.scip.model_dump(), entry.subdir])
         return _Attempt(tree, entry.scip_command, settings, _RUNNING, "", self.ws.timestamp(), "", "")
 
     def _is_done(self, last: _Attempt, now: _Attempt) -> bool:
@@ -152,7 +152,7 @@ class _IndexMaker:
     def _run(self, commit: str, attempt: _Attempt) -> str:
         """Run the command in a room of its own; what came of it is recorded, a refusal to run it is not."""
         with _room(self.ws.entry.subdir) as room:
-            sandbox = Sandbox(room, self.ws.options.scip, self.ws.layout.home)
+            sandbox = Sandbox(room, self.ws.settings.scip, self.ws.layout.home)
             words = shlex.split(self.ws.entry.scip_command)
             # Before a checkout is made in vain.
             if not is_of_checkout(words[0]) and (problem := sandbox.problem(words[0])):
@@ -172,20 +172,20 @@ class _IndexMaker:
         return attempt.problem
 
     def _make(self, sandbox: Sandbox, words: list[str]) -> None:
-        room, options = sandbox.room, sandbox.options
+        room, settings = sandbox.room, sandbox.settings
         place = _output_place(room, words)
         (place.root / place.below).unlink(missing_ok=True)
-        ran = run_bounded(sandbox.command(words), options)
-        if why := _why_failed(ran, max_index_mb=options.max_index_mb):
+        ran = run_bounded(sandbox.command(words), settings)
+        if why := _why_failed(ran, max_index_mb=settings.max_index_mb):
             raise _NotMade(f"{self.shown}: {why}{_said(ran, self._secrets())}")
         try:
             with place.opened() as file, replacing(self.folder / _INDEX_FILE) as kept:
-                _copy(file, kept, most=options.max_index_mb * _MB)
+                _copy(file, kept, most=settings.max_index_mb * _MB)
         except _NotMade as error:
             raise _NotMade(f"{self.shown}: {error}{_said(ran, self._secrets())}") from error
 
     def _secrets(self) -> list[str]:
-        values = (os.environ.get(name, "") for name in self.ws.options.scip.environment)
+        values = (os.environ.get(name, "") for name in self.ws.settings.scip.environment)
         return [value for value in values if len(value) >= _SHORTEST_SECRET]
 
     def _record(self, attempt: _Attempt) -> None:

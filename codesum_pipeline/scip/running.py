@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.model.cancellation import checkpoint
-from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.scip.supervisor import BY_SIGNAL, Task
+from codesum_pipeline.settings.stages import ScipSettings
 
 if TYPE_CHECKING:
     import psutil
@@ -60,7 +60,7 @@ class Ran:
         return self.status - BY_SIGNAL if self.status > BY_SIGNAL else 0
 
 
-def run_bounded(command: IndexerCommand, options: ScipOptions) -> Ran:
+def run_bounded(command: IndexerCommand, settings: ScipSettings) -> Ran:
     """Run a command to its end, or until it goes over a bound; nothing that it started is left.
 
     Where the work is not wanted any more, or is interrupted, the command ends with it.
@@ -73,10 +73,10 @@ def run_bounded(command: IndexerCommand, options: ScipOptions) -> Ran:
         cwd="/",
         process_group=0,
     )
-    run = _Run(process, options, command.folder)
+    run = _Run(process, settings, command.folder)
     try:
         assert process.stdin is not None
-        process.stdin.write(_task(command, options).to_line())
+        process.stdin.write(_task(command, settings).to_line())
         process.stdin.flush()
         over = run.until_end()
     finally:
@@ -84,13 +84,13 @@ def run_bounded(command: IndexerCommand, options: ScipOptions) -> Ran:
     return Ran(process.returncode, bytes(run.tail), over)
 
 
-def _task(command: IndexerCommand, options: ScipOptions) -> Task:
+def _task(command: IndexerCommand, settings: ScipSettings) -> Task:
     return Task(
         words=command.words,
         folder=str(command.folder),
         environment=command.environment,
-        most_file_bytes=options.max_index_mb * _MB,
-        most_data_bytes=options.max_memory_mb * _MB * _DATA_FACTOR,
+        most_file_bytes=settings.max_index_mb * _MB,
+        most_data_bytes=settings.max_memory_mb * _MB * _DATA_FACTOR,
         most_tasks=_tasks_of_user() + _MOST_PROCESSES,
     )
 
@@ -100,21 +100,21 @@ class _Run:
     """A supervised command under way."""
 
     process: "subprocess.Popen[bytes]"
-    options: ScipOptions
+    settings: ScipSettings
     folder: Path
     tail: bytearray = field(default_factory=bytearray)
     free_at_first: int = 0
 
     def until_end(self) -> str:
         """Wait for the end, or say which bound was passed."""
-        until = time.monotonic() + self.options.timeout_s
+        until = time.monotonic() + self.settings.timeout_s
         self.free_at_first = shutil.disk_usage(self.folder).free
         look_at = 0.0
         while self._goes_on(min(_LOOK_EVERY_S, max(until - time.monotonic(), 0.0))):
             checkpoint()
             now = time.monotonic()
             if now > until:
-                return f"it took longer than {self.options.timeout_s:g} s: raise scip.timeout_s, or have it do less"
+                return f"it took longer than {self.settings.timeout_s:g} s: raise scip.timeout_s, or have it do less"
             if now > look_at:
                 if over := self._over():
                     return over
@@ -141,11 +141,9 @@ class _Run:
         processes = _descendants(self.process.pid)
         if len(processes) > _MOST_PROCESSES:
             return f"it started more than {_MOST_PROCESSES} processes: have it do less at a time"
-        if sum(map(_memory, processes)) > self.options.max_memory_mb * _MB:
-            return (
-                f"it took more than {self.options.max_memory_mb} MB of memory: raise scip.max_memory_mb, or have it do "
-                "less"
-            )
+        if sum(map(_memory, processes)) > self.settings.max_memory_mb * _MB:
+            most = self.settings.max_memory_mb
+            return f"it took more than {most} MB of memory: raise scip.max_memory_mb, or have it do less"
         if shutil.disk_usage(self.folder).free < min(_LEAST_FREE, self.free_at_first // 2):
             return f"it filled the disk of {self.folder.parent}: free space there, or set TMPDIR to another disk"
         return ""

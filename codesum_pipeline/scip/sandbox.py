@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.scip.running import IndexerCommand
+from codesum_pipeline.settings.stages import ScipSettings
 
 BUBBLEWRAP = "bubblewrap"
 OUTPUT = "{output}"
@@ -90,12 +90,12 @@ class Sandbox:
     """How commands are run in a room; `hidden` is seen through no folder that they may read."""
 
     room: Room
-    options: ScipOptions
+    settings: ScipSettings
     hidden: Path
 
     @property
     def is_confined(self) -> bool:
-        return self.options.sandbox == BUBBLEWRAP
+        return self.settings.sandbox == BUBBLEWRAP
 
     def command(self, words: Sequence[str]) -> IndexerCommand:
         """The words as they are run, where each `{output}` is the path to write."""
@@ -104,7 +104,7 @@ class Sandbox:
 
     def problem(self, program: str) -> str:
         """Why nothing can be run here, or `program` cannot; empty: it can. Only for one of the checkout it is read."""
-        for folder in self.options.read_only:
+        for folder in self.settings.read_only:
             if not Path(folder).is_dir():
                 return f"scip.read_only: {folder} is not a folder: correct it, or take it out"
         if not self.is_confined:
@@ -148,7 +148,7 @@ class Sandbox:
         """What a command sees of the caller's: what the settings name."""
         inside = self.is_confined
         return {
-            **{name: os.environ[name] for name in self.options.environment if name in os.environ},
+            **{name: os.environ[name] for name in self.settings.environment if name in os.environ},
             "PATH": self._path,
             "HOME": str(_HOME if inside else self.room.home),
             "LANG": "C.UTF-8",
@@ -157,20 +157,20 @@ class Sandbox:
 
     @property
     def _path(self) -> str:
-        own = [Path(folder) / part for folder in self.options.read_only for part in _PROGRAMS_IN]
+        own = [Path(folder) / part for folder in self.settings.read_only for part in _PROGRAMS_IN]
         system = os.pathsep.join(_SYSTEM_PATH)
         others = system if self.is_confined else os.environ.get("PATH", system)
         return os.pathsep.join([*(str(folder) for folder in own if folder.is_dir()), others])
 
     def _bwrap(self, folder: str) -> list[str]:
         """Variables are inherited from a clean environment: on a command line, anybody could read them."""
-        options = self.options
+        settings = self.settings
         return [
             shutil.which("bwrap") or "bwrap",
             *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
-            *(["--share-net"] if options.network else []),
+            *(["--share-net"] if settings.network else []),
             *_system(),
-            *_read_only((*_FILES, *(_NETWORK_FILES if options.network else ()))),
+            *_read_only((*_FILES, *(_NETWORK_FILES if settings.network else ()))),
             *self._accounts(),
             *("--proc", "/proc", "--dev", "/dev"),
             # On the disk, whose room is watched, and not in memory.
@@ -191,7 +191,7 @@ class Sandbox:
     def _further_folders(self) -> list[str]:
         """A home of codesum inside one of them is covered; a folder that is named inside the home is seen."""
         hidden = self.hidden.resolve()
-        named = [Path(folder) for folder in self.options.read_only]
+        named = [Path(folder) for folder in self.settings.read_only]
         inside = [folder for folder in named if folder.resolve().is_relative_to(hidden)]
         around = [folder for folder in named if folder not in inside]
         parts = [part for folder in around for part in ("--ro-bind", str(folder), str(folder))]

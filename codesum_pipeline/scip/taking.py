@@ -1,12 +1,11 @@
 """The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
@@ -22,6 +21,7 @@ from codesum_pipeline.scip.finding import (
     state_of_indexes,
 )
 from codesum_pipeline.scip.making import MADE_BY, drop_made, made_index
+from codesum_pipeline.settings.stages import ScipSettings
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.layout import HomeLayout
@@ -36,7 +36,7 @@ _Known = Mapping[tuple[str, str], IndexFile]
 def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) -> SnapshotReport:
     """As `take_snapshot`; also write the table `scip_indexes`."""
     # First: an index that is written meanwhile is found by the next look.
-    state = index_state(ws.entry, ws.layout, ws.options.scip)
+    state = index_state(ws.entry, ws.layout, ws.settings.scip)
     report = take_snapshot(ws, index_state=state, progress=progress)
     indexes = take_indexes(ws, report.commit, progress=progress)
     problems = tuple(f"{one.origin}: {one.problem}" for one in indexes if one.problem)
@@ -48,11 +48,11 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
     )
 
 
-def index_state(entry: RepositoryEntry, layout: HomeLayout, options: ScipOptions) -> str:
+def index_state(entry: RepositoryEntry, layout: HomeLayout, settings: ScipSettings) -> str:
     """What tells the indexes that are not of a commit from others, without reading them; empty where there are none."""
     found = state_of_indexes(entry, layout)
     # A command that failed may do better with other settings.
-    made = [entry.scip_command, asdict(options)] if entry.scip_command else []
+    made = [entry.scip_command, settings.model_dump()] if entry.scip_command else []
     return hash_of([found, made]) if found or made else ""
 
 
@@ -81,7 +81,7 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
     known = {(one.origin, one.signature): one for one in rows}
     taken: list[IndexFile] = []
     for one in found:
-        most_bytes = (ws.options.scip.max_index_mb << 20) - sum(before.size for before in taken)
+        most_bytes = (ws.settings.scip.max_index_mb << 20) - sum(before.size for before in taken)
         file = _standing(ws, one, known, folder, most_bytes) or _taken(one, folder, most_bytes, progress)
         taken.append(replace(file, position=len(taken)))
     drop_other_copies(folder, {one.sha256 for one in taken})
@@ -92,7 +92,7 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
 
 def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
     """The index of the entry's command, and why there is no newer one, if so."""
-    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.options.scan.git_timeout_s)
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.settings.git_timeout_s)
     made = made_index(ws, mirror, commit, progress=progress)
     if made is None:
         return []

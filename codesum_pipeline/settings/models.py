@@ -1,209 +1,126 @@
-"""The settings of a home, as a person writes them; `Settings.options` is how the stages take them."""
+"""All settings of a home."""
 
 import os
-import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from pydantic.config import JsonDict
+from pydantic import BaseModel, Field, field_validator, model_validator
 
-from codesum_pipeline.delivery.options import DeliveryOptions, unknown_channel
-from codesum_pipeline.model.options import (
-    EvaluationOptions,
-    ExtraLane,
-    FilterOptions,
-    GraphOptions,
-    GraphPolicy,
-    HashPolicy,
-    IndexOptions,
-    Options,
-    ScanOptions,
+from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.settings.delivery import DeliverySettings, unknown_channel
+from codesum_pipeline.settings.llm import ApiBase, AskSettings, CompactionSettings, DigestSettings, LlmSettings
+from codesum_pipeline.settings.marks import BELOW_HOME, BY_RUN, LIMITS, NOTHING, Shapes, group_of, marked_settings
+from codesum_pipeline.settings.operation import (
+    AlertSettings,
+    AuditSettings,
+    CheckSettings,
+    EngineSettings,
+    HostSettings,
+    MaintenanceSettings,
+    PlannerSettings,
+    ReadingSettings,
+    StorageSettings,
+    WebhookSettings,
 )
-from codesum_pipeline.settings.addresses import address_without_secret
-from codesum_pipeline.settings.alerts import AlertSettings
-from codesum_pipeline.settings.ask import AskSettings
-from codesum_pipeline.settings.audit import AuditSettings
-from codesum_pipeline.settings.checks import CheckSettings
-from codesum_pipeline.settings.compaction import CompactionSettings
-from codesum_pipeline.settings.digests import DigestSettings
-from codesum_pipeline.settings.engine import EngineSettings
-from codesum_pipeline.settings.hosts import HostSettings
-from codesum_pipeline.settings.llm import LlmSettings
-from codesum_pipeline.settings.maintenance import MaintenanceSettings
-from codesum_pipeline.settings.planner import PlannerSettings
-from codesum_pipeline.settings.reading import ReadingSettings
-from codesum_pipeline.settings.scip import ScipSettings
-from codesum_pipeline.settings.storage import StorageSettings
-from codesum_pipeline.settings.webhooks import WebhookSettings
-from codesum_pipeline.store.layout import HomeLayout
-
-# The mark of what the config of a run may say for that run. Nothing that names a place, an address, a key or a model,
-# sends more to one, or lets it cost more.
-SETTABLE_BY_RUN: JsonDict = {"settable_by_run": True}
+from codesum_pipeline.settings.stages import (
+    ContextSettings,
+    EvaluationSettings,
+    ExtraLane,
+    FilterSettings,
+    ScanSettings,
+    ScipSettings,
+)
 
 
-class FilterSettings(BaseModel):
-    """Which functions get a placeholder instead of a text of their own."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    min_lines: int = Field(
-        3, ge=0, description="Functions with fewer canonical lines are placeholders.", json_schema_extra=SETTABLE_BY_RUN
-    )
-    min_complexity: int = Field(
-        2,
-        ge=0,
-        description="Below it, a name that matches a skip pattern is a placeholder.",
-        json_schema_extra=SETTABLE_BY_RUN,
-    )
-    skip_patterns: tuple[str, ...] = Field(
-        ("^get_", "^set_", "^__.*__$"), description="Regular expressions for names of trivial functions."
-    )
-
-    @field_validator("skip_patterns")
-    @classmethod
-    def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
-        return patterns
-
-
-class EvaluationSettings(BaseModel):
-    """Whether and on what each build measures its retrieval."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    enabled: bool = Field(
-        False,
-        description="Measure each new index before it is published. Off, because asking a repository's own questions "
-        "takes longer than a first build of it.",
-    )
-    questions: Path | None = Field(
-        None,
-        description="A file of questions, one JSON object a line, relative to the home; default: the repository's own "
-        "docstrings (asked in a copy without them) and commit messages.",
-    )
-    sample: int = Field(200, ge=1, description="Functions, and classes, whose docstrings are asked for.")
-    commits: int = Field(300, ge=0, description="Commits whose messages are looked at for questions.")
-    gate: bool = Field(
-        False, description="Keep the published index where the new one is worse by more than the margin."
-    )
-    margin: float = Field(
-        0.02, ge=0, le=1, description="The gate's margin: the whole 95 % interval of the difference lies below it."
-    )
-
-    @model_validator(mode="after")
-    def _gate_has_figures(self) -> Self:
-        if self.gate and not self.enabled:
-            raise ValueError("gate = true needs enabled = true: it compares what was measured")
-        return self
-
-
-class Settings(BaseModel):
+class Settings(ContextSettings, ScanSettings):
     """The settings of one home."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    home: Path = Field(
-        description="Where everything is kept; of a home in a bucket, the folder of what this worker uses of it."
+    home: Annotated[Path, NOTHING] = Field(
+        description="This folder keeps everything; of a home in a bucket, what this worker uses of it."
     )
-    bucket: str | None = Field(
-        None, description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy."
+    bucket: Annotated[str | None, NOTHING] = Field(
+        default=None,
+        description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy.",
     )
-    home_mode: Literal["0700", "0750", "0755"] = Field(
-        "0700",
+    home_mode: Annotated[Literal["0700", "0750", "0755"], NOTHING] = Field(
+        default="0700",
         description="Who may read what is written there: its owner, also the group, or everybody. Only the owner "
         "writes.",
     )
-    repos_file: Path | None = Field(None, description="The registry; default: repos.yaml in the home.")
-    offline: bool = Field(False, description="Never fetch over the network: index what the mirrors hold.")
-    hash_policy: HashPolicy = Field(
-        HashPolicy.CANONICAL,
-        description="What content_hash covers: canonical or raw.",
-        json_schema_extra=SETTABLE_BY_RUN,
+    repos_file: Annotated[Path, NOTHING, BELOW_HOME] = Field(
+        default=Path("repos.yaml"), description="This file is the registry; relative to the home."
     )
-    top_k_callers: int = Field(
-        5, ge=0, description="Callers that a document's context samples.", json_schema_extra=SETTABLE_BY_RUN
+    hash_policy: Annotated[HashPolicy, Shapes(), BY_RUN] = Field(
+        default=HashPolicy.CANONICAL,
+        description="content_hash covers: canonical (the source without layout) or raw (its bytes).",
     )
-    top_k_callees: int = Field(
-        5, ge=0, description="Callees that a document's context samples.", json_schema_extra=SETTABLE_BY_RUN
+    filter: FilterSettings = FilterSettings()
+    embedder: Annotated[str, Shapes("index")] = Field(
+        default="static",
+        description="This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, "
+        "litellm/MODEL or text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
     )
-    graph_policy: GraphPolicy = Field(
-        GraphPolicy.THRESHOLD,
-        description="When a changed context alone has a model's text written again: threshold (the next two keys) or "
-        "strict (always).",
+    embedder_api_base: Annotated[ApiBase, Shapes("index")] = Field(
+        default=None, description="A LiteLLM embedding model is asked at this address; default: at its provider."
     )
-    context_similarity_threshold: float = Field(
-        0.8, ge=0, le=1, description="Contexts whose Jaccard index is higher count as the same."
+    summary_embed_max_tokens: Annotated[int, Shapes("index")] = Field(
+        default=512, ge=16, description="So many tokens of a document's text are embedded."
     )
-    max_new_callers: int = Field(
-        5, ge=0, description="More new callers, or a new call across modules, make a context another one."
+    extra_lanes: Annotated[tuple[ExtraLane, ...], Shapes("index")] = Field(
+        default=(),
+        description="Vectors of these lanes are made besides those of `summary` and `fused`: code. Only a search that "
+        "names the lane reads them.",
     )
-    max_rewrite_fraction: float = Field(
-        0.5,
+    keep_versions: Annotated[int, NOTHING] = Field(default=3, ge=2, description="So many published versions are kept.")
+    lease_wait_s: Annotated[float, NOTHING, BY_RUN] = Field(
+        default=600.0, ge=0, description="A build waits so many seconds for another of the same repository."
+    )
+    llm: LlmSettings = LlmSettings()
+    max_rewrite_fraction: Annotated[float, LIMITS] = Field(
+        default=0.5,
         ge=0,
         le=1,
         description="A model that would write more of an existing index again waits until that is confirmed.",
     )
-    summary_cache_dir: Path | None = Field(
-        None, description="Where models' texts are kept for all repositories; default: cache in the home."
+    summary_cache_dir: Annotated[Path, NOTHING, BELOW_HOME] = Field(
+        default=Path("cache"),
+        description="This folder keeps models' texts for all repositories; relative to the home.",
     )
-    prompts_dir: Path | None = Field(
-        None,
-        description="Where system/ and instruction/ templates are looked for first, relative to the home; "
-        "default: prompts in the home.",
+    prompts_dir: Annotated[Path, NOTHING, BELOW_HOME] = Field(
+        default=Path("prompts"),
+        description="system/ and instruction/ templates in this folder count before those of codesum; relative to the "
+        "home.",
     )
-    filter: FilterSettings = Field(default_factory=FilterSettings)  # type: ignore[arg-type]
-    lang_allowlist: tuple[str, ...] = Field((), description="Languages to index; empty: all.")
-    skip_patterns: tuple[str, ...] = Field((), description="More gitignore-style patterns of files to skip.")
-    max_file_size_mb: float = Field(1.0, gt=0, description="Larger files are skipped.")
-    embedder: str = Field(
-        "static",
-        description="The embedding model: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
-        "text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
-    )
-    embedder_api_base: str | None = Field(
-        None, description="Where a LiteLLM embedding model is asked; default: at its provider."
-    )
-    summary_embed_max_tokens: int = Field(512, ge=16, description="Tokens of a document's text that are embedded.")
-    extra_lanes: tuple[ExtraLane, ...] = Field(
-        (),
-        description="Vectors that are made besides those of the lanes `summary` and `fused`: code. Only a search that "
-        "names the lane reads them.",
-    )
-    keep_versions: int = Field(3, ge=2, description="Published versions that are kept.")
-    git_timeout_s: float = Field(
-        600.0, gt=0, description="How long one git command may take.", json_schema_extra=SETTABLE_BY_RUN
-    )
-    lease_wait_s: float = Field(
-        600.0,
-        ge=0,
-        description="How long a build waits for another of the same repository.",
-        json_schema_extra=SETTABLE_BY_RUN,
-    )
-    storage: StorageSettings = Field(default_factory=StorageSettings)  # type: ignore[arg-type]
-    planner: PlannerSettings = Field(default_factory=PlannerSettings)  # type: ignore[arg-type]
-    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)  # type: ignore[arg-type]
-    llm: LlmSettings = Field(default_factory=LlmSettings)  # type: ignore[arg-type]
-    ask: AskSettings = Field(default_factory=AskSettings)  # type: ignore[arg-type]
-    compaction: CompactionSettings = Field(default_factory=CompactionSettings)  # type: ignore[arg-type]
-    digests: DigestSettings = Field(default_factory=DigestSettings)
-    scip: ScipSettings = Field(default_factory=ScipSettings)  # type: ignore[arg-type]
-    maintenance: MaintenanceSettings = Field(default_factory=MaintenanceSettings)  # type: ignore[arg-type]
-    audit: AuditSettings = Field(default_factory=AuditSettings)
-    delivery: DeliveryOptions = Field(default_factory=DeliveryOptions)  # type: ignore[arg-type]
-    checks: CheckSettings = Field(default_factory=CheckSettings)  # type: ignore[arg-type]
-    alerts: AlertSettings = Field(default_factory=AlertSettings)  # type: ignore[arg-type]
-    engine: EngineSettings = Field(default_factory=EngineSettings)  # type: ignore[arg-type]
-    reading: ReadingSettings = Field(default_factory=ReadingSettings)
-    hosts: HostSettings = Field(default_factory=HostSettings)  # type: ignore[arg-type]
-    webhooks: WebhookSettings = Field(default_factory=WebhookSettings)  # type: ignore[arg-type]
+    evaluation: Annotated[EvaluationSettings, NOTHING] = EvaluationSettings()
+    ask: Annotated[AskSettings, NOTHING] = AskSettings()
+    compaction: Annotated[CompactionSettings, NOTHING] = CompactionSettings()
+    digests: Annotated[DigestSettings, NOTHING] = DigestSettings()
+    # The content of an index counts, not how it was made.
+    scip: Annotated[ScipSettings, NOTHING] = ScipSettings()
+    storage: Annotated[StorageSettings, NOTHING] = StorageSettings()
+    planner: Annotated[PlannerSettings, NOTHING] = PlannerSettings()
+    maintenance: Annotated[MaintenanceSettings, NOTHING] = MaintenanceSettings()
+    audit: Annotated[AuditSettings, NOTHING] = AuditSettings()
+    delivery: Annotated[DeliverySettings, NOTHING] = DeliverySettings()
+    checks: Annotated[CheckSettings, NOTHING] = CheckSettings()
+    alerts: Annotated[AlertSettings, NOTHING] = AlertSettings()
+    engine: Annotated[EngineSettings, NOTHING] = EngineSettings()
+    reading: Annotated[ReadingSettings, NOTHING] = ReadingSettings()
+    hosts: Annotated[HostSettings, NOTHING] = HostSettings()
+    webhooks: Annotated[WebhookSettings, NOTHING] = WebhookSettings()
 
-    _holds_no_secret = field_validator("embedder_api_base")(address_without_secret)
+    @model_validator(mode="before")
+    @classmethod
+    def _paths_begin_at_home(cls, values: Any) -> Any:
+        return (
+            _begun_at(Path(values["home"]), cls, values) if isinstance(values, Mapping) and "home" in values else values
+        )
+
+    @field_validator("extra_lanes")
+    @classmethod
+    def _are_a_set(cls, lanes: tuple[ExtraLane, ...]) -> tuple[ExtraLane, ...]:
+        return tuple(sorted({*lanes}))
 
     @model_validator(mode="after")
     def _alert_channels_exist(self) -> Self:
@@ -212,10 +129,18 @@ class Settings(BaseModel):
                 raise ValueError(f"alerts.channels: {problem}")
         return self
 
-    @property
-    def layout(self) -> HomeLayout:
-        """The paths of the home."""
-        return HomeLayout(self.home, self.storage.place(self.bucket))
+    def shaping(self) -> dict[str, Any]:
+        """The settings that an index depends on now, as the fingerprint of a build has them."""
+        shaping: dict[str, Any] = {}
+        for name, mark, value in marked_settings(self):
+            if isinstance(mark, Shapes) and (self.llm.enabled or not mark.by_model):
+                part = shaping.setdefault(mark.part, {}) if mark.part else shaping
+                part[mark.name or name] = value
+        return shaping
+
+    def limits(self) -> list[Any]:
+        """What limits how much a model writes in one build."""
+        return [value for _, mark, value in marked_settings(self) if mark is LIMITS]
 
     @property
     def address(self) -> str:
@@ -231,53 +156,17 @@ class Settings(BaseModel):
         """Create files and folders from now on, in this process and those it starts, with the modes of the home."""
         os.umask(0o777 & ~self.folder_mode)
 
-    @property
-    def options(self) -> Options:
-        """The settings that shape an index, as the stages take them."""
-        return Options(
-            hash_policy=self.hash_policy,
-            scan=ScanOptions(
-                skip_patterns=self.skip_patterns,
-                lang_allowlist=self.lang_allowlist,
-                max_file_size_mb=self.max_file_size_mb,
-                offline=self.offline,
-                git_timeout_s=self.git_timeout_s,
-            ),
-            filter=FilterOptions(
-                min_lines=self.filter.min_lines,
-                min_complexity=self.filter.min_complexity,
-                skip_patterns=self.filter.skip_patterns,
-            ),
-            graph=GraphOptions(
-                top_k_callers=self.top_k_callers,
-                top_k_callees=self.top_k_callees,
-                policy=self.graph_policy,
-                similarity_threshold=self.context_similarity_threshold,
-                max_new_callers=self.max_new_callers,
-            ),
-            index=IndexOptions(
-                embedder=self.embedder,
-                embedder_api_base=self.embedder_api_base,
-                summary_embed_max_tokens=self.summary_embed_max_tokens,
-                extra_lanes=tuple(sorted({*self.extra_lanes})),
-                keep_versions=self.keep_versions,
-            ),
-            evaluation=EvaluationOptions(
-                enabled=self.evaluation.enabled,
-                questions=str(self.home / self.evaluation.questions) if self.evaluation.questions else "",
-                sample=self.evaluation.sample,
-                commits=self.evaluation.commits,
-                gate=self.evaluation.gate,
-                margin=self.evaluation.margin,
-            ),
-            llm=self.llm.options(
-                home=self.home,
-                cache=self.home / (self.summary_cache_dir or "cache"),
-                prompts=self.home / (self.prompts_dir or "prompts"),
-                max_rewrite_fraction=self.max_rewrite_fraction,
-            ),
-            ask=self.ask.options(),
-            compaction=self.compaction.options(home=self.home),
-            digests=self.digests.options(home=self.home),
-            scip=self.scip.options(),
-        )
+
+def _begun_at(home: Path, model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given values; every path that is relative to the home, its default too, is absolute."""
+    begun = dict(given)
+    for name, field in model.model_fields.items():
+        if group := group_of(field):
+            value = begun.get(name, {})
+            if isinstance(value, group):
+                value = {key: getattr(value, key) for key in value.model_fields_set}
+            if isinstance(value, Mapping) and (inner := _begun_at(home, group, value)):
+                begun[name] = inner
+        elif BELOW_HOME in field.metadata and isinstance(path := begun.get(name, field.default), str | Path):
+            begun[name] = home / Path(path).expanduser()
+    return begun

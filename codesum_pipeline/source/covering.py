@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from codesum_pipeline.model.options import ScanOptions
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.rules import PathRules, readable_path
@@ -43,6 +43,6 @@ def _holds(entry: RepositoryEntry, inner: str) -> bool:
         timeout_s=_TIMEOUT_S,
         extra_environment={"GIT_WORK_TREE": str(root), "GIT_LITERAL_PATHSPECS": "1"},
     )
-    rules = PathRules.of(entry, ScanOptions())
+    rules = PathRules.of(entry, ScanSettings())
     names = (readable_path(name)[0] for name in listed.output.split(b"\0") if name)
     return any(rules.why_skipped(name, mode="100644", size=0) is None for name in names)

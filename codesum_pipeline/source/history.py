@@ -67,7 +67,7 @@ def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = Fal
     output = run_git(
         ["log", "--no-walk=unsorted", "--stdin", "--min-parents=1", *merges, *_RAW, "--format=%x01%H %ct %P%x02%s"],
         git_dir=ws.layout.mirror(ws.key),
-        timeout_s=ws.options.scan.git_timeout_s,
+        timeout_s=ws.settings.git_timeout_s,
         data="".join(f"{commit}\n" for commit in history.commits).encode(),
     )
     for part in output.decode("utf-8", "replace").split("\x01")[1:]:
@@ -95,7 +95,7 @@ def history_of(ws: Workspace, commit: str, *, commits: int) -> CommitHistory:
 
     A shallow mirror is deepened as far as that takes, and no further.
     """
-    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.options.scan.git_timeout_s)
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.settings.git_timeout_s)
     found, is_cut = _on_hand(mirror, commit, commits)
     if not is_cut:
         return CommitHistory(found)
@@ -120,7 +120,7 @@ def _on_hand(mirror: Mirror, commit: str, commits: int) -> tuple[tuple[str, ...]
 
 
 def _deepen(ws: Workspace, mirror: Mirror, commit: str, commits: int) -> None:
-    if ws.options.scan.offline and is_url(ws.entry.location):
+    if ws.settings.offline and is_url(ws.entry.location):
         raise RepositoryUnavailable("offline = true: no more of it is fetched")
     # The parent of the last one, to compare it with.
     depth = [f"--depth={commits + 1}"]

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.operation import PlannerSettings
 from codesum_pipeline.source.locations import host_of, is_url
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline.source.poll_policy import PollPolicy
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState
 from codesum_pipeline.source.poll_times import (
     UNCHANGED_S,
@@ -49,7 +49,7 @@ class Poller:
     """Looks at the repositories of one home; `clock` is the time of day."""
 
     layout: HomeLayout
-    policy: PollPolicy
+    policy: PlannerSettings
     offline: bool = False
     clock: Callable[[], float] = time.time
 
@@ -85,7 +85,7 @@ class Poller:
 
     def head(self, entry: RepositoryEntry) -> str:
         """The commit that a build would arrive at; raises as `Mirror.head_commit` does."""
-        mirror = Mirror(self.layout.mirror(entry.key), timeout_s=self.policy.timeout_s)
+        mirror = Mirror(self.layout.mirror(entry.key), timeout_s=self.policy.ls_remote_timeout_s)
         return mirror.head_commit(entry, offline=self.offline)
 
     def host(self, entry: RepositoryEntry) -> str:
@@ -114,7 +114,7 @@ class Poller:
     def _limited(self, due: list["_DuePoll"], before: Mapping[str, Poll]) -> list["_DuePoll"]:
         """Those that have waited longest first, and of remotes no more than a tick may ask for."""
         ordered = sorted(due, key=lambda each: each.rank)
-        remote = [each for each in ordered if each.host != _HERE][: self.policy.per_tick]
+        remote = [each for each in ordered if each.host != _HERE][: self.policy.polls_per_tick]
         return [each for each in ordered if each.host == _HERE] + remote
 
 
@@ -151,14 +151,14 @@ class _Round:
         for each in due:
             self._waiting[each.host].append(each)
         policy = self.poller.policy
-        with ThreadPoolExecutor(max_workers=policy.parallel, thread_name_prefix="head") as pool:
+        with ThreadPoolExecutor(max_workers=policy.poll_parallel, thread_name_prefix="head") as pool:
             lanes = {
-                host: min(len(waiting), policy.parallel if host == _HERE else policy.host_parallel)
+                host: min(len(waiting), policy.poll_parallel if host == _HERE else policy.host_parallel)
                 for host, waiting in self._waiting.items()
             }
             running = [
                 pool.submit(self._next, host)
-                for number in range(policy.parallel)
+                for number in range(policy.poll_parallel)
                 for host, count in lanes.items()
                 if number < count
             ]
@@ -196,7 +196,7 @@ class _Round:
         return begins - now
 
     def _look_at(self, due: _DuePoll) -> None:
-        poller, interval_s = self.poller, self.poller.policy.interval_s
+        poller, interval_s = self.poller, self.poller.policy.poll_interval_s
         try:
             head = poller.head(due.entry)
         except (CodesumError, OSError) as error:
@@ -207,7 +207,7 @@ class _Round:
         self._note_answer(due.host)
 
     def _note_failure(self, due: _DuePoll, complaint: str) -> None:
-        now, interval_s = self.poller.clock(), self.poller.policy.interval_s
+        now, interval_s = self.poller.clock(), self.poller.policy.poll_interval_s
         if due.host == _HERE or not asks_for_less(complaint):
             self.found[due.entry.key] = after_failure(due.poll, complaint, now=now, interval_s=interval_s)
             return

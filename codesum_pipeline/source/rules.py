@@ -14,8 +14,8 @@ from pathspec import GitIgnoreSpec
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.model.options import ScanOptions
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_path
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
@@ -92,7 +92,7 @@ _TEST_LIBRARY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PathRules:
-    """The rules of one entry and its options, compiled once."""
+    """The rules of one entry and its settings, compiled once."""
 
     subdir: str
     include: GitIgnoreSpec | None
@@ -102,16 +102,16 @@ class PathRules:
     languages: frozenset[str]
 
     @classmethod
-    def of(cls, entry: RepositoryEntry, options: ScanOptions) -> Self:
+    def of(cls, entry: RepositoryEntry, settings: ScanSettings) -> Self:
         """Raises `ConfigurationError` for a pattern or language that cannot be."""
         where = f"repos.yaml: {entry.key!r}: "
         return cls(
             subdir=entry.subdir,
             include=_patterns(entry.include, f"{where}include") if entry.include else None,
             exclude=_patterns(entry.exclude, f"{where}exclude"),
-            skip=_patterns((*DEFAULT_SKIP_PATTERNS, *options.skip_patterns), "setting 'skip_patterns'"),
-            largest_bytes=int(options.max_file_size_mb * 1024 * 1024),
-            languages=_allowed_languages(options.lang_allowlist),
+            skip=_patterns((*DEFAULT_SKIP_PATTERNS, *settings.skip_patterns), "setting 'skip_patterns'"),
+            largest_bytes=int(settings.max_file_size_mb * 1024 * 1024),
+            languages=_allowed_languages(settings.lang_allowlist),
         )
 
     def why_skipped(self, path: str, *, mode: str, size: int) -> SkipReason | None:

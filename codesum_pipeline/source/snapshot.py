@@ -72,7 +72,7 @@ def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = 
     Raises `ConfigurationError` for what a person has to change, and
     `RepositoryUnavailable` for what may work at another time.
     """
-    scan = ws.options.scan
+    scan = ws.settings
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
     head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
     return snapshot_of(ws, mirror, head, index_state=index_state, progress=progress)
@@ -82,7 +82,7 @@ def snapshot_of(
     ws: Workspace, mirror: Mirror, head: Head, *, index_state: str = "", progress: Progress = no_progress
 ) -> SnapshotReport:
     """As `take_snapshot`, of a commit that is in the mirror."""
-    rules = PathRules.of(ws.entry, ws.options.scan)
+    rules = PathRules.of(ws.entry, ws.settings)
     snapshot = replace(_describe_commit(ws.key, mirror, head.commit, ref=head.ref), index_state=index_state)
     listed = _list_tree(mirror, head.commit)
     _check_subdir(ws, listed, commit=head.commit)

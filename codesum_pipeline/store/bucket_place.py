@@ -1,28 +1,29 @@
 """Which bucket holds the record of a home, and how this worker uses it."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from codesum_pipeline.settings.operation import StorageSettings
 
 if TYPE_CHECKING:
     from codesum_pipeline.store.objects import Objects
 
-_opened: dict["BucketPlace", "Objects"] = {}
+_opened: dict[tuple[str, float], "Objects"] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class BucketPlace:
-    """A bucket by its URL. A lease that is not renewed for `lease_s` seconds may be taken over; a request is tried
-    again for `retry_s` seconds, and `transfers` files are sent or fetched at once."""
+    """A bucket by its URL, and how it is used."""
 
     url: str
-    lease_s: float = 60.0
-    retry_s: float = 60.0
-    transfers: int = 8
+    storage: StorageSettings
 
-    def objects(self) -> "Objects":
-        """The objects of the bucket, opened once a process."""
+    def objects(self, *, most_retry_s: float = math.inf) -> "Objects":
+        """The objects of the bucket, opened once a process; a request is tried again for `most_retry_s` at most."""
         from codesum_pipeline.store.objects import open_objects
 
-        if self not in _opened:
-            _opened[self] = open_objects(self.url, retry_s=self.retry_s)
-        return _opened[self]
+        known_by = (self.url, min(self.storage.retry_s, most_retry_s))
+        if known_by not in _opened:
+            _opened[known_by] = open_objects(self.url, retry_s=known_by[1])
+        return _opened[known_by]

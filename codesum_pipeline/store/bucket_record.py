@@ -34,7 +34,9 @@ class BucketRecord:
     def commit(self) -> None:
         """What this worker's folder holds becomes the record; raises `LeaseLost`, `BucketUnavailable`."""
         kept = self.journal.names() if self.journal.is_taken else []
-        commit(self._layout, self._key, self._objects, self._lease, self._notes, transfers=self._place.transfers)
+        commit(
+            self._layout, self._key, self._objects, self._lease, self._notes, transfers=self._place.storage.transfers
+        )
         self.journal.forget(kept)
 
     def note_spending(self, *, day: date, usd: float) -> None:
@@ -55,9 +57,9 @@ def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> 
     place = layout.bucket
     assert place is not None, "a home in a folder has no record elsewhere"
     objects = place.objects()
-    lease = take_head(objects, key, run_id=run_id, lease_s=place.lease_s, wait_s=wait_s)
+    lease = take_head(objects, key, run_id=run_id, lease_s=place.storage.lease_s, wait_s=wait_s)
     try:
-        notes = hydrate(layout, key, objects, state=lease.head.state, transfers=place.transfers)
+        notes = hydrate(layout, key, objects, state=lease.head.state, transfers=place.storage.transfers)
     except BaseException:
         lease.give_back()
         raise

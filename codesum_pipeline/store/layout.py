@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codesum_pipeline.settings.models import Settings
     from codesum_pipeline.store.bucket_place import BucketPlace
 
 BASE_STRATEGY = "function_level"
@@ -146,3 +147,10 @@ class HomeLayout:
     def scip(self, key: str) -> Path:
         """The compilers' indexes that the last build took in, each named by its sha256."""
         return self.home / "state" / f"{key}.scip"
+
+
+def layout_of(settings: "Settings") -> HomeLayout:
+    """The paths of a home with these settings."""
+    from codesum_pipeline.store.bucket_place import BucketPlace
+
+    return HomeLayout(settings.home, BucketPlace(settings.bucket, settings.storage) if settings.bucket else None)

@@ -43,7 +43,10 @@ def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[BrokenPart]:
     for path, file in read_manifest(objects, state).files.items():
         files[file.part].append(path)
     near.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=near, prefix=".parts-") as folder, ThreadPoolExecutor(place.transfers) as threads:
+    with (
+        TemporaryDirectory(dir=near, prefix=".parts-") as folder,
+        ThreadPoolExecutor(place.storage.transfers) as threads,
+    ):
 
         def look(part: str) -> BrokenPart | None:
             copy = Path(folder) / part

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
-from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
@@ -16,16 +15,10 @@ from codesum_pipeline.store.views import connect, create_views
 if TYPE_CHECKING:
     import duckdb
 
-# Of the settings of a language model, those that its texts depend on, and those of who may be written about; how long
-# a prompt may be is among the versions, since the models say it, too.
-_OF_MODEL_TEXTS = (
-    "enabled", "model", "fallback_models", "language", "max_tokens", "max_attempts",
-    "trust", "tests", "documented", "form",
-)  # fmt: skip
+    from codesum_pipeline.settings.models import Settings
+
 # How an entry came into the registry, whether it is built at all, and where indexes are: they count by their content.
 _NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "scip_command")
-# When a context is another one, which only models' texts depend on.
-_OF_CONTEXTS = ("policy", "similarity_threshold", "max_new_callers")
 
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
@@ -44,7 +37,7 @@ class Workspace:
     entry: RepositoryEntry
     layout: HomeLayout
     tables: TableStore
-    options: Options
+    settings: "Settings"
     versions: Mapping[str, str]
     run_id: str
     now: Callable[[], datetime]
@@ -65,14 +58,16 @@ class Workspace:
         return connection
 
     def fingerprint(self, commit: str, index_state: str | None = None) -> str:
-        """What a build of `commit` depends on: this, other indexes than its own, the entry, options and algorithms."""
-        return fingerprint(self.entry, self.options, self.versions, commit=state_of(commit, index_state))
+        """What a build of `commit` depends on: this, other indexes than its own, the entry, settings and algorithms."""
+        shared = shared_part(self.settings, self.versions)
+        return fingerprint_of(self.entry, shared, commit=state_of(commit, index_state))
 
     def memo_settings(self) -> str:
         """What a step depends on besides tables and files: also how much may be spent on what is left over."""
-        llm = self.options.llm
-        caps = [llm.max_summaries_per_run, llm.max_cost_usd_per_run, llm.backend, llm.max_rewrite_fraction]
-        return hash_of([self.fingerprint(""), caps if llm.enabled else None, self.is_confirmed and llm.enabled])
+        is_by_model = self.settings.llm.enabled
+        return hash_of(
+            [self.fingerprint(""), self.settings.limits() if is_by_model else None, self.is_confirmed and is_by_model]
+        )
 
     def timestamp(self) -> str:
         """Now, as ISO 8601 in UTC to the second."""
@@ -84,11 +79,6 @@ def state_of(commit: str, index_state: str | None) -> str:
     return f"{commit} {index_state}" if index_state else commit
 
 
-def fingerprint(entry: RepositoryEntry, options: Options, versions: Mapping[str, str], *, commit: str) -> str:
-    """sha1 over commit, entry, options that shape content, and versions."""
-    return fingerprint_of(entry, shared_part(options, versions), commit=commit)
-
-
 def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
     """The fingerprint of an entry; `shared` is `shared_part`, which is the same for all entries of a home."""
     part = asdict(entry)
@@ -97,25 +87,6 @@ def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
     return sha1_hex(f"[{canonical_json(commit)},{canonical_json(part)},{shared}]")
 
 
-def shared_part(options: Options, versions: Mapping[str, str]) -> str:
+def shared_part(settings: "Settings", versions: Mapping[str, str]) -> str:
     """Of what a fingerprint covers, all that is no entry's own, as canonical JSON."""
-    shaping = asdict(options)
-    del shaping["scan"]["git_timeout_s"]
-    del shaping["index"]["keep_versions"]
-    # It measures what was built.
-    del shaping["evaluation"]
-    # It is asked of what was built.
-    del shaping["ask"]
-    # It changes what is kept of the past.
-    del shaping["compaction"]
-    # It says how indexes are made, whose content counts.
-    del shaping["scip"]
-    # It tells of what was built.
-    del shaping["digests"]
-    if options.llm.enabled:
-        shaping["llm"] = {name: shaping["llm"][name] for name in _OF_MODEL_TEXTS}
-    else:
-        del shaping["llm"]
-        for name in _OF_CONTEXTS:
-            del shaping["graph"][name]
-    return f"{canonical_json(shaping)},{canonical_json(dict(versions))}"
+    return f"{canonical_json(settings.shaping())},{canonical_json(dict(versions))}"

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import summary_hash
-from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -32,7 +32,7 @@ def choose_writers(workspace: Workspace) -> dict[str, str]:
     """The writer of each function and method, nested ones too."""
     writers: dict[str, str] = {}
     for table in _every_function(workspace, ["id", "name", "line_count", "complexity", "facts"]):
-        trivial = _trivial(table, workspace.options.filter)
+        trivial = _trivial(table, workspace.settings.filter)
         ids: list[str] = table.column("id").to_pylist()
         writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
     return writers
@@ -118,16 +118,16 @@ def _every_function(workspace: Workspace, columns: list[str]) -> Iterator[pa.Tab
         yield part.filter(pc.equal(part.column("type"), SymbolType.FUNCTION.value))
 
 
-def _trivial(table: pa.Table, options: FilterOptions) -> set[str]:
+def _trivial(table: pa.Table, settings: FilterSettings) -> set[str]:
     # The others are as long and as complex as it takes.
     may_be = pc.or_(
-        pc.less(table.column("line_count"), options.min_lines),
-        pc.less(table.column("complexity"), options.min_complexity),
+        pc.less(table.column("line_count"), settings.min_lines),
+        pc.less(table.column("complexity"), settings.min_complexity),
     )
     table = table.filter(may_be)
     sizes = zip(*(table.column(name).to_pylist() for name in ("name", "line_count", "complexity")), strict=True)
     table = table.filter(
-        pa.array([is_short(name, lines, complexity, options) for name, lines, complexity in sizes], pa.bool_())
+        pa.array([is_short(name, lines, complexity, settings) for name, lines, complexity in sizes], pa.bool_())
     )
     facts = table.column("facts")
     raises, writes, calls = (pc.struct_field(facts, name).combine_chunks() for name in ("raises", "writes", "calls"))

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.model.guard import Failure, FailureGuard
-from codesum_pipeline.model.options import Options
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -44,8 +44,8 @@ class StandingGates:
     failures: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, options: Options) -> "StandingGates":
-        return cls(Gate.OFFLINE if options.scan.offline else Gate.DISABLED)
+    def of(cls, settings: Settings) -> "StandingGates":
+        return cls(Gate.OFFLINE if settings.offline else Gate.DISABLED)
 
     def put_into(self, texts: pa.Table) -> pa.Table:
         """The rows of a level with the gates of this build."""
@@ -115,7 +115,7 @@ class LevelBuild:
         last, stamp, gates = (
             LastTexts(workspace, level, previous),
             Stamp.of(workspace, level),
-            StandingGates.of(workspace.options),
+            StandingGates.of(workspace.settings),
         )
         setup, guard = ModelSetup.of(workspace), FailureGuard()
         model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard) if setup else None

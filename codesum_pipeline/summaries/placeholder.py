@@ -10,11 +10,11 @@ lane.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.llm.plain_text import has_words, markup_of
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import FilterOptions
 from codesum_pipeline.model.symbols import SymbolFacts
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
 from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
@@ -33,6 +33,9 @@ from codesum_pipeline.summaries.inputs import (
     children_of,
 )
 
+if TYPE_CHECKING:
+    from codesum_pipeline.settings.stages import FilterSettings
+
 PLACEHOLDER_VERSION = "5"
 
 UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
@@ -42,19 +45,19 @@ AnyInput = FunctionInput | UpperInput
 _INNER_CALLS = word_set("inner_calls")
 
 
-def is_trivial(given: AnyInput, options: FilterOptions) -> bool:
+def is_trivial(given: AnyInput, settings: "FilterSettings") -> bool:
     """Whether a document gets a placeholder; an invalid skip pattern is a `ConfigurationError`."""
     if not isinstance(given, FunctionInput):
         return is_empty(given, children_of(given))
-    return is_short(given.name, given.line_count, given.complexity, options) and not does_real_work(given.facts)
+    return is_short(given.name, given.line_count, given.complexity, settings) and not does_real_work(given.facts)
 
 
-def is_short(name: str, line_count: int, complexity: int, options: FilterOptions) -> bool:
+def is_short(name: str, line_count: int, complexity: int, settings: "FilterSettings") -> bool:
     """Whether a function is trivial unless it does real work; an invalid skip pattern is a `ConfigurationError`."""
-    if line_count < options.min_lines:
+    if line_count < settings.min_lines:
         return True
-    return complexity < options.min_complexity and any(
-        pattern.search(name) for pattern in _compiled(options.skip_patterns)
+    return complexity < settings.min_complexity and any(
+        pattern.search(name) for pattern in _compiled(settings.skip_patterns)
     )
 
 

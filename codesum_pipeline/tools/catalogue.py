@@ -24,9 +24,9 @@ from codesum_pipeline.model.repository_scope import RepositoryScope
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.settings import Settings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry, Survey, slug
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import HomeLayout, layout_of
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
@@ -85,8 +85,7 @@ class IndexCatalogue:
 
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":
-        layout = settings.layout
-        return cls(settings, layout, Registry(settings.repos_file or layout.repos_file))
+        return cls(settings, layout_of(settings), Registry(settings.repos_file))
 
     def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
         """The same for somebody who has but the named repositories; without names, for whoever has this one.
@@ -111,7 +110,7 @@ class IndexCatalogue:
 
     @cached_property
     def embedder(self) -> Embedder:
-        return embedder_of(self.settings.options)
+        return embedder_of(self.settings)
 
     def entries(self, tell: Tell) -> list[RepositoryEntry]:
         """The registry's entries; one that cannot be read is told, and does not silence the others."""

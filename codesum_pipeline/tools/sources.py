@@ -33,7 +33,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     from codesum_pipeline.source.mirror import Mirror
 
     _looked_for.add((git_dir, commit))
-    timeout_s = catalogue.settings.options.scan.git_timeout_s
+    timeout_s = catalogue.settings.git_timeout_s
     with exclusive(git_dir.with_name(f".{index.repo}.lock")):
         if git_dir.is_dir() and _has(git_dir, commit, timeout_s=timeout_s):
             return
@@ -62,7 +62,7 @@ class SourceReader:
     @classmethod
     def of(cls, catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "SourceReader":
         """The sources of some indexes."""
-        timeout_s = catalogue.settings.options.scan.git_timeout_s
+        timeout_s = catalogue.settings.git_timeout_s
         return cls(catalogue.layout, timeout_s, indexes, tell, lambda index: bring_mirror(catalogue, index, tell=tell))
 
     def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:

@@ -147,7 +147,7 @@ class MaintainedHome:
 
     def _drop_answers(self) -> Iterator[FreedSpace]:
         days = self.home.settings.maintenance.answers_days
-        cache = AnswerCache(Path(self.home.settings.options.llm.cache_folder), now=lambda: self.now)
+        cache = AnswerCache(self.home.settings.summary_cache_dir, now=lambda: self.now)
         if not days or not cache.path.exists():
             return
         unused_for = timedelta(days=days)

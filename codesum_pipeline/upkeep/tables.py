@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
 from codesum_pipeline.model.avoided import AvoidedRow
 from codesum_pipeline.model.ledger import LedgerRow
-from codesum_pipeline.settings.maintenance import MaintenanceSettings
+from codesum_pipeline.settings.operation import MaintenanceSettings
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore

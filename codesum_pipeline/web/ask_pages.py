@@ -189,7 +189,7 @@ class AskPages:
 
     def _page(self, asked: AskFields, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
-        options, now = settings.options, utc_now()
+        options, now = settings, utc_now()
         past = self._past()
         problems: list[str] = []
         turns = []
@@ -203,7 +203,7 @@ class AskPages:
             token=self.token,
             keys=[entry.key for entry in self.catalogue.entries(problems.append)],
             longest=LONGEST_QUESTION,
-            shut=why_no_model(options.llm, is_offline=options.scan.offline),
+            shut=why_no_model(options.llm, is_offline=options.offline),
             model=settings.llm.model,
             caps=options.ask,
             spent=None if problems else self._spent_today(),

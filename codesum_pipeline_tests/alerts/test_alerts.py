@@ -12,10 +12,10 @@ from codesum_pipeline.alerts.absence import note_absence
 from codesum_pipeline.alerts.announcing import announce, decide
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
-from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
-from codesum_pipeline.settings.alerts import AlertSettings
+from codesum_pipeline.settings.delivery import DeliverySettings
+from codesum_pipeline.settings.operation import AlertSettings
 from codesum_pipeline_tests.support.delivery_desk import MAIL
 from codesum_pipeline_tests.support.receivers import mail_receiver, webhook_receiver
 
@@ -53,7 +53,7 @@ class Watch:
             return {each.post_id: outbox.post(each.post_id).subject for each in outbox.deliveries()}
 
     def sender(self) -> OutboxSender:
-        options = DeliveryOptions.model_validate({"channels": self.channels})
+        options = DeliverySettings.model_validate({"channels": self.channels})
         return OutboxSender(self.home, options, self.now, environ={})
 
 

@@ -18,8 +18,8 @@ from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.session import AskedQuestion, MakeTools
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.asking.turn import TurnAnswer
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.asking_shop import FILES
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

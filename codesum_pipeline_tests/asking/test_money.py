@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.session import NO_MODEL
-from codesum_pipeline.settings.ask import AskSettings
+from codesum_pipeline.settings.llm import AskSettings
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
 from codesum_pipeline_tests.support.llm_requests import KEY, MODEL
@@ -151,7 +151,7 @@ def test_a_message_that_breaks_off_counts_as_the_most_that_it_can_have_cost(shop
 
 
 def test_the_caps_are_small_and_not_zero_and_a_synthesis_has_ninety_seconds() -> None:
-    defaults = AskSettings().options()  # type: ignore[call-arg]
+    defaults = AskSettings()
 
     assert 0 < defaults.max_cost_usd_per_question <= 1
     assert 0 < defaults.max_cost_usd_per_day <= 10

@@ -9,9 +9,9 @@ import pytest
 from codesum_pipeline.asking.arguments import read_arguments
 from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.session import AskedQuestion
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import MissingTable, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

@@ -36,7 +36,7 @@ from codesum_pipeline.model.errors import (
     SummaryCallFailed,
     SummaryOutputInvalid,
 )
-from codesum_pipeline.model.options import BackendName, ScanOptions
+from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline_tests.support.compaction_home import (
@@ -57,6 +57,7 @@ from codesum_pipeline_tests.support.compaction_home import (
     signed,
 )
 from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
+from codesum_pipeline_tests.support.settings import changed
 
 NOBODY_ASKED: list[str] = []
 
@@ -194,10 +195,10 @@ def test_the_model_is_shown_every_row_in_the_attested_order(home: OldHome, serve
 
 def test_the_attested_job_id_is_in_the_hash_of_the_request(home: OldHome) -> None:
     job = home.attest()
-    rows, template = home.history_rows.rows(BEFORE_2026), compaction_template(home.llm)
+    rows, template = home.history_rows.rows(BEFORE_2026), compaction_template(home.settings)
 
     hashes = {
-        request_of(each, rows, template, home.llm).request_hash
+        request_of(each, rows, template, home.settings.llm).request_hash
         for each in (
             job,
             job,
@@ -241,19 +242,19 @@ def setting(**llm: Any) -> Callable[[OldHome, Attestation], Attestation]:
 
 
 def go_offline(home: OldHome, job: Attestation) -> Attestation:
-    home.scan = ScanOptions(offline=True)
+    home.settings = changed(home.settings, offline=True)
     return job
 
 
 def edit_template(home: OldHome, job: Attestation) -> Attestation:
-    folder = Path(home.llm.prompts_folder) / "system"
+    folder = home.settings.prompts_dir / "system"
     folder.mkdir(parents=True)
     (folder / "compaction.md").write_text("Be brief, in {language}.")
     return job
 
 
 def remove_signers(home: OldHome, job: Attestation) -> Attestation:
-    Path(home.caps.allowed_signers).write_text("# nobody\n")
+    home.settings.compaction.allowed_signers.write_text("# nobody\n")
     return job
 
 
@@ -291,12 +292,12 @@ def drop_a_source(home: OldHome, job: Attestation) -> Attestation:
 
 
 def cap_the_job(home: OldHome, job: Attestation) -> Attestation:
-    home.caps = replace(home.caps, max_cost_usd_per_job=0.0001)
+    home.settings = changed(home.settings, compaction={"max_cost_usd_per_job": 0.0001})
     return job
 
 
 def cap_the_day(home: OldHome, job: Attestation) -> Attestation:
-    home.caps = replace(home.caps, max_cost_usd_per_day=0.0001)
+    home.settings = changed(home.settings, compaction={"max_cost_usd_per_day": 0.0001})
     return job
 
 
@@ -380,7 +381,7 @@ AFTER_THE_CALL = {
 def test_an_answer_that_is_none_changes_no_row_and_is_on_the_books(
     home: OldHome, server: ScriptedServer, behaviour: Any, kind: type[CodesumError], said: str
 ) -> None:
-    home.set(echoed_names=(("alias", MODEL),))
+    home.set(echoed_names={"alias": MODEL})
     server.script = lambda _asked: behaviour
     job = home.attest()
 
@@ -427,7 +428,7 @@ class Careless:
     ],
 )
 def test_an_answer_is_checked_again_behind_the_backend(home: OldHome, backend: Careless) -> None:
-    compactor = replace(home.compactor, make_backend=lambda _options, _templates: backend)
+    compactor = replace(home.compactor, make_backend=lambda _settings, _templates: backend)
 
     with pytest.raises(SummaryOutputInvalid, match="^summary_output_validation_failed: "):
         compactor.run(signed(home.attest()), home.history_rows)
@@ -497,11 +498,11 @@ def test_texts_that_come_during_the_call_stop_the_change(home: OldHome, server: 
 
 def test_a_recording_carries_out_the_job_without_a_network_or_a_price(home: OldHome, tmp_path: Path) -> None:
     job = home.attest()
-    home.set(backend=BackendName.RECORD, recording=str(tmp_path / "recorded"))
+    home.set(backend=BackendName.RECORD, recording=tmp_path / "recorded")
     other = OldHome.at(tmp_path_of(tmp_path, "other"))
     recorded = run(home, job).record
     other.replay(tmp_path / "recorded")
-    other.scan = ScanOptions(offline=True)
+    other.settings = changed(other.settings, offline=True)
 
     replayed = run(other, job).record
 
@@ -526,7 +527,9 @@ def test_a_recording_without_the_request_is_no_backend(home: OldHome, tmp_path: 
 
 def test_a_recording_with_the_request_twice_is_refused(home: OldHome, tmp_path: Path) -> None:
     job = home.attest()
-    request = request_of(job, home.history_rows.rows(BEFORE_2026), compaction_template(home.llm), home.llm)
+    request = request_of(
+        job, home.history_rows.rows(BEFORE_2026), compaction_template(home.settings), home.settings.llm
+    )
     entry = write_recording(tmp_path / "r", request, SummaryResponse(CLAIM, False, None, MODEL))
     entry.with_name("again.json").write_bytes(entry.read_bytes())
     home.replay(tmp_path / "r")
@@ -539,7 +542,9 @@ def test_a_recording_with_the_request_twice_is_refused(home: OldHome, tmp_path: 
 
 def test_the_noop_backend_fails_closed_for_a_pinned_request(home: OldHome) -> None:
     job = home.attest()
-    request = request_of(job, home.history_rows.rows(BEFORE_2026), compaction_template(home.llm), home.llm)
+    request = request_of(
+        job, home.history_rows.rows(BEFORE_2026), compaction_template(home.settings), home.settings.llm
+    )
 
     with pytest.raises(BackendNotConfigured, match="^summary_backend_not_configured"):
         asyncio.run(NoopBackend(max_prompt_chars=1).summarize(request))

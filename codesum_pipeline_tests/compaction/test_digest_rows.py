@@ -134,11 +134,11 @@ def test_a_home_without_digests_gets_no_file_by_being_asked(tmp_path: Path) -> N
 
 def test_digests_are_a_kind_of_rows_of_all_repositories(told: OldHome) -> None:
     layout = HomeLayout(told.folder)
-    kinds = [each.kind for each in all_sources(["shop"], layout=layout, llm=told.llm, now=told.clock)]
+    kinds = [each.kind for each in all_sources(["shop"], layout=layout, settings=told.settings, now=told.clock)]
 
     assert kinds == ["document_history", "prompt_texts", "digests"]
     with pytest.raises(ConfigurationError, match="digests are those of all repositories: leave --repo out"):
-        source_of("digests", "shop", layout=layout, llm=told.llm, now=told.clock)
+        source_of("digests", "shop", layout=layout, settings=told.settings, now=told.clock)
 
 
 def test_a_digest_is_another_row_where_anything_of_it_changed(told: OldHome) -> None:

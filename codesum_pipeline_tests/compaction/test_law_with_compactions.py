@@ -1,7 +1,6 @@
 """A compacted history changes no later build: what is built step by step still equals what is built from scratch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from codesum_pipeline.compaction.attestation import Policy, Selection
 from codesum_pipeline.compaction.compacting import Compactor
 from codesum_pipeline.compaction.history_rows import HistoryRows
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow
-from codesum_pipeline.model.options import ModelPrice
+from codesum_pipeline.settings.llm import ModelPrice
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.explain import explain
 from codesum_pipeline_tests.compaction.test_kills import Paid
@@ -18,6 +17,7 @@ from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, worksp
 from codesum_pipeline_tests.support.compaction_home import KEYS, MODEL, OPS, now, signed
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.settings import changed
 
 PAY = '''"""Payments."""
 
@@ -43,14 +43,14 @@ LATER = [
 def compact(workspace: Workspace, policy: Policy, folder: Path) -> int:
     """Compact all old rows; how many they were."""
     (folder / "signers").write_text(f"{OPS} {(KEYS / 'plain_key.pub').read_text()}")
-    free = (ModelPrice(MODEL, 0.0, 0.0),)
-    options = replace(
-        workspace.options,
-        llm=replace(workspace.options.llm, enabled=True, model=MODEL, prices=free),
-        compaction=replace(workspace.options.compaction, allowed_signers=str(folder / "signers")),
+    free = (ModelPrice(model=MODEL, input=0.0, output=0.0),)
+    settings = changed(
+        workspace.settings,
+        llm={"enabled": True, "model": MODEL, "prices": free},
+        compaction={"allowed_signers": folder / "signers"},
     )
     source = HistoryRows(workspace.tables, workspace.layout, workspace.key)
-    compactor = Compactor(options, workspace.layout.home, now, lambda _options, _templates: Paid(folder / "calls"))
+    compactor = Compactor(settings, workspace.layout.home, now, lambda _settings, _templates: Paid(folder / "calls"))
     job = compactor.attest(
         source, Selection(before="2026-06-01T00:00:00.000Z"), policy=policy, attested_by=OPS, max_output_bytes=1000
     )

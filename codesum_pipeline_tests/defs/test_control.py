@@ -10,6 +10,7 @@ import codesum_pipeline
 from codesum_pipeline.defs.control import forget_partition, register_partition, ui_command, ui_environment
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
 from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.settings.operation import StorageSettings
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.wiring import Home
@@ -66,7 +67,7 @@ def test_the_uis_processes_find_the_home_and_the_package_from_any_folder(home: H
 
 
 def test_the_uis_processes_open_the_bucket_and_not_this_workers_copy_of_it(tmp_path: Path) -> None:
-    layout = HomeLayout(tmp_path / "copy", bucket=BucketPlace("s3://team/codesum"))
+    layout = HomeLayout(tmp_path / "copy", bucket=BucketPlace("s3://team/codesum", StorageSettings()))
 
     environment = ui_environment(layout, {})
 

@@ -46,7 +46,7 @@ def configure(home: Home) -> Callable[[str], None]:
 
 
 def verdict(home: Home, instance: dg.DagsterInstance) -> BuildDecision:
-    from codesum_pipeline.settings import load_settings
+    from codesum_pipeline.homes.loading import load_settings
 
     now = Home(load_settings({"home": home.settings.home}, environ={}))
     with open_poll_state(now.layout) as state:

@@ -8,8 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from codesum_pipeline.defs.resource import BuildRequest
+from codesum_pipeline.homes.loading import check_is_settable_by_run
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings import Settings, check_is_settable_by_run
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.conftest import with_settings
 from codesum_pipeline_tests.support.repositories import GitRepo

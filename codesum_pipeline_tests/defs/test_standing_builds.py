@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.defs.published import StandingBuild, standing_builds
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.poll_state import open_poll_state
 from codesum_pipeline.store.heads import head_name, read_head
 from codesum_pipeline.wiring import Home

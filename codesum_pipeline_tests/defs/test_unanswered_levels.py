@@ -109,7 +109,7 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
 
 
 def _fingerprint(home: Home, commit: str) -> str:
-    from codesum_pipeline.settings import load_settings
+    from codesum_pipeline.homes.loading import load_settings
 
     now = Home(load_settings({"home": home.settings.home}))
     return now.fingerprint(now.registry.get("shop"), commit=commit)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.delivery.options import DeliveryOptions
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.digests import SummaryResult
-from codesum_pipeline.settings import load_settings
+from codesum_pipeline.settings.delivery import DeliverySettings
 from codesum_pipeline_tests.support.delivery_desk import LINK, MAIL, RESULT, Desk
 from codesum_pipeline_tests.support.receivers import MailReceiver, mail_receiver
 
@@ -183,7 +183,7 @@ def test_no_header_comes_from_the_name_of_an_intent(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_is_no_mail_address_is_refused_by_name(address: str) -> None:
     with pytest.raises(ValueError, match="is no mail address"):
-        DeliveryOptions.model_validate({"channels": {"team": {**MAIL, "to": [address]}}})
+        DeliverySettings.model_validate({"channels": {"team": {**MAIL, "to": [address]}}})
 
 
 def test_a_channel_without_its_secret_names_the_variable_and_the_others_go_on(

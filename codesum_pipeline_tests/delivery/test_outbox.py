@@ -25,11 +25,12 @@ SEND = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from codesum_pipeline.delivery.options import DeliveryOptions
+from codesum_pipeline.settings.delivery import DeliverySettings
 from codesum_pipeline.delivery.sending import OutboxSender
 channel = {"kind": "webhook", "url": sys.argv[2], "allow_private": True, "timeout_s": 60}
-options = DeliveryOptions.model_validate({"channels": {"hook": channel}})
+options = DeliverySettings.model_validate({"channels": {"hook": channel}})
 OutboxSender(Path(sys.argv[1]), options, lambda: datetime(2026, 11, 23, 12, tzinfo=UTC)).send_due()
+from codesum_pipeline.settings.delivery import DeliverySettings
 """
 ADD = """
 import sys
@@ -210,7 +211,7 @@ def test_a_channel_that_was_taken_out_of_the_settings_says_so_and_keeps_its_post
 def test_the_same_notice_goes_to_the_operator_once_a_day(tmp_path: Path) -> None:
     with webhook_receiver(200) as receiver:
         desk = desk_of(tmp_path, receiver)
-        desk.options = {"operator_channels": ["hook"]}
+        desk.settings = {"operator_channels": ["hook"]}
         for _ in range(3):
             desk.sender().notify_operator("template 'x' of intent 'tax'", "unknown placeholder {y}")
             desk.send()

@@ -42,7 +42,7 @@ def test_a_digest_arrives_once_as_json_of_the_documented_schema(tmp_path: Path) 
 def test_a_notice_is_of_the_documented_schema_too(tmp_path: Path) -> None:
     with webhook_receiver(200) as receiver:
         desk = desk_of(tmp_path, receiver)
-        desk.options = {"operator_channels": ["hook"]}
+        desk.settings = {"operator_channels": ["hook"]}
         desk.sender().notify_operator("template 'x'", "unknown placeholder {y}")
         desk.send()
 
@@ -151,7 +151,7 @@ def test_tries_are_bounded_and_an_operator_can_start_them_again(tmp_path: Path) 
 
     with webhook_receiver(503, 503, 200) as receiver:
         desk = desk_of(tmp_path, receiver)
-        desk.options = {"max_attempts": 2}
+        desk.settings = {"max_attempts": 2}
         desk.add()
         desk.send()
         desk.pass_time(minutes=1)

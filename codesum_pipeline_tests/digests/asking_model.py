@@ -1,33 +1,34 @@
-"""What asks a model server on loopback for digests, with options that can be changed before each."""
+"""What asks a model server on loopback for digests, with settings that can be changed before each."""
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
-from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
+from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline_tests.support.llm_server import ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
+from codesum_pipeline_tests.support.settings import changed
 
 MODEL = "openai/reporter-1"
 KEY_VARIABLE = "REPORTER_KEY"
 
 
-def options_for(server: ScriptedServer, folder: Path) -> Options:
+def settings_for(server: ScriptedServer, folder: Path) -> Settings:
     """Those that lead to a server; the key is in `KEY_VARIABLE`."""
-    llm = LlmOptions(
+    llm = LlmSettings(
         enabled=True,
         model=MODEL,
         api_base=server.base,
         api_key_env=KEY_VARIABLE,
-        prices=(ModelPrice(MODEL, 1.0, 2.0),),
-        prompts_folder=str(folder / "prompts"),
+        prices=(ModelPrice(model=MODEL, input=1.0, output=2.0),),
         max_retries=2,
         timeout_s=20.0,
     )
-    return Options(llm=llm)
+    return Settings(home=folder, llm=llm)
 
 
 @dataclass
@@ -36,13 +37,13 @@ class AskingModel:
 
     folder: Path
     server: ScriptedServer
-    options: Options
+    settings: Settings
 
     def set(self, **llm: Any) -> None:
-        self.options = replace(self.options, llm=replace(self.options.llm, **llm))
+        self.settings = changed(self.settings, llm=llm)
 
     def cap(self, **digests: Any) -> None:
-        self.options = replace(self.options, digests=replace(self.options.digests, **digests))
+        self.settings = changed(self.settings, digests=digests)
 
     def script(self, *behaviours: Behaviour) -> None:
         """The answers to the first requests; the last one is given to all further ones."""
@@ -53,7 +54,7 @@ class AskingModel:
 
     @property
     def prompts(self) -> Path:
-        return Path(self.options.llm.prompts_folder)
+        return self.settings.prompts_dir
 
     @property
     def books(self) -> Path:

@@ -8,7 +8,7 @@ from codesum_pipeline.digests.affording import affordable_chars
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
 from codesum_pipeline.llm.prices import price_of, worst_case_usd
 from codesum_pipeline.llm.tokens import tokens_upper
-from codesum_pipeline.model.options import DigestOptions, LlmOptions, ModelPrice
+from codesum_pipeline.settings.llm import DigestSettings, LlmSettings, ModelPrice
 from codesum_pipeline_tests.support.digest_items import NEW_LINES, OLD_LINES, item
 
 MODEL = "openai/reporter-1"
@@ -17,9 +17,9 @@ FIXED = "Write a digest. " * 200
 
 
 def affordable(cap_usd: float = 0.05, *, prices: tuple[ModelPrice, ...] | None = None, **llm: Any) -> int | None:
-    prices = (ModelPrice(MODEL, 1.0, 2.0),) if prices is None else prices
-    options = LlmOptions(enabled=True, model=MODEL, prices=prices, **llm)
-    return affordable_chars(ITEMS, FIXED, llm=options, digests=DigestOptions(max_cost_usd_per_digest=cap_usd))
+    prices = (ModelPrice(model=MODEL, input=1.0, output=2.0),) if prices is None else prices
+    settings = LlmSettings(enabled=True, model=MODEL, prices=prices, **llm)
+    return affordable_chars(ITEMS, FIXED, llm=settings, digests=DigestSettings(max_cost_usd_per_digest=cap_usd))
 
 
 def test_two_calls_about_material_of_that_length_stay_within_the_cap_of_a_digest() -> None:
@@ -27,15 +27,15 @@ def test_two_calls_about_material_of_that_length_stay_within_the_cap_of_a_digest
 
     assert found is not None
     material = ((OLD_LINES + NEW_LINES) * found)[:found]
-    price = price_of(MODEL, LlmOptions(prices=(ModelPrice(MODEL, 1.0, 2.0),)))
-    worst = worst_case_usd(price, tokens_upper(FIXED) + tokens_upper(material), DigestOptions().max_tokens)
+    price = price_of(MODEL, LlmSettings(prices=(ModelPrice(model=MODEL, input=1.0, output=2.0),)))
+    worst = worst_case_usd(price, tokens_upper(FIXED) + tokens_upper(material), DigestSettings().max_tokens)
     assert 0.035 < 2 * worst <= 0.05
 
 
 @pytest.mark.parametrize(
     "prices",
     [
-        pytest.param((ModelPrice(MODEL, 0.0, 0.0),), id="a model that costs nothing"),
+        pytest.param((ModelPrice(model=MODEL, input=0.0, output=0.0),), id="a model that costs nothing"),
         pytest.param((), id="a recording, whose model has no price"),
     ],
 )
@@ -44,7 +44,10 @@ def test_without_a_price_money_sets_no_limit(prices: tuple[ModelPrice, ...]) -> 
 
 
 def test_the_dearest_of_the_models_that_may_be_asked_sets_the_limit() -> None:
-    prices = (ModelPrice(MODEL, 0.0, 0.0), ModelPrice("openai/reporter-2", 1.0, 2.0))
+    prices = (
+        ModelPrice(model=MODEL, input=0.0, output=0.0),
+        ModelPrice(model="openai/reporter-2", input=1.0, output=2.0),
+    )
 
     assert affordable(prices=prices, fallback_models=("openai/reporter-2",)) == affordable()
 

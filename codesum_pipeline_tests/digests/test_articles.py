@@ -15,7 +15,7 @@ from codesum_pipeline.digests.articles import (
 )
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.budgets import CUT_MARK
-from codesum_pipeline.model.options import LlmOptions, Trust
+from codesum_pipeline.settings.llm import LlmSettings, Trust
 from codesum_pipeline_tests.support.digest_items import item, many
 
 ENTRY = re.compile(r"\[(\d+)\]\n<<<CHANGE ([0-9a-f]{32})\n(.*?)\n\2 CHANGE>>>", re.DOTALL)
@@ -23,8 +23,8 @@ KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "-x1Y2z3AA"
 PROSE = "It looks the user up by name and checks the password. " * 40
 
 
-def filled(items: list[Item], budget: int = 100_000, llm: LlmOptions | None = None) -> Articles:
-    return fill_articles(items, budget, llm or LlmOptions(), about="a digest")
+def filled(items: list[Item], budget: int = 100_000, llm: LlmSettings | None = None) -> Articles:
+    return fill_articles(items, budget, llm or LlmSettings(), about="a digest")
 
 
 def test_a_change_is_shown_with_what_and_where_it_is_its_texts_its_commits_and_its_lines() -> None:
@@ -141,12 +141,12 @@ def test_of_ten_thousand_changes_as_many_as_fit_show_something_and_the_others_ar
 @pytest.mark.parametrize(
     ("llm", "is_shown"),
     [
-        pytest.param(LlmOptions(), False, id="code of tests is not sent"),
-        pytest.param(LlmOptions(tests=True), True, id="with llm.tests it is"),
-        pytest.param(LlmOptions(tests=True, trust=Trust.SCIP), False, id="under llm.trust no code is sent"),
+        pytest.param(LlmSettings(), False, id="code of tests is not sent"),
+        pytest.param(LlmSettings(tests=True), True, id="with llm.tests it is"),
+        pytest.param(LlmSettings(tests=True, trust=Trust.SCIP), False, id="under llm.trust no code is sent"),
     ],
 )
-def test_whose_code_is_sent_is_said_by_the_settings_of_texts(llm: LlmOptions, is_shown: bool) -> None:
+def test_whose_code_is_sent_is_said_by_the_settings_of_texts(llm: LlmSettings, is_shown: bool) -> None:
     articles = filled([item(is_test=True)], llm=llm)
 
     assert ("timedelta(hours=8)" in articles.block) is is_shown

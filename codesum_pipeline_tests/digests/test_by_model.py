@@ -29,11 +29,12 @@ from codesum_pipeline.model.errors import (
     TemplateRenderError,
 )
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import BackendName, ModelPrice, ScanOptions
-from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, options_for
+from codesum_pipeline.settings.llm import BackendName, ModelPrice
+from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, settings_for
 from codesum_pipeline_tests.support.digest_items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item, many
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Fails, Hangs, Says, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
+from codesum_pipeline_tests.support.settings import changed
 
 KEY = "the-key-of-the-digests-0123456789"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -51,7 +52,7 @@ class Reporter(AskingModel):
         self, items: Sequence[Item] = ITEMS, *, intent: Intent = INTENT, job_id: str = "dig-1", **made: Any
     ) -> ModelDigest:
         return write_by_model(
-            intent, items, options=self.options, books=self.books, job_id=job_id, now=lambda: self.now, **made
+            intent, items, settings=self.settings, books=self.books, job_id=job_id, now=lambda: self.now, **made
         )
 
 
@@ -83,7 +84,7 @@ def server() -> Iterator[ScriptedServer]:
 def reporter(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Reporter:
     """One whose server gives a good digest."""
     monkeypatch.setenv(KEY_VARIABLE, KEY)
-    found = Reporter(tmp_path, server, options_for(server, tmp_path))
+    found = Reporter(tmp_path, server, settings_for(server, tmp_path))
     found.script(Says(answer()))
     return found
 
@@ -132,14 +133,13 @@ def test_a_model_answers_in_each_form_that_providers_know(reporter: Reporter, fo
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        pytest.param({"scan": ScanOptions(offline=True)}, "offline", id="offline"),
+        pytest.param({"offline": True}, "offline", id="offline"),
         pytest.param({"llm": {"enabled": False}}, "llm.enabled is false", id="switched off"),
         pytest.param({"llm": {"backend": BackendName.NOOP}}, "'noop'", id="no backend"),
     ],
 )
 def test_a_shut_gate_is_no_failure_and_asks_nobody(reporter: Reporter, change: dict[str, Any], said: str) -> None:
-    reporter.set(**change.pop("llm", {}))
-    reporter.options = replace(reporter.options, **change)
+    reporter.settings = changed(reporter.settings, **change)
 
     with pytest.raises(DigestGatedOff, match=said):
         reporter.write()
@@ -228,7 +228,7 @@ def test_an_answer_under_the_name_with_a_date_is_taken_as_it_is_for_texts(report
 
 def test_a_fallback_model_is_asked_where_the_first_gives_no_answer(reporter: Reporter) -> None:
     second = "openai/reporter-2"
-    prices = (*reporter.options.llm.prices, ModelPrice(second, 1.0, 2.0))
+    prices = (*reporter.settings.llm.prices, ModelPrice(model=second, input=1.0, output=2.0))
     reporter.set(fallback_models=(second,), prices=prices, max_retries=0)
     reporter.server.script = lambda asked: Fails(500) if asked.model == "reporter-1" else Says(answer())
 
@@ -306,7 +306,7 @@ def test_a_cap_that_the_call_could_pass_is_a_shut_gate(
 
 def test_under_a_cap_of_0_a_model_that_costs_nothing_is_asked(reporter: Reporter) -> None:
     reporter.cap(max_cost_usd_per_digest=0.0, max_cost_usd_per_day=0.0)
-    reporter.set(prices=(ModelPrice(MODEL, 0.0, 0.0),))
+    reporter.set(prices=(ModelPrice(model=MODEL, input=0.0, output=0.0),))
 
     assert reporter.write().cost_usd == 0
 
@@ -442,13 +442,13 @@ def test_orders_in_the_text_of_a_repository_do_not_change_the_form_of_a_digest(r
 
 def test_what_was_recorded_is_given_again_without_a_server_and_costs_nothing(reporter: Reporter) -> None:
     recording = reporter.folder / "recording"
-    reporter.set(backend=BackendName.RECORD, recording=str(recording))
+    reporter.set(backend=BackendName.RECORD, recording=recording)
     reporter.script(Says("no JSON"), Says(answer()))
     recorded = reporter.write()
 
     reporter.books.unlink()
     reporter.set(backend=BackendName.REPLAY)
-    reporter.options = replace(reporter.options, scan=ScanOptions(offline=True))
+    reporter.settings = changed(reporter.settings, offline=True)
     replayed = reporter.write()
 
     assert replayed.result == recorded.result

@@ -15,7 +15,7 @@ from codesum_pipeline.digests.rows import read_result, result_as_json
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
 from codesum_pipeline.model.digests import DigestClaim, PostId, SummaryResult
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.support.digest_items import GOOD_QUOTE, answer, claim, item
 
 ITEMS = [
@@ -23,7 +23,7 @@ ITEMS = [
     item(2, name="close_session", after="Closes the session of a user.", lines=(None, None)),
     item(3, name="count_sessions", after="Counts the sessions that are open.", lines=(None, None)),
 ]
-SHOWN = fill_articles(ITEMS, 100_000, LlmOptions(), about="a digest").shown
+SHOWN = fill_articles(ITEMS, 100_000, LlmSettings(), about="a digest").shown
 CLOSES, COUNTS = "Closes the session of a user.", "Counts the sessions that are open."
 
 

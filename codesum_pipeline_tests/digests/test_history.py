@@ -22,8 +22,8 @@ from codesum_pipeline.model.errors import (
     TemplateNotFound,
 )
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.options import BackendName
-from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, options_for
+from codesum_pipeline.settings.llm import BackendName
+from codesum_pipeline_tests.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, settings_for
 from codesum_pipeline_tests.digests.history_rows import cited, row
 from codesum_pipeline_tests.support.digest_items import answer, claim
 from codesum_pipeline_tests.support.digest_making import INTENT
@@ -49,8 +49,8 @@ class Historian(AskingModel):
         return aggregate_history(
             rows,
             intent=self.intent,
-            templates=history_templates(self.intent, self.options.llm),
-            options=self.options,
+            templates=history_templates(self.intent, self.prompts),
+            settings=self.settings,
             books=self.books,
             job_id=job_id,
             now=lambda: datetime(2026, 11, 1, tzinfo=UTC),
@@ -67,7 +67,7 @@ def server() -> Iterator[ScriptedServer]:
 def historian(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Historian:
     """One whose server gives a good roll-up."""
     monkeypatch.setenv(KEY_VARIABLE, "any word will do")
-    found = Historian(tmp_path, server, options_for(server, tmp_path))
+    found = Historian(tmp_path, server, settings_for(server, tmp_path))
     found.script(Says(answer(GOOD)))
     return found
 
@@ -191,7 +191,7 @@ def test_what_is_too_dear_for_the_cap_is_shown_in_part(historian: Historian) -> 
 
 
 def test_no_room_for_any_digest_is_an_error_that_names_the_setting(historian: Historian) -> None:
-    usual = request_for(ROWS, ASKED, history_templates(ASKED, historian.options.llm), historian.options)
+    usual = request_for(ROWS, ASKED, history_templates(ASKED, historian.prompts), historian.settings)
     always = len(usual.template.system) + len(usual.prompt) - len(usual.block.text) + len(digest_tool().schema_bytes)
     for room, said in ((-100, "the system template"), (100, "less than the newest one needs")):
         historian.set(max_prompt_chars=int((always + room) / 0.85) + 1)

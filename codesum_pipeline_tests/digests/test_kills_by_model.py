@@ -10,7 +10,8 @@ import pytest
 
 from codesum_pipeline.digests.by_model import ModelDigest, write_by_model
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
-from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
+from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline_tests.support.digest_items import INTENT, answer, item
 from codesum_pipeline_tests.support.killing import killed_at
 
@@ -51,11 +52,14 @@ class Job:
 
     def run(self) -> ModelDigest:
         paid = Paid(self.calls)
-        options = Options(llm=LlmOptions(enabled=True, model=MODEL, prices=(ModelPrice(MODEL, 1.0, 2.0),)))
+        settings = Settings(
+            home=self.folder,
+            llm=LlmSettings(enabled=True, model=MODEL, prices=(ModelPrice(model=MODEL, input=1.0, output=2.0),)),
+        )
         return write_by_model(
             INTENT,
             [item(1), item(2)],
-            options=options,
+            settings=settings,
             books=self.folder / "digests.sqlite",
             job_id="dig-1",
             now=lambda: datetime(2026, 3, 2, 12, tzinfo=UTC),

@@ -32,6 +32,7 @@ from codesum_pipeline_tests.support.digest_shop import INTENT, Shop
 from codesum_pipeline_tests.support.hooks import Install, install
 from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
 from codesum_pipeline_tests.support.receivers import mail_receiver, webhook_receiver
+from codesum_pipeline_tests.support.settings import changed
 
 __all__ = ["install"]
 
@@ -179,7 +180,7 @@ def test_the_plain_roll_up_tells_the_first_and_last_state_of_the_matches_of_its_
 
 def test_a_cap_that_is_reached_sends_the_plain_roll_up(shop: Shop, server: ScriptedServer) -> None:
     shop.ask(server.base)
-    shop.options = replace(shop.options, digests=replace(shop.options.digests, max_cost_usd_per_day=0.0))
+    shop.settings = changed(shop.settings, digests={"max_cost_usd_per_day": 0.0})
     digest, _ = send(shop)
 
     assert (digest.written_by, server.seen) == (DigestWriter.PLAIN, [])

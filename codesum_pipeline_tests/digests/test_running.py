@@ -18,6 +18,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.digest_shop import INTENT, Shop
 from codesum_pipeline_tests.support.receivers import webhook_receiver
+from codesum_pipeline_tests.support.settings import changed
 
 DAILY = """
 intents:
@@ -162,10 +163,10 @@ def test_a_held_tick_was_the_tick_of_its_moment_and_the_next_one_tells_what_wait
     at(shop, "2026-11-23T06:00")
     shop.find()
     shop.ask("http://127.0.0.1:9/v1", max_retries=0)
-    shop.options = replace(shop.options, llm=replace(shop.options.llm, model="openai/unpriced", prices=()))
+    shop.settings = changed(shop.settings, llm={"model": "openai/unpriced", "prices": ()})
     assert at(shop, "2026-11-23T07:00") == [TickOutcome.HELD]
     assert at(shop, "2026-11-23T07:05") == []
-    shop.options = replace(shop.options, llm=replace(shop.options.llm, enabled=False))
+    shop.settings = changed(shop.settings, llm={"enabled": False})
     assert at(shop, "2026-11-24T07:00") == [TickOutcome.UNSENT]
 
 

@@ -12,12 +12,13 @@ import pytest
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE
 from codesum_pipeline.digests.rows import DigestState, DigestWriter, TickFailure, TickOutcome
 from codesum_pipeline.model.intents import Cadence, IntentSchedule
-from codesum_pipeline.model.options import BackendName
+from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline_tests.support.digest_shop import INTENT, MODEL, QUOTE, Shop, answer
 from codesum_pipeline_tests.support.hooks import Install, install
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Fails, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
 from codesum_pipeline_tests.support.receivers import WebhookReceiver, mail_receiver
+from codesum_pipeline_tests.support.settings import changed
 
 __all__ = ["install"]
 
@@ -101,7 +102,7 @@ def test_step_1_the_newest_change_is_shown_first_and_that_without_a_date_last(
     }
     asking.find(*(asking.change(name, date=date) for name, date in dates.items()), scores=[0.9, 0.8, 0.7, 0.6])
     daily = replace(INTENT, schedule=IntentSchedule(Cadence.DAILY))
-    asking.options = replace(asking.options, digests=replace(asking.options.digests, grouped=False))
+    asking.settings = changed(asking.settings, digests={"grouped": False})
     asking.tick(daily)
 
     prompt = server.seen[0].prompt
@@ -204,7 +205,7 @@ def test_step_7_any_number_of_matches_fits_into_the_prompt_and_the_log_says_what
 ) -> None:
     server.script = lambda _asked: Answers(answer(1, quote="Opens a session that"))
     asking.ask(server.base, max_prompt_chars=60_000)
-    asking.options = replace(asking.options, digests=replace(asking.options.digests, grouped=False))
+    asking.settings = changed(asking.settings, digests={"grouped": False})
     asking.find(*(asking.change(f"sign_{number}") for number in range(count)))
     with caplog.at_level(logging.WARNING):
         row = asking.tick(replace(INTENT, schedule=IntentSchedule(Cadence.DAILY)))
@@ -263,14 +264,14 @@ def test_step_9_a_passing_failure_is_asked_again_within_the_tick(asking: Shop, s
 def test_with_a_model_that_may_not_be_asked_the_plain_digest_goes_the_same_way(
     asking: Shop, server: ScriptedServer, hook: WebhookReceiver, gate: str
 ) -> None:
-    options = asking.options
-    changed = {
-        "offline": replace(options, scan=replace(options.scan, offline=True)),
-        "llm.enabled": replace(options, llm=replace(options.llm, enabled=False)),
-        "noop": replace(options, llm=replace(options.llm, backend=BackendName.NOOP)),
-        "cap": replace(options, digests=replace(options.digests, max_cost_usd_per_day=0.0)),
+    settings = asking.settings
+    gates = {
+        "offline": changed(settings, offline=True),
+        "llm.enabled": changed(settings, llm={"enabled": False}),
+        "noop": changed(settings, llm={"backend": BackendName.NOOP}),
+        "cap": changed(settings, digests={"max_cost_usd_per_day": 0.0}),
     }
-    asking.options = changed[gate]
+    asking.settings = gates[gate]
     template(asking, "digest_system", "Only a model reads {this}." if gate != "cap" else "{language}")
     asking.find()
 
@@ -397,7 +398,7 @@ def test_a_digest_tells_of_all_repositories_and_after_a_build_of_one(shop: Shop)
     ids=["with each build always", "daily", "daily, switched off", "weekly, switched off"],
 )
 def test_near_duplicates_are_one_item(shop: Shop, cadence: Cadence, is_grouped: bool, items: int) -> None:
-    shop.options = replace(shop.options, digests=replace(shop.options.digests, grouped=is_grouped))
+    shop.settings = changed(shop.settings, digests={"grouped": is_grouped})
     shop.find(*(shop.change(document_id=f"{folder}/auth.py::sign") for folder in ("src", "vendor")))
     row = shop.tick(replace(INTENT, schedule=IntentSchedule(cadence)))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.evaluation.docstring_removal import without_docstrings
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.parsers import parse_file
 

@@ -66,7 +66,7 @@ class Shop:
     def hold(self, **chosen: Any) -> str | None:
         ws = self.at(**chosen)
         fingerprint = ws.fingerprint(self.repo.git("rev-parse", "HEAD").strip())
-        hold = standing_hold(ws.layout, "shop", ws.options.evaluation, fingerprint=fingerprint)
+        hold = standing_hold(ws.layout, "shop", ws.settings.evaluation, fingerprint=fingerprint)
         return hold.because if hold else None
 
 

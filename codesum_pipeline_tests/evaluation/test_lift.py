@@ -18,14 +18,15 @@ from codesum_pipeline.evaluation.records import last_lift
 from codesum_pipeline.evaluation.step import evaluate_candidate
 from codesum_pipeline.indexes import candidate_files
 from codesum_pipeline.model.documents import HistoryRow, Level, TextRow, WrittenBy, WrittenText
-from codesum_pipeline.model.options import EvaluationOptions
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings.stages import EvaluationSettings
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build, empty_serving_file
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.settings import changed
 
 # Functions that say nothing by name or code, and what each is for.
 PURPOSES = (
@@ -184,9 +185,9 @@ def test_each_build_that_is_evaluated_says_what_its_models_texts_bought(shop: Wo
     file = tmp_path / "questions.jsonl"
     file.write_text("".join(f"{json.dumps(as_row(question))}\n" for question in QUESTIONS))
     write_by_model(shop, {id_of(n): written(purpose) for n, purpose in enumerate(PURPOSES)}, dollars=0.5)
-    asking = EvaluationOptions(enabled=True, questions=str(file))
+    asking = EvaluationSettings(enabled=True, questions=str(file))
 
-    report = evaluate_candidate(replace(shop, options=replace(shop.options, evaluation=asking)))
+    report = evaluate_candidate(replace(shop, settings=changed(shop.settings, evaluation=asking)))
 
     best = row_of(last_lift(shop), "texts by a model", "all")
     assert best.gain is not None and best.gain.low > 0

@@ -7,13 +7,13 @@ from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import EdgeKind
-from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.settings.stages import ContextSettings
 
 Calls = set[tuple[str, str]]
 
 
-def graph_of(sources: Mapping[str, str], *, root: str = ".", options: GraphOptions | None = None) -> Graph:
+def graph_of(sources: Mapping[str, str], *, root: str = ".", settings: ContextSettings | None = None) -> Graph:
     """The graph of Python files given by path; files whose names say so are tests."""
     files, symbols, facts = [], [], []
     for path, source in sources.items():
@@ -32,7 +32,7 @@ def graph_of(sources: Mapping[str, str], *, root: str = ".", options: GraphOptio
                     "references": parsed.facts.references,
                 }
             )
-    graph = make_graph(files, symbols, load_files(facts), root=root, options=options or GraphOptions())
+    graph = make_graph(files, symbols, load_files(facts), root=root, settings=settings or ContextSettings())
     assert graph.failures == ()
     return graph
 

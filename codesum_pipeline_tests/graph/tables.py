@@ -7,7 +7,7 @@ from typing import Any
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
 from codesum_pipeline.graph.resolution import TABLES
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import parse_file

@@ -6,7 +6,7 @@ from codesum_pipeline.graph.edges import CallSite
 from codesum_pipeline.graph.families import families_of
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FilePlace, FileStatus
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline_tests.support.marked_calls import unmarked
 

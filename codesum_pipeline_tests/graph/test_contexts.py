@@ -3,7 +3,7 @@
 from codesum_pipeline.graph.build import Graph
 from codesum_pipeline.model.graph import Context
 from codesum_pipeline.model.hashing import graph_hash
-from codesum_pipeline.model.options import GraphOptions
+from codesum_pipeline.settings.stages import ContextSettings
 from codesum_pipeline_tests.graph.sources import graph_of
 
 SOURCES = {
@@ -25,7 +25,7 @@ SOURCES = {
 
 
 def context_of(document_id: str, *, callers: int = 5) -> Context:
-    graph = graph_of(SOURCES, options=GraphOptions(top_k_callers=callers))
+    graph = graph_of(SOURCES, settings=ContextSettings(top_k_callers=callers))
     return by_id(graph)[document_id]
 
 

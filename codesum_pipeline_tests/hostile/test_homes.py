@@ -339,7 +339,7 @@ def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[...
 
     code = (
         "from codesum_pipeline.cli.home_folder import make_home\n"
-        "from codesum_pipeline.settings import load_settings\n"
+        "from codesum_pipeline.homes.loading import load_settings\n"
         "make_home(load_settings())\n"
     )
     making = [sys.executable, "-c", code]

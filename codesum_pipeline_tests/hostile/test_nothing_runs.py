@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline_tests.hostile.building import SOUND, Built, store_blob, store_commit, store_tree
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.hosts.options import HostOptions
 from codesum_pipeline.hosts.syncing import Syncer
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
 from codesum_pipeline.model.organisation import HostKind, Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.settings.operation import HostSettings
 from codesum_pipeline.source.organisations import organisation_of, token_variable
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
@@ -27,7 +27,12 @@ def host() -> Iterator[CodeHost]:
 
 @pytest.fixture
 def syncer(tmp_path: Path) -> Syncer:
-    return Syncer(Registry(tmp_path / "repos.yaml"), HostOptions(10.0, 0.0, 0.2), {"ACME_TOKEN": TOKEN}, lambda: NOW)
+    return Syncer(
+        Registry(tmp_path / "repos.yaml"),
+        HostSettings(timeout_s=10.0, max_wait_s=0.0),
+        {"ACME_TOKEN": TOKEN},
+        lambda: NOW,
+    )
 
 
 @pytest.fixture

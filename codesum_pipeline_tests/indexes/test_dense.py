@@ -9,8 +9,9 @@ import pytest
 
 from codesum_pipeline.indexes.dense import embed_documents, matrix_of
 from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors, embedder_of, load_embedder, static
-from codesum_pipeline.model.options import ExtraLane, IndexOptions, Options
+from codesum_pipeline.settings.stages import ExtraLane
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
 
 
@@ -33,9 +34,7 @@ def test_every_document_that_is_no_placeholder_gets_a_vector_per_lane(tmp_path: 
 def test_vectors_of_a_lane_that_no_default_search_reads_are_made_where_the_setting_names_it(tmp_path: Path) -> None:
     made = {}
     for extra in ((), (ExtraLane.CODE,)):
-        workspace = make_index_workspace(
-            tmp_path / str(len(extra)), options=Options(index=IndexOptions(extra_lanes=extra))
-        )
+        workspace = make_index_workspace(tmp_path / str(len(extra)), settings=changed(DEFAULTS, extra_lanes=extra))
         made[extra] = embed_documents(workspace).lanes
 
     lanes = {"fused": 12, "summary": 12}
@@ -52,13 +51,13 @@ def test_vectors_of_a_lane_that_no_default_search_reads_are_made_where_the_setti
 def test_other_extra_lanes_embed_what_is_new_and_give_what_a_clean_build_gives(
     tmp_path: Path, before: tuple[ExtraLane, ...], after: tuple[ExtraLane, ...], embedded: int
 ) -> None:
-    options = Options(index=IndexOptions(extra_lanes=after))
-    workspace = make_index_workspace(tmp_path / "a", options=Options(index=IndexOptions(extra_lanes=before)))
+    settings = changed(DEFAULTS, extra_lanes=after)
+    workspace = make_index_workspace(tmp_path / "a", settings=changed(DEFAULTS, extra_lanes=before))
     embed_documents(workspace)
 
-    report = embed_documents(replace(workspace, options=options))
+    report = embed_documents(replace(workspace, settings=settings))
 
-    clean = embed_documents(make_index_workspace(tmp_path / "b", options=options))
+    clean = embed_documents(make_index_workspace(tmp_path / "b", settings=settings))
     assert (report.embedded, report.lanes, report.table_hash) == (embedded, clean.lanes, clean.table_hash)
 
 
@@ -135,7 +134,7 @@ def test_equal_texts_are_embedded_once(tmp_path: Path) -> None:
 def test_another_limit_of_the_summary_lane_embeds_that_lane_again(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
     embed_documents(workspace)
-    shorter = replace(workspace, options=Options(index=IndexOptions(summary_embed_max_tokens=8)))
+    shorter = replace(workspace, settings=changed(DEFAULTS, summary_embed_max_tokens=8))
 
     assert embed_documents(shorter).embedded == 12
 
@@ -146,8 +145,8 @@ def test_a_long_summary_is_cut_and_name_and_intent_never(tmp_path: Path) -> None
     embedder = load_embedder("static")
     vectors = {}
     for limit in (1, 30):
-        options = Options(index=IndexOptions(summary_embed_max_tokens=limit))
-        workspace = make_index_workspace(tmp_path / str(limit), {"a.py": (wordy,)}, options=options)
+        settings = changed(DEFAULTS, summary_embed_max_tokens=limit)
+        workspace = make_index_workspace(tmp_path / str(limit), {"a.py": (wordy,)}, settings=settings)
         embed_documents(workspace)
         vectors[limit] = vector_of(workspace, "a.py::calculate_everything_at_once", "summary")
 
@@ -183,7 +182,7 @@ def test_vectors_have_length_one(tmp_path: Path) -> None:
 
 def test_a_text_that_cannot_be_cut_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No text is known that fails so: the model's method is replaced by one that raises for it, as a bug would."""
-    options = Options(index=IndexOptions(summary_embed_max_tokens=8))
+    settings = changed(DEFAULTS, summary_embed_max_tokens=8)
     count = StaticEmbedder.count_tokens
 
     def fails(embedder: StaticEmbedder, texts: Sequence[str]) -> list[int]:
@@ -193,14 +192,14 @@ def test_a_text_that_cannot_be_cut_fails_alone(tmp_path: Path, monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(StaticEmbedder, "count_tokens", fails)
-        workspace = make_index_workspace(tmp_path / "home", options=options)
+        workspace = make_index_workspace(tmp_path / "home", settings=settings)
         report = embed_documents(workspace)
     healed = embed_documents(workspace)
 
     assert [failure.item for failure in report.failures] == ["shop/cart.py::add_item"]
     # Twelve texts in each of the two lanes; only those of `summary` are cut to a number of tokens.
     assert (report.embedded, healed.embedded) == (23, 1)
-    assert healed.table_hash == embed_documents(make_index_workspace(tmp_path / "clean", options=options)).table_hash
+    assert healed.table_hash == embed_documents(make_index_workspace(tmp_path / "clean", settings=settings)).table_hash
 
 
 def test_documents_that_share_a_text_fail_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +255,7 @@ def test_progress_counts_no_text_twice_where_one_fails(tmp_path: Path, monkeypat
 def test_a_text_on_which_the_tokenizer_panics_fails_alone(tmp_path: Path) -> None:
     """A real panic: a stride as long as the text is kept, which only words that the tokenizer is given meet."""
     long_word = Definition("odd", "Holds qwertyuiopasdfghjklzxcvbnmqwertyuiopasdfg.", "def odd(): 1")
-    embedder = embedder_of(Options())
+    embedder = embedder_of(DEFAULTS)
     assert isinstance(embedder, StaticEmbedder)
     embedder._tokenizer.enable_truncation(max_length=1, stride=1)
     try:

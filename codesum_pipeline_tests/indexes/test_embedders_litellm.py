@@ -17,7 +17,8 @@ from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 from codesum_pipeline.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
-from codesum_pipeline.model.options import IndexOptions, Options
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
 
 KEY = "sk-verysecret1234567890"
@@ -187,8 +188,8 @@ def test_a_price_is_what_is_listed_for_an_embedding_model_and_else_unknown(
     assert embedder_at(server, model=model).usd_per_token == price
 
 
-def options_at(server: Server, model: str = "text-embedding-3-small") -> Options:
-    return Options(index=IndexOptions(embedder=model, embedder_api_base=server.base))
+def settings_at(server: Server, model: str = "text-embedding-3-small") -> Settings:
+    return changed(DEFAULTS, embedder=model, embedder_api_base=server.base)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,7 @@ def test_a_build_says_before_and_after_what_it_pays(
     server: Server, tmp_path: Path, model: str, cost: float | None, said: str
 ) -> None:
     seen: list[str] = []
-    workspace = make_index_workspace(tmp_path, options=options_at(server, model))
+    workspace = make_index_workspace(tmp_path, settings=settings_at(server, model))
 
     report = embed_documents(workspace, progress=lambda doing, done, total: seen.append(doing))
     again = embed_documents(workspace)
@@ -213,14 +214,14 @@ def test_a_build_says_before_and_after_what_it_pays(
 def test_what_was_paid_for_is_kept_when_the_provider_fails(server: Server, tmp_path: Path) -> None:
     """A build that ends early leaves its finished requests to the next one."""
     many = {f"m{n}.py": (Definition(f"work_{n}", f"Does {n}.", f"def work_{n}(): go({n})"),) for n in range(40)}
-    workspace = make_index_workspace(tmp_path, many, options=options_at(server))
+    workspace = make_index_workspace(tmp_path, many, settings=settings_at(server))
     server.answers = [answer, lambda _: refuse(401)]
     with pytest.raises(ConfigurationError):
         embed_documents(workspace)
     paid = len(server.asked[0])
 
     report = embed_documents(workspace)
-    clean = embed_documents(make_index_workspace(tmp_path / "clean", many, options=options_at(server)))
+    clean = embed_documents(make_index_workspace(tmp_path / "clean", many, settings=settings_at(server)))
 
     assert (paid, report.resumed, report.embedded) == (96, 96, report.rows - 96 - report.carried)
     assert report.table_hash == clean.table_hash
@@ -228,7 +229,7 @@ def test_what_was_paid_for_is_kept_when_the_provider_fails(server: Server, tmp_p
 
 
 def test_a_provider_that_changes_a_models_length_is_refused_with_the_way_out(server: Server, tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    workspace = make_index_workspace(tmp_path, settings=settings_at(server))
     embed_documents(workspace)
     write_tables(workspace, {**SHOP, "new.py": (Definition("new", "Is new.", "def new(): 1"),)})
     load_embedder.cache_clear()
@@ -239,7 +240,7 @@ def test_a_provider_that_changes_a_models_length_is_refused_with_the_way_out(ser
 
 
 def test_a_forced_build_and_a_damaged_file_pay_for_everything_anew(server: Server, tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    workspace = make_index_workspace(tmp_path, settings=settings_at(server))
     finished = workspace.layout.finished_vectors("shop")
 
     finished.parent.mkdir(parents=True, exist_ok=True)
@@ -271,7 +272,7 @@ def refuses(status: int) -> Answer:
 def test_a_text_that_gets_no_vector_fails_alone_and_is_tried_again(
     server: Server, tmp_path: Path, treated: Answer
 ) -> None:
-    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    workspace = make_index_workspace(tmp_path, settings=settings_at(server))
     server.answers = [treated] * 100
     report = embed_documents(workspace)
     vectors = {(row["id"], row["lane"]): row["vector"] for row in workspace.tables.read("vectors", "shop").to_pylist()}
@@ -280,7 +281,7 @@ def test_a_text_that_gets_no_vector_fails_alone_and_is_tried_again(
     asked = {text for batch in server.asked for text in batch}
     server.answers = []
     healed = embed_documents(workspace)
-    clean = embed_documents(make_index_workspace(tmp_path / "clean", options=options_at(server)))
+    clean = embed_documents(make_index_workspace(tmp_path / "clean", settings=settings_at(server)))
 
     assert [(failure.item, "Traceback" in failure.traceback) for failure in report.failures] == [(BAD, True)]
     assert (report.failed, report.rows, report.embedded) == (1, TEXTS, TEXTS - 2)
@@ -295,7 +296,7 @@ def test_a_provider_that_refuses_every_text_ends_the_build_at_once(server: Serve
     server.answers = [lambda _: refuse(status)] * 100
 
     with pytest.raises(ConfigurationError, match="the request was refused"):
-        embed_documents(make_index_workspace(tmp_path, options=options_at(server)))
+        embed_documents(make_index_workspace(tmp_path, settings=settings_at(server)))
 
     assert [len(batch) for batch in server.asked] == [TEXTS, 1]
 
@@ -304,13 +305,13 @@ def test_a_model_that_gives_no_vector_for_any_text_ends_the_build_at_once(server
     server.answers = [lambda texts: answer(texts, vectors=[None for _ in texts])] * 100  # type: ignore[misc]
 
     with pytest.raises(TypeError):
-        embed_documents(make_index_workspace(tmp_path, options=options_at(server)))
+        embed_documents(make_index_workspace(tmp_path, settings=settings_at(server)))
 
     assert [len(batch) for batch in server.asked] == [TEXTS, 1]
 
 
 def test_what_was_paid_for_beside_a_bad_text_is_kept(server: Server, tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=options_at(server))
+    workspace = make_index_workspace(tmp_path, settings=settings_at(server))
     paid: list[int] = []
 
     def refuses_after_one_good_answer(texts: list[str]) -> Response:

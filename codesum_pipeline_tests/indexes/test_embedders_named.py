@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER, StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings import load_settings
 
 
 @pytest.mark.parametrize(

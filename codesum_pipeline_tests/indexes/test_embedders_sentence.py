@@ -14,9 +14,9 @@ from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import IndexOptions, Options
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TEXTS = (
@@ -129,7 +129,7 @@ def test_a_folder_that_is_no_whole_model_is_refused(model_of: Callable[..., Path
 def test_an_index_by_minilm_answers_queries_by_minilm_and_no_others(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
     static = embed_documents(workspace)
-    workspace = replace(workspace, options=Options(index=IndexOptions(embedder="minilm")))
+    workspace = replace(workspace, settings=changed(DEFAULTS, embedder="minilm"))
 
     report = embed_documents(workspace)
     again = embed_documents(workspace)

@@ -7,7 +7,7 @@ from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
 from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
-from codesum_pipeline.model.options import IndexOptions, Options
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace
 
 STATIC = load_embedder("static").model_id
@@ -43,9 +43,9 @@ def test_what_is_rewritten_is_embedded_and_costs_nothing_here(tmp_path: Path) ->
 def test_another_model_embeds_everything_and_says_which_one_it_replaces(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
     embed_documents(workspace)
-    options = Options(index=IndexOptions(embedder="text-embedding-3-small"))
+    settings = changed(DEFAULTS, embedder="text-embedding-3-small")
 
-    planned = plan_embedding(replace(workspace, options=options), ROWS)
+    planned = plan_embedding(replace(workspace, settings=settings), ROWS)
 
     # The two functions that stay, in the two lanes that are made where no other is asked for.
     assert (planned.replaces, planned.texts) == (STATIC, 4)
@@ -54,6 +54,6 @@ def test_another_model_embeds_everything_and_says_which_one_it_replaces(tmp_path
 
 
 def test_the_cost_of_a_model_without_a_listed_price_is_unknown(tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=Options(index=IndexOptions(embedder="litellm/openai/own")))
+    workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, embedder="litellm/openai/own"))
 
     assert plan_embedding(workspace, ROWS).cost_usd is None

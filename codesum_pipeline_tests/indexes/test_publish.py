@@ -20,9 +20,9 @@ from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.indexes.stored_zip import npy_parts
 from codesum_pipeline.indexes.version_folder import ASIDE
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.options import IndexOptions, Options
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,
     Definition,
@@ -86,7 +86,7 @@ def test_the_same_content_at_another_commit_is_published(tmp_path: Path) -> None
 
 
 def test_the_last_versions_are_kept(tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=Options(index=IndexOptions(keep_versions=3)))
+    workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, keep_versions=3))
 
     digests = [republish(workspace, f"Adds {n} things.") for n in range(5)]
 
@@ -94,7 +94,7 @@ def test_the_last_versions_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_version_before_is_kept_whatever_the_setting(tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=Options(index=IndexOptions(keep_versions=0)))
+    workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, keep_versions=0))
 
     digests = [republish(workspace, f"Adds {n} things.") for n in range(3)]
 
@@ -102,7 +102,7 @@ def test_the_version_before_is_kept_whatever_the_setting(tmp_path: Path) -> None
 
 
 def test_a_reverted_change_makes_the_old_version_the_latest(tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, options=Options(index=IndexOptions(keep_versions=2)))
+    workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, keep_versions=2))
     one, two = republish(workspace, "One."), republish(workspace, "Two.")
 
     assert republish(workspace, "One.") == one
@@ -127,9 +127,9 @@ def test_leftovers_of_killed_builds_are_swept(tmp_path: Path) -> None:
 
 
 def test_versions_share_the_files_that_did_not_change(tmp_path: Path) -> None:
-    options = Options(index=IndexOptions(keep_versions=2))
+    settings = changed(DEFAULTS, keep_versions=2)
     for commit in ("a" * 40, "b" * 40):
-        workspace = make_index_workspace(tmp_path, commit=commit, options=options)
+        workspace = make_index_workspace(tmp_path, commit=commit, settings=settings)
         publish(workspace)
 
     one, two = (workspace.layout.versions("shop") / name for name in sorted(versions_of(workspace)))
@@ -199,7 +199,7 @@ def read_until(stop: Event, name: Path, failures: "Queue[str]", seen: "Queue[str
 
 @pytest.mark.parametrize("times", [25, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
 def test_readers_always_see_one_whole_version_while_it_is_replaced_many_times(tmp_path: Path, times: int) -> None:
-    workspace = make_index_workspace(tmp_path / "home", options=Options(index=IndexOptions(keep_versions=2)))
+    workspace = make_index_workspace(tmp_path / "home", settings=changed(DEFAULTS, keep_versions=2))
     candidates = []
     for number in range(5):
         write_tables(workspace, files_with(f"Adds {number} things."), commit=f"{number:040x}")

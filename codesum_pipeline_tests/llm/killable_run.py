@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,9 @@ from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsag
 from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.options import LlmOptions, ModelPrice
-from codesum_pipeline_tests.llm.making import CALL_USD, MODEL, OPTIONS, cache_in, noon, price_of, task
+from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
+from codesum_pipeline_tests.llm.making import CALL_USD, MODEL, SETTINGS, cache_in, noon, price_of, task
+from codesum_pipeline_tests.support.settings import changed
 
 TEMPLATE = ResolvedTemplate(Level.FUNCTION, "Write a summary.", "", "blake3:template")
 
@@ -68,28 +68,28 @@ def prompt_of(number: int) -> str:
     return f"Write about f{number}.\n1 | def f{number}(): return {number}"
 
 
-def run(home: Path, count: int, options: LlmOptions, new_backend: Callable[[], SummaryBackend]) -> list[TaskOutcome]:
+def run(home: Path, count: int, settings: LlmSettings, new_backend: Callable[[], SummaryBackend]) -> list[TaskOutcome]:
     """All documents, in order of their numbers."""
     tasks = [task(number, prompt=prompt_of(number)) for number in range(1, count + 1)]
     with open_ledger(home / "shop.sqlite", run_id=str(os.getpid()), now=noon) as ledger:
         return write_all(
             tasks, new_backend=new_backend, ledger=ledger, cache=cache_in(home), caps=Caps(count, None),
-            price_of=price_of, options=options,
+            price_of=price_of, settings=settings,
         )  # fmt: skip
 
 
-def litellm_backend(options: LlmOptions) -> SummaryBackend:
+def litellm_backend(settings: LlmSettings) -> SummaryBackend:
     """The real one."""
     from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 
-    return LiteLlmBackend(options, {Level.FUNCTION: TEMPLATE})
+    return LiteLlmBackend(settings, {Level.FUNCTION: TEMPLATE})
 
 
-def shared_backend(options: LlmOptions) -> SummaryBackend:
+def shared_backend(settings: LlmSettings) -> SummaryBackend:
     """The real one, with workers."""
     from codesum_pipeline_tests.llm.sharing import SharingBackend
 
-    return SharingBackend(options, {Level.FUNCTION: TEMPLATE})
+    return SharingBackend(settings, {Level.FUNCTION: TEMPLATE})
 
 
 def hashes_of(outcomes: list[TaskOutcome]) -> list[tuple[str, str | None]]:
@@ -99,11 +99,11 @@ def hashes_of(outcomes: list[TaskOutcome]) -> list[tuple[str, str | None]]:
 if __name__ == "__main__":
     home, base, count, concurrency, client = sys.argv[1:]
     os.environ["TESTED_KEY"] = "any-word-will-do"
-    prices = (ModelPrice(MODEL, 1.0, 1.0),)
-    options = replace(OPTIONS, api_base=base, api_key_env="TESTED_KEY", concurrency=int(concurrency), prices=prices)
+    prices = (ModelPrice(model=MODEL, input=1.0, output=1.0),)
+    settings = changed(SETTINGS, api_base=base, api_key_env="TESTED_KEY", concurrency=int(concurrency), prices=prices)
     make = {
         "plain": lambda: PlainBackend(base),
-        "litellm": lambda: litellm_backend(options),
-        "shared": lambda: shared_backend(options),
+        "litellm": lambda: litellm_backend(settings),
+        "shared": lambda: shared_backend(settings),
     }[client]
-    sys.stdout.write(json.dumps(hashes_of(run(Path(home), int(count), options, make))))
+    sys.stdout.write(json.dumps(hashes_of(run(Path(home), int(count), settings, make))))

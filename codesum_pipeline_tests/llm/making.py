@@ -12,7 +12,7 @@ from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.model.documents import ContextNeighbour, Level, TextContext
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 MODEL = "openai/writer-1"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ PRICE = Price(input=0.0001, output=0.0001, cached_input=0.0001, cache_write=0.00
 USAGE = TokenUsage(prompt_tokens=100, completion_tokens=200)
 CALL_USD = 0.03
 WORST_USD = 0.3048
-OPTIONS = LlmOptions(enabled=True, model=MODEL, form=AnswerForm.TOOL, concurrency=1, max_retries=0)
+SETTINGS = LlmSettings(enabled=True, model=MODEL, form=AnswerForm.TOOL, concurrency=1, max_retries=0)
 CONTEXT = TextContext((ContextNeighbour("a.py::caller", "1"),), (), ("a.py::caller",), ())
 
 

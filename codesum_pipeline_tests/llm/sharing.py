@@ -8,7 +8,7 @@ from codesum_pipeline.llm.backend import Templates
 from codesum_pipeline.llm.call_load import CallLoad
 from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 
 MODULE = "codesum_pipeline.llm.call_worker"
 
@@ -16,8 +16,8 @@ MODULE = "codesum_pipeline.llm.call_worker"
 class SharingBackend(LiteLlmBackend):
     """As the real one once its process is busy; who asks before all workers are ready waits for them."""
 
-    def __init__(self, options: LlmOptions, templates: Templates) -> None:
-        super().__init__(options, templates, CallLoad(busy=0.0, pays_after_s=0.0, cores=2))
+    def __init__(self, settings: LlmSettings, templates: Templates) -> None:
+        super().__init__(settings, templates, CallLoad(busy=0.0, pays_after_s=0.0, cores=2))
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         while self._workers and not self._workers.have_started:

@@ -21,7 +21,8 @@ from codesum_pipeline.llm.budgets import (
     water_fill,
 )
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import GraphPolicy, LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 
 PROSE = st.text(alphabet="ab .\n", max_size=400)
@@ -140,15 +141,15 @@ def test_children_are_ordered_by_what_they_are_themselves() -> None:
 def test_a_prompt_is_as_long_as_the_smallest_model_that_may_be_asked_takes_it(
     model: str, fallbacks: tuple[str, ...], setting: int | None, expected: int
 ) -> None:
-    options = LlmOptions(model=model, fallback_models=fallbacks, max_prompt_chars=setting)
+    options = LlmSettings(model=model, fallback_models=fallbacks, max_prompt_chars=setting)
 
     assert prompt_chars(options) == expected
 
 
 def test_the_key_of_a_text_holds_the_number_and_not_where_it_comes_from() -> None:
     def parameters(**changed: Any) -> str:
-        options = LlmOptions(model="openai/gpt-4o-mini", **changed)
-        return ModelSetup(options, GraphPolicy.THRESHOLD, {}).parameters
+        llm = LlmSettings(model="openai/gpt-4o-mini", **changed)
+        return ModelSetup(Settings(home="/nowhere", llm=llm), {}).parameters
 
     assert parameters() == parameters(max_prompt_chars=4 * 128_000) == parameters(max_prompt_chars=10_000_000)
     assert parameters() != parameters(max_prompt_chars=200_000)

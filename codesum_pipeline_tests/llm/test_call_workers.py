@@ -20,18 +20,18 @@ from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline.model.options import LlmOptions, ModelPrice
+from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
 from codesum_pipeline_tests.llm.killable_run import TEMPLATE, prompt_of
 from codesum_pipeline_tests.llm.making import WORST_USD, cache_in, noon, price_of, task
 from codesum_pipeline_tests.llm.sharing import SharingBackend, workers_of
-from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, options_for
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, settings_for
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.asked import Asked
 
 # As `price_of` has it.
-PRICES = ModelPrice("openai/gpt-4o-mini", 100.0, 100.0)
+PRICES = ModelPrice(model="openai/gpt-4o-mini", input=100.0, output=100.0)
 NO_CAP = Caps(1_000, None)
-New = Callable[[LlmOptions], SummaryBackend]
+New = Callable[[LlmSettings], SummaryBackend]
 
 
 @pytest.fixture(autouse=True)
@@ -39,24 +39,24 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
 
 
-def alone(options: LlmOptions) -> SummaryBackend:
-    return LiteLlmBackend(options, {Level.FUNCTION: TEMPLATE})
+def alone(settings: LlmSettings) -> SummaryBackend:
+    return LiteLlmBackend(settings, {Level.FUNCTION: TEMPLATE})
 
 
-def shared(options: LlmOptions) -> SummaryBackend:
-    return SharingBackend(options, {Level.FUNCTION: TEMPLATE})
+def shared(settings: LlmSettings) -> SummaryBackend:
+    return SharingBackend(settings, {Level.FUNCTION: TEMPLATE})
 
 
 def write(
     folder: Path, server: ScriptedServer, count: int, *, new: New = shared, caps: Caps = NO_CAP, **changes: Any
 ) -> tuple[list[TaskOutcome], list[LedgerRow]]:
     """The outcomes of so many functions, and the ledger."""
-    options = options_for(server, prices=(PRICES,), **changes)
+    settings = settings_for(server, prices=(PRICES,), **changes)
     tasks = [task(number, prompt=prompt_of(number)) for number in range(1, count + 1)]
     with open_ledger(folder / "shop.sqlite", run_id="run", now=noon) as ledger:
         outcomes = write_all(
-            tasks, new_backend=lambda: new(options), ledger=ledger, cache=cache_in(folder), caps=caps,
-            price_of=price_of, options=options,
+            tasks, new_backend=lambda: new(settings), ledger=ledger, cache=cache_in(folder), caps=caps,
+            price_of=price_of, settings=settings,
         )  # fmt: skip
         return outcomes, ledger.rows()
 

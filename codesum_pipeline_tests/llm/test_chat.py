@@ -9,21 +9,20 @@ import pytest
 
 from codesum_pipeline.llm.backend import AnotherModel
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
-from codesum_pipeline.llm.chat_backends import LiteLlmChat, ReplayChat, build_chat
+from codesum_pipeline.llm.chat_backends import LiteLlmChat, ReplayChat
 from codesum_pipeline.llm.heard import StreamedMessage
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,
     CallFailure,
-    ConfigurationError,
     ModelNotInAllowlist,
     SummaryCallFailed,
     SummaryError,
 )
-from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.llm.making import function_answer, responding
-from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, options_for, request_for
+from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 
@@ -50,7 +49,7 @@ def chat(
     heard: list[str] = []
 
     async def one() -> ChatResponse | SummaryError:
-        backend = LiteLlmChat(options_for(server, **changes))
+        backend = LiteLlmChat(settings_for(server, **changes))
         try:
             return await backend.chat(request, heard.append, timeout_s=timeout_s)
         except SummaryError as error:
@@ -188,18 +187,13 @@ def test_messages_and_summaries_can_be_recorded_in_one_folder(tmp_path: Path) ->
 def test_a_replay_gives_what_was_recorded_and_refuses_the_rest(tmp_path: Path) -> None:
     write_chat(tmp_path, REQUEST, SAID)
     heard: list[str] = []
-    replay = ReplayChat(LlmOptions(enabled=True, model=MODEL, recording=str(tmp_path)))
+    replay = ReplayChat(LlmSettings(enabled=True, model=MODEL, recording=tmp_path))
 
     found = asyncio.run(replay.chat(REQUEST, heard.append, timeout_s=1))
 
     assert (found, heard) == (SAID, ["A shop."])
     with pytest.raises(BackendNotConfigured, match="record it first"):
         asyncio.run(replay.chat(ChatRequest(MODEL, MESSAGES), heard.append, timeout_s=1))
-
-
-def test_a_recording_without_a_folder_is_a_mistake_of_the_settings() -> None:
-    with pytest.raises(ConfigurationError, match=r"llm\.recording"):
-        build_chat(LlmOptions(enabled=True, model=MODEL, backend=BackendName.REPLAY))
 
 
 @pytest.mark.parametrize(

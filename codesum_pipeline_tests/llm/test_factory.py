@@ -1,4 +1,4 @@
-"""The options choose who answers and in which form."""
+"""The settings choose who answers and in which form."""
 
 import asyncio
 from pathlib import Path
@@ -11,8 +11,8 @@ from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.llm.record import RecordBackend
 from codesum_pipeline.llm.replay import ReplayBackend
-from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, ConfigurationError, SummaryCallFailed
-from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
 from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates
 from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer
 
@@ -29,26 +29,20 @@ from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer
 def test_each_name_builds_its_backend_with_the_longest_prompt_of_the_settings(
     name: BackendName, kind: type, tmp_path: Path
 ) -> None:
-    options = LlmOptions(model=MODEL, backend=name, recording=str(tmp_path), max_prompt_chars=1234)
+    settings = LlmSettings(model=MODEL, backend=name, recording=tmp_path, max_prompt_chars=1234)
 
-    backend = build_backend(options, templates())
+    backend = build_backend(settings, templates())
 
     assert (type(backend), backend.max_prompt_chars) == (kind, 1234)
 
 
 def test_noop_answers_nothing_and_is_not_well() -> None:
-    backend = build_backend(LlmOptions(backend=BackendName.NOOP), templates())
+    backend = build_backend(LlmSettings(backend=BackendName.NOOP), templates())
 
     (error,) = ask_backend(backend, request_for())
 
     assert isinstance(error, BackendNotConfigured)
     assert not asyncio.run(backend.health())
-
-
-@pytest.mark.parametrize("name", [BackendName.REPLAY, BackendName.RECORD])
-def test_a_recording_needs_a_place(name: BackendName) -> None:
-    with pytest.raises(ConfigurationError, match="name its folder in llm.recording"):
-        build_backend(LlmOptions(model=MODEL, backend=name), templates())
 
 
 @pytest.mark.parametrize("found", ["", None], ids=["empty", "not there"])
@@ -61,7 +55,7 @@ def test_a_missing_key_is_said_by_the_first_request_and_names_its_variable(
     if found is not None:
         monkeypatch.setenv(variable, found)
     with ScriptedServer(lambda _asked: Fails(401)) as server:
-        backend = build_backend(LlmOptions(model=MODEL, api_key_env=name, api_base=server.base), templates())
+        backend = build_backend(LlmSettings(model=MODEL, api_key_env=name, api_base=server.base), templates())
         (error,) = ask_backend(backend, request_for())
 
     assert isinstance(error, SummaryCallFailed)
@@ -88,4 +82,4 @@ def test_a_missing_key_is_said_by_the_first_request_and_names_its_variable(
 def test_the_form_is_that_of_the_settings_or_of_what_the_model_declares(
     model: str, form: str, expected: AnswerForm
 ) -> None:
-    assert form_of(LlmOptions(form=form), model) is expected
+    assert form_of(LlmSettings(form=form), model) is expected

@@ -14,8 +14,8 @@ from codesum_pipeline_tests.support.llm_requests import (
     KEY,
     KEY_VARIABLE,
     ask,
-    options_for,
     request_for,
+    settings_for,
     templates,
 )
 from codesum_pipeline_tests.support.llm_server import (
@@ -62,8 +62,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_failure_has_its_kind_and_costs_one_call(wire: str, behaviour: Behaviour, failure: CallFailure) -> None:
     with ScriptedServer(lambda _asked: behaviour) as server:
         of_wire = {"model": CLAUDE, "api_base": server.root} if wire == "anthropic" else {}
-        options = options_for(server, **of_wire)
-        (error,) = ask(options, request_for(model_name=options.model))
+        settings = settings_for(server, **of_wire)
+        (error,) = ask(settings, request_for(model_name=settings.model))
 
     assert isinstance(error, SummaryCallFailed)
     assert (error.failure, error.was_sent, len(server.seen)) == (failure, True, 1)
@@ -84,8 +84,8 @@ def test_each_failure_has_its_kind_and_costs_one_call(wire: str, behaviour: Beha
 def test_a_body_that_is_no_answer_is_unreadable(wire: str, behaviour: Behaviour) -> None:
     with ScriptedServer(lambda _asked: behaviour) as server:
         of_wire = {"model": CLAUDE, "api_base": server.root} if wire == "anthropic" else {}
-        options = options_for(server, **of_wire)
-        (error,) = ask(options, request_for(model_name=options.model))
+        settings = settings_for(server, **of_wire)
+        (error,) = ask(settings, request_for(model_name=settings.model))
 
     assert isinstance(error, SummaryCallFailed)
     assert (error.failure, error.was_sent, len(server.seen)) == (CallFailure.UNREADABLE, True, 1)
@@ -96,14 +96,14 @@ def test_a_body_that_is_no_answer_is_unreadable(wire: str, behaviour: Behaviour)
 )
 def test_an_answer_that_does_not_come_whole_in_time_is_given_up(behaviour: Behaviour) -> None:
     with ScriptedServer(lambda _asked: behaviour) as server:
-        (error,) = ask(options_for(server, timeout_s=0.5), request_for())
+        (error,) = ask(settings_for(server, timeout_s=0.5), request_for())
 
     assert (error.failure, error.is_passing, len(server.seen)) == (CallFailure.TIMEOUT, True, 1)
 
 
 def test_a_slow_answer_that_comes_whole_in_time_is_taken() -> None:
     with ScriptedServer(lambda _asked: Drips(bytes_each=100, pause_s=0.01)) as server:
-        (response,) = ask(options_for(server), request_for())
+        (response,) = ask(settings_for(server), request_for())
 
     assert response.has_tool_call
 
@@ -119,7 +119,7 @@ def test_a_slow_answer_that_comes_whole_in_time_is_taken() -> None:
 )
 def test_how_long_to_wait_is_what_the_provider_says(headers: dict[str, str], asked_s: float | None) -> None:
     with ScriptedServer(lambda _asked: Fails(429, headers=headers)) as server:
-        (error,) = ask(options_for(server), request_for())
+        (error,) = ask(settings_for(server), request_for())
 
     assert error.retry_after_s == asked_s
 
@@ -128,7 +128,7 @@ def test_where_nobody_listens_nothing_was_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with ScriptedServer() as server:
-        (error,) = ask(options_for(server, api_base=f"http://127.0.0.1:{port}/v1"), request_for())
+        (error,) = ask(settings_for(server, api_base=f"http://127.0.0.1:{port}/v1"), request_for())
 
     assert (error.failure, error.was_sent) == (CallFailure.CONNECTION, False)
 
@@ -137,7 +137,7 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch, caplog: 
     monkeypatch.setenv(KEY_VARIABLE, "")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with ScriptedServer() as server, caplog.at_level(logging.WARNING):
-        (error,) = ask(options_for(server), request_for())
+        (error,) = ask(settings_for(server), request_for())
 
     assert (error.failure, error.was_sent, server.seen) == (CallFailure.CREDENTIALS, False, [])
     assert f"the variable {KEY_VARIABLE} (llm.api_key_env) is empty: put the key into it" in str(error)
@@ -151,9 +151,9 @@ def test_a_key_that_a_proxy_repeats_is_nowhere(
 ) -> None:
     with ScriptedServer(lambda _asked: Fails(status, "you sent", echoes_key=True)) as server:
         of_wire = {"model": CLAUDE, "api_base": server.root} if wire == "anthropic" else {}
-        options = options_for(server, **of_wire)
+        settings = settings_for(server, **of_wire)
         with caplog.at_level(logging.DEBUG):
-            (error,) = ask(options, request_for(model_name=options.model))
+            (error,) = ask(settings, request_for(model_name=settings.model))
 
     told = "".join(traceback.format_exception(error)) + repr(error) + caplog.text + "".join(capfd.readouterr())
     assert "you sent" in str(error)
@@ -163,14 +163,14 @@ def test_a_key_that_a_proxy_repeats_is_nowhere(
 def test_a_key_that_looks_like_none_is_nowhere_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "correct horse battery")
     with ScriptedServer(lambda _asked: Fails(401, echoes_key=True)) as server:
-        (error,) = ask(options_for(server), request_for())
+        (error,) = ask(settings_for(server), request_for())
 
     assert "horse" not in str(error)
 
 
 def test_a_key_in_an_answer_is_taken_out() -> None:
     with ScriptedServer(lambda _asked: Answers({"purpose": f"Sends {KEY}."})) as server:
-        (response,) = ask(options_for(server), request_for())
+        (response,) = ask(settings_for(server), request_for())
 
     assert response.claim == '{"purpose": "Sends …."}'
 
@@ -178,7 +178,7 @@ def test_a_key_in_an_answer_is_taken_out() -> None:
 def test_a_word_that_stands_for_a_key_blots_out_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "key")
     with ScriptedServer(lambda _asked: Answers({"keywords": ["key"]})) as server:
-        (response,) = ask(options_for(server), request_for())
+        (response,) = ask(settings_for(server), request_for())
 
     assert response.claim == '{"keywords": ["key"]}'
 
@@ -187,7 +187,7 @@ def test_a_cancelled_call_leaves_the_backend_as_it_was() -> None:
     with ScriptedServer(lambda asked: Hangs() if asked.number == 1 else Answers()) as server:
 
         async def cancel_and_ask_again() -> bool:
-            backend = LiteLlmBackend(options_for(server), templates())
+            backend = LiteLlmBackend(settings_for(server), templates())
             call = asyncio.create_task(backend.summarize(request_for()))
             while not server.seen:
                 await asyncio.sleep(0.01)
@@ -203,7 +203,7 @@ def test_a_cancelled_call_leaves_the_backend_as_it_was() -> None:
 
 def test_a_key_that_expires_in_mid_run_fails_from_there_on() -> None:
     with ScriptedServer(lambda asked: Answers() if asked.number < 3 else Fails(401)) as server:
-        answers = ask(options_for(server), *[request_for(source=f"pass  # {number}\n") for number in range(4)])
+        answers = ask(settings_for(server), *[request_for(source=f"pass  # {number}\n") for number in range(4)])
 
     assert [getattr(answer, "failure", "answered") for answer in answers] == [
         "answered",
@@ -217,7 +217,7 @@ def test_another_variables_key_does_not_stand_in_for_the_named_one(monkeypatch: 
     monkeypatch.setenv(KEY_VARIABLE, "")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with ScriptedServer() as server:
-        (error,) = ask(options_for(server), request_for())
+        (error,) = ask(settings_for(server), request_for())
 
     assert (error.failure, server.seen) == (CallFailure.CREDENTIALS, [])
 
@@ -225,6 +225,6 @@ def test_another_variables_key_does_not_stand_in_for_the_named_one(monkeypatch: 
 def test_a_provider_that_wants_a_key_and_gets_none_bills_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with ScriptedServer(lambda _asked: Fails(401, "You did not provide an API key")) as server:
-        (error,) = ask(options_for(server, api_key_env=None), request_for())
+        (error,) = ask(settings_for(server, api_key_env=None), request_for())
 
     assert (error.failure, error.was_sent) == (CallFailure.CREDENTIALS, False)

@@ -1,7 +1,6 @@
 """What the first call of a run finds out for all of them, and what is asked for again."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline_tests.llm.making import (
     CALL_USD,
     MODEL,
-    OPTIONS,
+    SETTINGS,
     FakeBackend,
     function_answer,
     price_of,
@@ -25,6 +24,7 @@ from codesum_pipeline_tests.llm.making import (
     task,
 )
 from codesum_pipeline_tests.llm.test_scheduling import NO_CAP, Home, failing, stopped, written
+from codesum_pipeline_tests.support.settings import changed
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def test_another_models_answer_ends_the_run_at_the_first_call(
     def respond(_request: SummaryRequest, _number: int) -> SummaryResponse:
         raise AnotherModel("'a' was asked and 'b' answered", responding(function_answer(), model_name_echoed="b"))
 
-    options = replace(OPTIONS, concurrency=concurrency, fallback_models=fallbacks)
-    outcomes = home.write(*map(task, range(1, 12)), respond=respond, options=options)
+    settings = changed(SETTINGS, concurrency=concurrency, fallback_models=fallbacks)
+    outcomes = home.write(*map(task, range(1, 12)), respond=respond, settings=settings)
 
     assert len(home.backend.asked) == 1
     first = stopped(1, Gate.FAILED, "another-model", cost_usd=CALL_USD, calls=1)
@@ -49,9 +49,9 @@ def test_another_models_answer_ends_the_run_at_the_first_call(
 
 
 def test_missing_credentials_are_met_by_one_call_however_many_may_be_made_at_once(home: Home) -> None:
-    options = replace(OPTIONS, concurrency=8)
+    settings = changed(SETTINGS, concurrency=8)
 
-    outcomes = home.write(*map(task, range(1, 12)), respond=failing(CallFailure.CREDENTIALS), options=options)
+    outcomes = home.write(*map(task, range(1, 12)), respond=failing(CallFailure.CREDENTIALS), settings=settings)
 
     assert len(home.backend.asked) == 1
     assert {outcome.gate for outcome in outcomes} == {Gate.NO_CREDENTIALS}
@@ -77,7 +77,7 @@ def test_once_the_first_call_is_heard_of_the_others_go_together(home: Home) -> N
     with home.ledger() as ledger:
         outcomes = write_all(
             [*map(task, range(1, 12))], new_backend=lambda: backend, ledger=ledger, cache=home.cache, caps=NO_CAP,
-            price_of=price_of, options=replace(OPTIONS, concurrency=5),
+            price_of=price_of, settings=changed(SETTINGS, concurrency=5),
         )  # fmt: skip
 
     assert all(outcome.text for outcome in outcomes)
@@ -87,7 +87,7 @@ def test_once_the_first_call_is_heard_of_the_others_go_together(home: Home) -> N
 def test_an_empty_answer_does_not_stand_for_the_next_one(home: Home) -> None:
     home.write(task(1), respond=lambda request, _number: responding(" ", has_tool_call=False))
 
-    assert len(home.backend.asked) == OPTIONS.max_attempts
+    assert len(home.backend.asked) == SETTINGS.max_attempts
     assert home.write(task(1)) == [written(1)]
 
 

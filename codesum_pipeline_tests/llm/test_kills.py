@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -16,10 +15,11 @@ import pytest
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline_tests.llm.killable_run import PlainBackend, hashes_of, run
-from codesum_pipeline_tests.llm.making import OPTIONS, noon
+from codesum_pipeline_tests.llm.making import SETTINGS, noon
 from codesum_pipeline_tests.llm.sharing import workers_of
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.llm_server import ServerProcess, read_log
+from codesum_pipeline_tests.support.settings import changed
 
 DOCUMENTS = 500
 CONCURRENCY = 16
@@ -68,8 +68,8 @@ def must_survive(
             ends.append(process.returncode)
         last = start(home, server.base, count, client)
         said, _ = last.communicate(timeout=250)
-        options = replace(OPTIONS, concurrency=CONCURRENCY)
-        undisturbed = run(folder / "undisturbed", count, options, lambda: PlainBackend(server.base))
+        settings = changed(SETTINGS, concurrency=CONCURRENCY)
+        undisturbed = run(folder / "undisturbed", count, settings, lambda: PlainBackend(server.base))
     kills = ends.count(-by)
 
     assert [tuple(each) for each in json.loads(said)] == hashes_of(undisturbed)

@@ -18,9 +18,9 @@ from codesum_pipeline_tests.support.llm_requests import (
     KEY_VARIABLE,
     MODEL,
     ask,
-    options_for,
     prompt_for,
     request_for,
+    settings_for,
     talk,
     templates,
 )
@@ -38,7 +38,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_tool_call_is_forced_in_the_schema_of_the_level(level: Level) -> None:
     with ScriptedServer() as server:
-        (response,) = ask(options_for(server), request_for(level))
+        (response,) = ask(settings_for(server), request_for(level))
 
     (asked,) = server.seen
     tool = answer_tool(level)
@@ -62,7 +62,7 @@ def test_a_tool_call_is_forced_in_the_schema_of_the_level(level: Level) -> None:
 
 def test_the_schema_goes_out_in_its_canonical_bytes() -> None:
     with ScriptedServer() as server:
-        ask(options_for(server), request_for())
+        ask(settings_for(server), request_for())
 
     sent = json.dumps(server.seen[0].schema, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -71,8 +71,8 @@ def test_the_schema_goes_out_in_its_canonical_bytes() -> None:
 
 def test_both_ends_of_the_prefix_are_marked_in_either_format() -> None:
     with ScriptedServer() as server:
-        ask(options_for(server), request_for())
-        ask(options_for(server, model=CLAUDE, api_base=server.root), request_for(model_name=CLAUDE))
+        ask(settings_for(server), request_for())
+        ask(settings_for(server, model=CLAUDE, api_base=server.root), request_for(model_name=CLAUDE))
 
     assert [(asked.wire, asked.cache_marks) for asked in server.seen] == [
         (Wire.OPENAI, ("system", "tool")),
@@ -82,7 +82,7 @@ def test_both_ends_of_the_prefix_are_marked_in_either_format() -> None:
 
 def test_the_prefix_is_the_same_bytes_for_every_document() -> None:
     with ScriptedServer() as server:
-        ask(options_for(server), request_for(), request_for(source="pass\n"))
+        ask(settings_for(server), request_for(), request_for(source="pass\n"))
 
     first, second = (json.dumps([asked.body["messages"][0], asked.body["tools"]]) for asked in server.seen)
 
@@ -91,7 +91,7 @@ def test_the_prefix_is_the_same_bytes_for_every_document() -> None:
 
 def test_anthropics_format_asks_and_answers_the_same() -> None:
     with ScriptedServer() as server:
-        (response,) = ask(options_for(server, model=CLAUDE, api_base=server.root), request_for(model_name=CLAUDE))
+        (response,) = ask(settings_for(server, model=CLAUDE, api_base=server.root), request_for(model_name=CLAUDE))
 
     (asked,) = server.seen
     assert json.loads(response.claim) == answer_of(asked)
@@ -103,7 +103,7 @@ def test_anthropics_format_asks_and_answers_the_same() -> None:
 def test_what_is_written_to_a_cache_and_read_from_it_has_its_own_price() -> None:
     request = request_for(model_name=CLAUDE)
     with ScriptedServer() as server:
-        first, second = ask(options_for(server, model=CLAUDE, api_base=server.root), request, request)
+        first, second = ask(settings_for(server, model=CLAUDE, api_base=server.root), request, request)
 
     kept = len(server.seen[0].system) // 4
     plain = first.usage.prompt_tokens - kept
@@ -119,7 +119,7 @@ def test_what_is_written_to_a_cache_and_read_from_it_has_its_own_price() -> None
 def test_a_repair_sends_the_answer_back_as_a_call_and_the_complaint_as_its_result(model: str, at_root: bool) -> None:
     request = request_for(model_name=model, sources=(prompt_for(Level.FUNCTION), *REPAIRED))
     with ScriptedServer() as server:
-        ask(options_for(server, model=model, api_base=server.root if at_root else server.base), request)
+        ask(settings_for(server, model=model, api_base=server.root if at_root else server.base), request)
 
     (asked,) = server.seen
     assert (asked.attempt, asked.complaints) == (2, (f"Error: {REPAIRED[1]}",))
@@ -129,7 +129,7 @@ def test_a_repair_sends_the_answer_back_as_a_call_and_the_complaint_as_its_resul
 def test_an_answer_that_is_no_call_goes_back_as_text() -> None:
     request = request_for(sources=(prompt_for(Level.FUNCTION), "I would say: it adds.", "Call the tool."))
     with ScriptedServer() as server:
-        ask(options_for(server), request)
+        ask(settings_for(server), request)
 
     assert server.seen[0].turns[1:] == (
         {"role": "assistant", "content": "I would say: it adds."},
@@ -141,7 +141,7 @@ def test_an_answer_that_is_no_call_goes_back_as_text() -> None:
 def test_a_model_without_tools_answers_in_json(form: AnswerForm) -> None:
     request = request_for(parameters=Parameters(form=form), sources=(prompt_for(Level.FUNCTION), *REPAIRED))
     with ScriptedServer() as server:
-        (response,) = ask(options_for(server), request)
+        (response,) = ask(settings_for(server), request)
 
     (asked,) = server.seen
     assert (json.loads(response.claim), response.has_tool_call) == (answer_of(asked), False)
@@ -164,14 +164,14 @@ def test_a_model_without_tools_answers_in_json(form: AnswerForm) -> None:
 )
 def test_a_wrong_answer_is_handed_on_as_it_came(behaviour: Any, claim: str, has_tool_call: bool) -> None:
     with ScriptedServer(lambda _asked: behaviour) as server:
-        (response,) = ask(options_for(server), request_for())
+        (response,) = ask(settings_for(server), request_for())
 
     assert (response.claim, response.has_tool_call) == (claim, has_tool_call)
 
 
 def test_cost_is_counted_from_the_providers_tokens_at_the_known_price() -> None:
     with ScriptedServer() as server:
-        first, second = ask(options_for(server), request_for(), request_for())
+        first, second = ask(settings_for(server), request_for(), request_for())
 
     assert first.usage.cached_tokens == 0
     for response in (first, second):
@@ -184,7 +184,7 @@ def test_cost_is_counted_from_the_providers_tokens_at_the_known_price() -> None:
 
 def test_a_model_without_a_price_has_an_unknown_cost() -> None:
     with ScriptedServer() as server:
-        (response,) = ask(options_for(server, model="openai/own"), request_for(model_name="openai/own"))
+        (response,) = ask(settings_for(server, model="openai/own"), request_for(model_name="openai/own"))
 
     assert isinstance(response.usage, TokenUsage)
     assert response.cost_usd is None
@@ -200,7 +200,7 @@ def test_a_model_without_a_price_has_an_unknown_cost() -> None:
 )
 def test_an_answer_that_is_none_is_refused_and_still_accounted_for(behaviour: Any, said: str) -> None:
     with ScriptedServer(lambda _asked: behaviour) as server:
-        (error,) = ask(options_for(server), request_for())
+        (error,) = ask(settings_for(server), request_for())
 
     assert isinstance(error, RefusedAnswer)
     assert str(error).startswith("summary_output_validation_failed: ")
@@ -213,7 +213,7 @@ def test_an_answer_that_is_none_is_refused_and_still_accounted_for(behaviour: An
 def test_a_name_is_taken_for_the_pinned_model_when_the_settings_say_so() -> None:
     other = "our-deployment"
     with ScriptedServer(lambda _asked: Answers(model=other)) as server:
-        (response,) = ask(options_for(server, echoed_names=((other, MODEL),)), request_for())
+        (response,) = ask(settings_for(server, echoed_names={other: MODEL}), request_for())
 
     assert response.model_name_echoed == other
 
@@ -238,8 +238,8 @@ def test_when_indexing_a_dated_echo_is_the_pinned_model_and_in_compaction_it_is_
     indexing, compacting = request_for(model_name=model), request_for(model_name=model, job_id="compact 1")
     with ScriptedServer(lambda _asked: Answers(model=echo)) as server:
         base = server.root if at_root else server.base
-        options = options_for(server, model=model, api_base=base, echoed_names=((echo, model),))
-        taken, refused = ask(options, indexing, compacting)
+        settings = settings_for(server, model=model, api_base=base, echoed_names={echo: model})
+        taken, refused = ask(settings, indexing, compacting)
 
     assert isinstance(taken, SummaryResponse)
     assert taken.model_name_echoed.endswith(echo)
@@ -249,7 +249,7 @@ def test_when_indexing_a_dated_echo_is_the_pinned_model_and_in_compaction_it_is_
 
 def test_in_compaction_the_very_name_is_taken_and_an_empty_answer_is_not() -> None:
     with ScriptedServer(lambda asked: Answers() if asked.number == 1 else Says("")) as server:
-        taken, refused = ask(options_for(server), request_for(job_id="1"), request_for(job_id="2"))
+        taken, refused = ask(settings_for(server), request_for(job_id="1"), request_for(job_id="2"))
 
     assert isinstance(taken, SummaryResponse)
     assert isinstance(refused, RefusedAnswer)
@@ -257,7 +257,7 @@ def test_in_compaction_the_very_name_is_taken_and_an_empty_answer_is_not() -> No
 
 def test_another_models_answer_says_what_was_asked_and_answered_and_how_to_go_on() -> None:
     with ScriptedServer(lambda _asked: Answers(model="gpt-4o")) as server:
-        (error,) = ask(options_for(server), request_for())
+        (error,) = ask(settings_for(server), request_for())
 
     assert str(error) == (
         "summary_output_validation_failed: 'openai/gpt-4o-mini' was asked and 'gpt-4o' answered: if you want that "
@@ -284,8 +284,8 @@ def test_an_empty_answer_or_another_tools_call_goes_into_the_repair_loop_and_end
 ) -> None:
     model = CLAUDE if at_root else MODEL
     with ScriptedServer(lambda _asked: behaviour) as server:
-        options = options_for(server, model=model, api_base=server.root if at_root else server.base)
-        error = talk(options, request_for(model_name=model))
+        settings = settings_for(server, model=model, api_base=server.root if at_root else server.base)
+        error = talk(settings, request_for(model_name=model))
 
     assert [asked.attempt for asked in server.seen] == [1, 2, 3]
     assert complaint in server.seen[-1].complaints[0]
@@ -300,11 +300,11 @@ def test_an_empty_answer_or_another_tools_call_goes_into_the_repair_loop_and_end
 def test_what_is_not_pinned_is_refused_before_any_call() -> None:
     with ScriptedServer() as server:
         errors = ask(
-            options_for(server),
+            settings_for(server),
             request_for(model_name="openai/gpt-4o"),
             request_for(prompt_template_blake3="blake3:00"),
         )
-        narrowed = ask(options_for(server, allowlist=("openai/other",)), request_for())
+        narrowed = ask(settings_for(server, allowlist=("openai/other",)), request_for())
 
     assert [type(error) for error in (*errors, *narrowed)] == [
         ModelNotInAllowlist,
@@ -316,7 +316,7 @@ def test_what_is_not_pinned_is_refused_before_any_call() -> None:
 
 def test_health_says_whether_a_key_is_there_and_somebody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedServer() as server:
-        backend = LiteLlmBackend(options_for(server), templates())
+        backend = LiteLlmBackend(settings_for(server), templates())
         listening = asyncio.run(backend.health())
     gone = asyncio.run(backend.health())
     monkeypatch.setenv(KEY_VARIABLE, "")
@@ -328,7 +328,7 @@ def test_health_says_whether_a_key_is_there_and_somebody_listens(monkeypatch: py
 
 def test_one_backend_serves_one_event_loop_after_another() -> None:
     with ScriptedServer() as server:
-        backend = LiteLlmBackend(options_for(server, requests_per_minute=600), templates())
+        backend = LiteLlmBackend(settings_for(server, requests_per_minute=600), templates())
         claims = {asyncio.run(backend.summarize(request_for())).claim for _ in range(2)}
 
     assert len(claims) == 1
@@ -337,7 +337,7 @@ def test_one_backend_serves_one_event_loop_after_another() -> None:
 def test_a_model_that_has_no_temperature_is_told_none() -> None:
     reasoning = "openai/gpt-5-mini"
     with ScriptedServer() as server:
-        (response,) = ask(options_for(server, model=reasoning), request_for(model_name=reasoning))
+        (response,) = ask(settings_for(server, model=reasoning), request_for(model_name=reasoning))
 
     (asked,) = server.seen
     assert response.has_tool_call

@@ -7,7 +7,7 @@ from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.llm.prices import Price, cost_usd, price_of, worst_case_usd
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import LlmOptions, ModelPrice
+from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
 
 PLAIN = Price(input=1.0, output=10.0, cached_input=0.25, cache_write=1.5)
 LONGER = Price(input=2.0, output=20.0, cached_input=0.5, cache_write=3.0)
@@ -16,32 +16,32 @@ TIERED = Price(1.0, 10.0, 0.25, 1.5, longer=((100, LONGER),))
 
 
 def test_the_list_is_used_where_the_settings_say_nothing() -> None:
-    price = price_of("anthropic/claude-haiku-4-5", LlmOptions())
+    price = price_of("anthropic/claude-haiku-4-5", LlmSettings())
 
     assert price == Price(input=1e-06, output=5e-06, cached_input=1e-07, cache_write=1.25e-06)
 
 
 def test_the_settings_come_before_the_list() -> None:
-    own = ModelPrice("anthropic/claude-haiku-4-5", input=3.0, output=4.0)
+    own = ModelPrice(model="anthropic/claude-haiku-4-5", input=3.0, output=4.0)
 
-    assert price_of(own.model, LlmOptions(prices=(own,))) == Price(3e-06, 4e-06, 3e-06, 3e-06)
+    assert price_of(own.model, LlmSettings(prices=(own,))) == Price(3e-06, 4e-06, 3e-06, 3e-06)
 
 
 def test_a_price_of_nothing_is_a_price() -> None:
-    own = ModelPrice("openai/own", input=0.0, output=0.0)
+    own = ModelPrice(model="openai/own", input=0.0, output=0.0)
 
-    assert price_of("openai/own", LlmOptions(prices=(own,))) == Price(0.0, 0.0, 0.0, 0.0)
+    assert price_of("openai/own", LlmSettings(prices=(own,))) == Price(0.0, 0.0, 0.0, 0.0)
 
 
 def test_a_model_without_a_price_is_refused_by_name() -> None:
     with pytest.raises(
         ConfigurationError, match="llm.model 'openai/own': its price is not known: add it to llm.prices"
     ):
-        price_of("openai/own", LlmOptions())
+        price_of("openai/own", LlmSettings())
 
 
 def test_long_prompts_have_the_price_of_their_length() -> None:
-    price = price_of("gemini/gemini-2.5-pro", LlmOptions())
+    price = price_of("gemini/gemini-2.5-pro", LlmSettings())
 
     assert [bound for bound, _ in price.longer] == [200_000]
     assert price.of_prompt(200_000).input < price.of_prompt(200_001).input
@@ -84,7 +84,7 @@ def test_the_list_is_read_as_litellm_reads_it() -> None:
             prompt_tokens=1000,
             completion_tokens=100,
         )
-        ours = cost_usd(price_of(model, LlmOptions()), TokenUsage(1000, 100))
+        ours = cost_usd(price_of(model, LlmSettings()), TokenUsage(1000, 100))
         # Some free trials have a price in the list, and LiteLLM takes them for free.
         if prompt + answer and ours != pytest.approx(prompt + answer):
             differing[model] = prompt + answer

@@ -22,17 +22,18 @@ from codesum_pipeline.model.errors import (
     PromptTemplateMismatch,
     SummaryCallFailed,
 )
-from codesum_pipeline.model.options import BackendName, LlmOptions
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
 from codesum_pipeline_tests.support.llm_requests import (
     KEY,
     KEY_VARIABLE,
     MODEL,
     ask_backend,
-    options_for,
     request_for,
+    settings_for,
     templates,
 )
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
+from codesum_pipeline_tests.support.settings import changed
 
 RESPONSE = SummaryResponse("{}", True, TokenUsage(10, 5, 2), "gpt-4o-mini", 0.25)
 
@@ -42,8 +43,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
 
 
-def replaying(recording: Path, **changes: Any) -> LlmOptions:
-    return replace(LlmOptions(model=MODEL, backend=BackendName.REPLAY, recording=str(recording)), **changes)
+def replaying(recording: Path, **changes: Any) -> LlmSettings:
+    return changed(LlmSettings(model=MODEL, backend=BackendName.REPLAY, recording=recording), **changes)
 
 
 def replay(recording: Path, *requests: SummaryRequest, **changes: Any) -> list[Any]:
@@ -53,8 +54,8 @@ def replay(recording: Path, *requests: SummaryRequest, **changes: Any) -> list[A
 def test_a_replay_gives_what_was_recorded(tmp_path: Path) -> None:
     requests = [request_for(level) for level in LEVELS]
     with ScriptedServer() as server:
-        options = options_for(server, backend=BackendName.RECORD, recording=str(tmp_path / "answers"))
-        recorded = ask_backend(build_backend(options, templates()), *requests)
+        settings = settings_for(server, backend=BackendName.RECORD, recording=tmp_path / "answers")
+        recorded = ask_backend(build_backend(settings, templates()), *requests)
 
     assert replay(tmp_path / "answers", *reversed(requests)) == recorded[::-1]
     assert len(server.seen) == len(requests)
@@ -63,8 +64,8 @@ def test_a_replay_gives_what_was_recorded(tmp_path: Path) -> None:
 def test_a_recording_holds_the_pins_and_the_answer_and_nothing_of_the_transport(tmp_path: Path) -> None:
     request = request_for()
     with ScriptedServer() as server:
-        options = options_for(server, backend=BackendName.RECORD, recording=str(tmp_path))
-        (response,) = ask_backend(build_backend(options, templates()), request)
+        settings = settings_for(server, backend=BackendName.RECORD, recording=tmp_path)
+        (response,) = ask_backend(build_backend(settings, templates()), request)
 
     (file,) = tmp_path.iterdir()
     assert file.name == f"{request.request_hash.removeprefix('blake3:')}.json"
@@ -93,8 +94,8 @@ def test_of_two_recordings_the_later_one_stands(tmp_path: Path) -> None:
 def test_what_fails_is_not_recorded(tmp_path: Path) -> None:
     for behaviour in (Fails(500), Answers(model="gpt-4o")):
         with ScriptedServer(lambda _asked, behaviour=behaviour: behaviour) as server:
-            options = options_for(server, backend=BackendName.RECORD, recording=str(tmp_path))
-            ask_backend(build_backend(options, templates()), request_for())
+            settings = settings_for(server, backend=BackendName.RECORD, recording=tmp_path)
+            ask_backend(build_backend(settings, templates()), request_for())
 
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.pins import SummaryResponse
 from codesum_pipeline.llm.retrying import wait_before_retry, with_retries
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
-from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, options_for, request_for, templates
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, request_for, settings_for, templates
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, Resets, ScriptedServer
 
 
@@ -104,7 +104,7 @@ def test_over_the_wire_a_retry_sends_the_same_request(
 ) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     with ScriptedServer(lambda asked: first() if asked.number == 1 else Answers()) as server:
-        backend = LiteLlmBackend(options_for(server), templates())
+        backend = LiteLlmBackend(settings_for(server), templates())
 
         async def retried() -> SummaryResponse:
             return await with_retries(
@@ -125,7 +125,7 @@ def test_when_one_call_was_too_much_all_calls_of_the_model_wait(monkeypatch: pyt
         return Fails(429, headers={"Retry-After": "0.4"}) if len(came) == 1 else Answers()
 
     with ScriptedServer(script) as server:
-        backend = LiteLlmBackend(options_for(server), templates())
+        backend = LiteLlmBackend(settings_for(server), templates())
 
         async def one_then_others() -> None:
             with pytest.raises(SummaryCallFailed):

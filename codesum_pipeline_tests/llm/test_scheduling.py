@@ -28,12 +28,12 @@ from codesum_pipeline.model.errors import (
     SummaryCallFailed,
 )
 from codesum_pipeline.model.ledger import AttemptOutcome
-from codesum_pipeline.model.options import BackendName
+from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline_tests.llm.making import (
     CALL_USD,
     CONTEXT,
     MODEL,
-    OPTIONS,
+    SETTINGS,
     WORST_USD,
     FakeBackend,
     cache_in,
@@ -44,6 +44,7 @@ from codesum_pipeline_tests.llm.making import (
     responding,
     task,
 )
+from codesum_pipeline_tests.support.settings import changed
 from codesum_pipeline_tests.support.small_disk import files_of_at_most
 
 NO_CAP = Caps(documents_left=1_000, usd_left=None)
@@ -70,7 +71,7 @@ class Home:
         """One run; what it asked is in `backend`."""
         self.runs += 1
         self.backend = FakeBackend(respond)
-        given = {"caps": NO_CAP, "price_of": price_of, "options": OPTIONS, "cache": self.cache, **changed}
+        given = {"caps": NO_CAP, "price_of": price_of, "settings": SETTINGS, "cache": self.cache, **changed}
         with self.ledger() as ledger:
             return write_all(tasks, new_backend=self._make, ledger=ledger, **given)
 
@@ -144,7 +145,7 @@ def test_a_moved_function_costs_no_call(home: Home) -> None:
 
 
 def test_the_same_body_twice_in_a_run_is_asked_for_once(home: Home) -> None:
-    outcomes = home.write(task(1), task(2, body_key="body-1"), task(3), options=replace(OPTIONS, concurrency=3))
+    outcomes = home.write(task(1), task(2, body_key="body-1"), task(3), settings=changed(SETTINGS, concurrency=3))
 
     assert outcomes == [written(1), twin(2), written(3)]
     assert len(home.backend.asked) == 2
@@ -183,7 +184,7 @@ def test_the_run_stops_before_the_attempt_that_would_pass_the_cap(home: Home, co
     cap = 3 * CALL_USD + WORST_USD - 0.01
     tasks = [task(number) for number in range(1, 9)]
 
-    outcomes = home.write(*tasks, caps=Caps(100, cap), options=replace(OPTIONS, concurrency=concurrency))
+    outcomes = home.write(*tasks, caps=Caps(100, cap), settings=changed(SETTINGS, concurrency=concurrency))
 
     assert outcomes == [*map(written, (1, 2, 3)), *(stopped(number, Gate.CAP) for number in range(4, 9))]
     assert sum(cost for *_, cost in home.rows()) <= cap
@@ -245,8 +246,8 @@ def test_a_recording_gets_every_answer_of_a_conversation(home: Home) -> None:
     def respond(request: SummaryRequest, number: int) -> SummaryResponse:
         return responding(BAD) if len(request.sources) == 1 else respond_well(request, number)
 
-    home.write(task(1), respond=respond, options=replace(OPTIONS, max_attempts=1))
-    home.write(task(1), respond=respond, options=replace(OPTIONS, backend=BackendName.RECORD))
+    home.write(task(1), respond=respond, settings=changed(SETTINGS, max_attempts=1))
+    home.write(task(1), respond=respond, settings=changed(SETTINGS, backend=BackendName.RECORD))
 
     assert [len(request.sources) for request in home.backend.asked] == [1, 3]
 
@@ -268,7 +269,7 @@ def test_a_failed_body_is_not_asked_for_under_another_name(home: Home) -> None:
     outcomes = home.write(task(1), same, respond=lambda request, _number: responding(BAD))
 
     assert outcomes[1] == stopped(2, Gate.FAILED, "unusable-answer")
-    assert len(home.backend.asked) == OPTIONS.max_attempts
+    assert len(home.backend.asked) == SETTINGS.max_attempts
 
 
 def test_an_answer_by_another_model_is_paid_for_and_not_taken(home: Home) -> None:
@@ -287,7 +288,7 @@ def test_a_passing_failure_is_tried_again_each_time_with_a_row_of_its_own(home: 
             raise SummaryCallFailed("slow down", failure=CallFailure.RATE_LIMIT, retry_after_s=0.0)
         return respond_well(request, number)
 
-    outcomes = home.write(task(1), respond=respond, options=replace(OPTIONS, max_retries=4))
+    outcomes = home.write(task(1), respond=respond, settings=changed(SETTINGS, max_retries=4))
 
     assert outcomes == [written(1, calls=3)]
     assert home.rows() == [
@@ -317,7 +318,7 @@ def test_where_calls_of_a_model_fail_the_next_one_is_asked_with_its_own_pins(hom
             raise SummaryCallFailed("down", failure=CallFailure.SERVER)
         return respond_well(request, number)
 
-    outcomes = home.write(task(1), respond=respond, options=replace(OPTIONS, fallback_models=("openai/second",)))
+    outcomes = home.write(task(1), respond=respond, settings=changed(SETTINGS, fallback_models=("openai/second",)))
 
     assert outcomes == [written(1, model="openai/second", calls=2)]
     assert [request.model_name for request in home.backend.asked] == [MODEL, "openai/second"]
@@ -328,7 +329,7 @@ def test_missing_credentials_stop_the_run_without_a_call(home: Home) -> None:
     respond = failing(CallFailure.CREDENTIALS, was_sent=False)
 
     outcomes = home.write(
-        task(1), task(2), respond=respond, options=replace(OPTIONS, fallback_models=("openai/second",))
+        task(1), task(2), respond=respond, settings=changed(SETTINGS, fallback_models=("openai/second",))
     )
 
     assert outcomes == [stopped(n, Gate.NO_CREDENTIALS, "credentials") for n in (1, 2)]
@@ -385,7 +386,7 @@ def test_what_asks_nobody_needs_no_cap_no_price_and_no_books(home: Home, name: B
 
     outcomes = home.write(
         task(1), task(2), task(3, body_key="body-1"), respond=respond, caps=Caps(0, 0.0), price_of=no_price,
-        options=replace(OPTIONS, backend=name),
+        settings=changed(SETTINGS, backend=name),
     )  # fmt: skip
 
     assert outcomes == [found(1), stopped(2, Gate.FAILED, "no-backend"), found(3)]
@@ -420,7 +421,7 @@ def test_an_interrupt_leaves_no_attempt_open_and_loses_nothing(home: Home) -> No
     with home.ledger() as ledger, pytest.raises(KeyboardInterrupt):
         write_all(
             [task(1), task(2), task(3)], new_backend=lambda: backend, ledger=ledger, cache=home.cache, caps=NO_CAP,
-            price_of=price_of, options=OPTIONS,
+            price_of=price_of, settings=SETTINGS,
         )  # fmt: skip
 
     assert backend.is_closed
@@ -431,7 +432,7 @@ def test_a_full_disk_ends_the_run_and_loses_no_more_than_what_was_in_flight(home
     tasks = [task(number) for number in range(1, 61)]
 
     with files_of_at_most(300_000), pytest.raises(CannotWrite):
-        home.write(*tasks, options=replace(OPTIONS, concurrency=4))
+        home.write(*tasks, settings=changed(SETTINGS, concurrency=4))
     asked = len(home.backend.asked)
     outcomes = home.write(*tasks)
 

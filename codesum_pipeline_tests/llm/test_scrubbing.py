@@ -11,7 +11,7 @@ import pytest
 
 from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
 from codesum_pipeline.model.errors import SummaryCallFailed
-from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY_VARIABLE, MODEL, ask, options_for, request_for
+from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY_VARIABLE, MODEL, ask, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
 
 # Signs that addresses, JSON and HTML write otherwise.
@@ -98,12 +98,12 @@ def test_a_key_inside_a_good_answer_and_in_the_echoed_name_is_in_no_response(
     behaviour = Answers(echoes_key=True, written=write)
     with ScriptedServer(lambda _asked: behaviour) as server:
         base = server.root if at_root else server.base
-        options = options_for(server, model=model, api_base=base, api_key_env=KEY_VARIABLE if is_named else None)
-        good, named = ask(options, request_for(model_name=model), request_for(model_name=model, job_id="1"))
+        settings = settings_for(server, model=model, api_base=base, api_key_env=KEY_VARIABLE if is_named else None)
+        good, named = ask(settings, request_for(model_name=model), request_for(model_name=model, job_id="1"))
         server.script = lambda _asked: Answers(model=ASCII_KEY)
-        (renamed,) = ask(options, request_for(model_name=model))
+        (renamed,) = ask(settings, request_for(model_name=model))
         server.script = lambda _asked: Fails(400, f"{write(ASCII_KEY)} refused", echoes_key=True)
-        (failed,) = ask(options, request_for(model_name=model))
+        (failed,) = ask(settings, request_for(model_name=model))
 
     assert "\u2026" in good.claim
     for found in (good, named, renamed, getattr(renamed, "response", None), failed):

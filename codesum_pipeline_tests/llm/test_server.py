@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, ask, options_for, request_for
+from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, ask, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import ScriptedServer, ServerProcess, read_log
 
 
@@ -17,7 +17,7 @@ from codesum_pipeline_tests.support.llm_server import ScriptedServer, ServerProc
 def test_its_answers_pass_every_check(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     with ScriptedServer() as server:
-        (response,) = ask(options_for(server), request_for(level))
+        (response,) = ask(settings_for(server), request_for(level))
 
     shown = AnswerBounds(level, 2 if level is Level.FUNCTION else None, ("total", "Basket.add"), ("checkout_all",))
     written = read_answer(response, AnswerForm.TOOL, shown)
@@ -32,9 +32,9 @@ def test_its_answer_is_a_function_of_the_request(monkeypatch: pytest.MonkeyPatch
     same, other = request_for(), request_for(source="def empty():\n    return not orders()\n")
 
     with ScriptedServer() as server:
-        first, second, third = ask(options_for(server), same, other, same)
+        first, second, third = ask(settings_for(server), same, other, same)
     with ScriptedServer() as server:
-        (again,) = ask(options_for(server), same)
+        (again,) = ask(settings_for(server), same)
 
     assert first.claim == third.claim == again.claim != second.claim
 

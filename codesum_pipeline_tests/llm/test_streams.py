@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
 from codesum_pipeline.llm.chat_backends import LiteLlmChat
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed, SummaryError
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.llm.test_chat import MESSAGES, TOOL
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL
 from codesum_pipeline_tests.support.llm_server.played import Played, amazon_events, calling, chunk, events, lines, piece
@@ -38,7 +38,7 @@ def heard(played: Played, *, model: str = MODEL, base: str = "/v1") -> tuple[Cha
         runner, port = await start(played.application(), 0)
         root = f"http://127.0.0.1:{port}"
         backend = LiteLlmChat(
-            LlmOptions(enabled=True, model=model, api_base=f"{root}{base}", api_key_env=KEY_VARIABLE, timeout_s=20.0)
+            LlmSettings(enabled=True, model=model, api_base=f"{root}{base}", api_key_env=KEY_VARIABLE, timeout_s=20.0)
         )
         try:
             return await backend.chat(ChatRequest(model, MESSAGES, (TOOL,)), said.append, timeout_s=20)

@@ -136,7 +136,7 @@ def test_a_bare_repository_answers_for_each_of_its_work_trees(checkout, tmp_path
 
 
 def test_branches_that_are_switched_under_it_give_the_answers_of_each(checkout):
-    repo, embedder = checkout.repo, embedder_of(checkout.home.settings.options)
+    repo, embedder = checkout.repo, embedder_of(checkout.home.settings)
     repo.git("checkout", "-q", "-b", "pence")
     repo.commit({"shop/money.py": EDITED})
     settled = {"pence": checkout.settle()}

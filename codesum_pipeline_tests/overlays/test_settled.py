@@ -35,7 +35,7 @@ def test_a_settled_tree_answers_as_a_clean_index_of_it(tmp_path, number):
     assert tree.is_settled
     assert tree.lags == ""
     assert documents(settled) == documents(clean)
-    embedder = embedder_of(settings.options)
+    embedder = embedder_of(settings)
     for question in QUESTIONS:
         assert search([settled], question, embedder=embedder) == search([clean], question, embedder=embedder)
 

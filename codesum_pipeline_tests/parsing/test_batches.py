@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.guard import Failure
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.batches import BATCH_BYTES, ParsedBatch, ParsedRows, ParseFiles, SourceText, in_batches
 from codesum_pipeline.workers.pool import Pool, Work
 from codesum_pipeline_tests.parsing.deadly_files import Deadly

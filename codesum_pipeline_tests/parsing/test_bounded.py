@@ -4,7 +4,7 @@ import pytest
 import tree_sitter_kotlin
 from tree_sitter import Language, Parser
 
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.parsers import parse_file, parser_version
 from codesum_pipeline_tests.parsing.languages.kotlin_case import SOURCE

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline_tests.support.marked_calls import SOURCES, marked_places, unmarked

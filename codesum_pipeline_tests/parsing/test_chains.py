@@ -13,7 +13,7 @@ from codesum_pipeline.model.expressions import (
     type_from_json,
     type_to_json,
 )
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.chains import read_chain, read_type
 from codesum_pipeline.parsing.parsers import parse_file
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Fact, Form, Symbol
 from codesum_pipeline.parsing.expressions import Expression, read_expression
 from codesum_pipeline.parsing.parsed import ParsedFile
@@ -23,7 +23,7 @@ EXPRESSIONS = {
     "a call": ("self . load ( a , b )", Expression(("self", "load"), Form.CALL)),
     "an awaited call": ("await fetch ( url )", Expression(("fetch",), Form.CALL)),
     "a new object": ("new RowReader ( path )", Expression(("RowReader",), Form.CALL)),
-    "an object of a struct": ("& Options { depth : 1 }", Expression(("Options",), Form.CALL)),
+    "an object of a struct": ("& Settings { depth : 1 }", Expression(("Settings",), Form.CALL)),
     "a call with type arguments": ("Vec < u8 > :: new ( )", Expression(("Vec", "new"), Form.CALL)),
     "an item": ("self . rows [ 0 ]", Expression(("self", "rows"), Form.ITEM)),
     "a text": ('"no rows"', Expression(form=Form.TEXT, said="no rows")),

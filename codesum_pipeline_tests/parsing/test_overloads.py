@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.ids import without_suffix
-from codesum_pipeline.model.options import HashPolicy
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
 from codesum_pipeline.parsing.parsers import parse_file

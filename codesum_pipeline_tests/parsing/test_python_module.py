@@ -2,8 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.model.hashing import sha1_hex
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.symbols import FileFacts, Import
 from codesum_pipeline.parsing.python import parse_python
 

@@ -4,8 +4,7 @@ import hashlib
 
 import pytest
 
-from codesum_pipeline.model.hashing import sha1_hex
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.python import parse_python
 from codesum_pipeline_tests.parsing.expected import expected_definitions

@@ -8,7 +8,6 @@ from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import Options
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -16,6 +15,7 @@ from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal, signals_of
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
+from codesum_pipeline_tests.support.settings import DEFAULTS
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, publish
 
 
@@ -28,7 +28,7 @@ def published(home: Path, files: Files, key: str = "shop") -> PublishedIndex:
 @pytest.fixture
 def by_default(tmp_path: Path) -> PublishedIndex:
     """The shop without the vectors that no default search reads."""
-    workspace = make_index_workspace(tmp_path, options=Options())
+    workspace = make_index_workspace(tmp_path, settings=DEFAULTS)
     publish(workspace)
     return PublishedIndex.open(workspace.layout.published("shop"))
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.options import ScipOptions
 from codesum_pipeline.scip import running
 from codesum_pipeline.scip.running import IndexerCommand, run_bounded
+from codesum_pipeline.settings.stages import ScipSettings
 from codesum_pipeline_tests.scip.making import SANDBOXES, Shop, in_bubblewrap
 from codesum_pipeline_tests.scip.test_making import FILES, _running, wait_until_gone
 
@@ -259,7 +259,7 @@ def test_a_full_disk_ends_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     usage = [type("Usage", (), {"free": free}) for free in (1 << 30, 1 << 20)]
     monkeypatch.setattr(running.shutil, "disk_usage", lambda _folder: usage.pop(0) if len(usage) > 1 else usage[0])
 
-    ran = run_bounded(IndexerCommand(["sleep", "8412"], tmp_path, {"PATH": os.environ["PATH"]}), ScipOptions())
+    ran = run_bounded(IndexerCommand(["sleep", "8412"], tmp_path, {"PATH": os.environ["PATH"]}), ScipSettings())
 
     assert ran.over.startswith("it filled the disk of ")
     assert _running("sleep 8412") == []
@@ -270,7 +270,7 @@ def test_a_command_is_ended_soon(tmp_path: Path) -> None:
 
     ran = run_bounded(
         IndexerCommand(["sh", "-c", "trap '' TERM INT HUP; sleep 8312"], tmp_path, {"PATH": os.environ["PATH"]}),
-        ScipOptions(timeout_s=0.2),
+        ScipSettings(timeout_s=0.2),
     )
 
     assert ran.over and time.monotonic() - started < running._LONGEST_END_S

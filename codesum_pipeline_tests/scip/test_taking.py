@@ -125,7 +125,7 @@ def test_where_there_is_none_nothing_is_kept(make: Callable[..., Workspace]) -> 
 
     assert (report.scip_indexes, rows(ws), copies(ws)) == (0, [], set())
     assert not ws.layout.scip("shop").exists()
-    assert index_state(ws.entry, ws.layout, ws.options.scip) == ""
+    assert index_state(ws.entry, ws.layout, ws.settings.scip) == ""
 
 
 def test_what_is_unchanged_is_not_copied_again(make: Callable[..., Workspace], repo: GitRepo) -> None:
@@ -370,7 +370,7 @@ def test_an_index_that_came_changed_or_went_makes_another_state(
 ) -> None:
     def state(**fields: object) -> str:
         ws = make(**fields)  # type: ignore[arg-type]
-        return index_state(ws.entry, ws.layout, ws.options.scip)
+        return index_state(ws.entry, ws.layout, ws.settings.scip)
 
     states = [state()]
     repo.write({"index.scip": an_index()})

@@ -131,7 +131,7 @@ def test_what_a_command_made_goes_with_it(make: Callable[..., Workspace]) -> Non
 def test_a_command_and_how_it_is_run_are_part_of_the_state(make: Callable[..., Workspace]) -> None:
     ways = [make(""), make("true"), make("false"), make("false", timeout_s=9.0)]
 
-    states = [index_state(ws.entry, ws.layout, ws.options.scip) for ws in ways]
+    states = [index_state(ws.entry, ws.layout, ws.settings.scip) for ws in ways]
 
     assert (states[0], len(set(states))) == ("", 4)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import codesum_pipeline
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.organisations import organisation_of
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -30,7 +30,7 @@ def test_no_file_of_a_repository_sets_it(tmp_path: Path) -> None:
 
     entry = open_home(tmp_path / "home").registry.get("shop")
     assert (entry.scip, entry.scip_command) == ((), "")
-    assert ws.options.scip.sandbox == "bubblewrap"
+    assert ws.settings.scip.sandbox == "bubblewrap"
 
 
 def test_a_home_that_came_with_a_checkout_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,24 +9,25 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.model.options import Options, ScanOptions
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 MakeWorkspace = Callable[..., Workspace]
 
 
 @pytest.fixture
 def make_source_workspace(tmp_path: Path) -> MakeWorkspace:
-    """`make(location, home="home", scan=ScanOptions(), **entry_fields)`."""
+    """`make(location, home="home", scan=ScanSettings(), **entry_fields)`."""
 
     def make(
         location: Path | str,
         *,
         home: str = "home",
-        scan: ScanOptions | None = None,
+        scan: ScanSettings | None = None,
         force: bool = False,
         **fields: Any,
     ) -> Workspace:
@@ -35,7 +36,7 @@ def make_source_workspace(tmp_path: Path) -> MakeWorkspace:
             entry=RepositoryEntry(key="project", location=str(location), **fields),
             layout=layout,
             tables=TableStore(layout.warehouse),
-            options=Options(scan=scan or ScanOptions()),
+            settings=changed(DEFAULTS, **dict(scan or {})),
             versions={},
             run_id="run",
             now=lambda: datetime(2026, 1, 1, tzinfo=UTC),

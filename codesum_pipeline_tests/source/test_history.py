@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
-from codesum_pipeline.model.options import ScanOptions
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.history import history_of
 from codesum_pipeline.source.mirror import Mirror, make_scratch
@@ -18,6 +17,7 @@ from codesum_pipeline.source.snapshot import take_snapshot
 from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline_tests.source.conftest import MakeWorkspace, git_output
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.settings import changed
 
 MakeRepo = Callable[..., GitRepo]
 SshBy = Callable[[str], Path]
@@ -155,7 +155,7 @@ def test_history_that_cannot_be_had_is_said_and_what_there_is_is_used(
     ws = make_source_workspace(f"ssh://example.org{long_repo.path}")
     commit = take_snapshot(ws).commit
     deepened = history_of(ws, commit, commits=2)
-    offline = replace(ws, options=replace(ws.options, scan=ScanOptions(offline=True)))
+    offline = replace(ws, settings=changed(ws.settings, offline=True))
 
     short = history_of(offline, commit, commits=6)
 

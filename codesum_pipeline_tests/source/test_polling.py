@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.poll_policy import PollPolicy
+from codesum_pipeline.settings.operation import PlannerSettings
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState, open_poll_state
 from codesum_pipeline.source.poll_times import (
     DAY_S,
@@ -23,8 +23,9 @@ from codesum_pipeline.source.poll_times import (
 from codesum_pipeline.source.polling import Looks, Poller, source_of
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.settings import changed
 
-POLICY = PollPolicy(interval_s=60, per_tick=100, parallel=8, host_parallel=2, host_spacing_s=0.0, timeout_s=20)
+POLICY = PlannerSettings(poll_interval_s=60, polls_per_tick=100, poll_parallel=8, host_parallel=2, host_spacing_s=0.0)
 NOW = 1_800_000_000.0
 
 
@@ -54,7 +55,7 @@ def remote(key: str, host: str = "git.example.org") -> RepositoryEntry:
     return RepositoryEntry(key, f"https://{host}/team/{key}.git")
 
 
-def poller(home: Path, *, at: float = NOW, policy: PollPolicy = POLICY, **options: Any) -> FakeRemotesPoller:
+def poller(home: Path, *, at: float = NOW, policy: PlannerSettings = POLICY, **options: Any) -> FakeRemotesPoller:
     return FakeRemotesPoller(HomeLayout(home), policy, clock=lambda: at, **options)
 
 
@@ -90,7 +91,10 @@ def test_a_round_asks_no_more_than_its_limit_and_those_that_waited_longest(tmp_p
     with open_poll_state(HomeLayout(tmp_path)) as state:
         state.keep_polls(polls)
 
-        assert look(poller(tmp_path, policy=replace(POLICY, per_tick=2)), state, *entries).looked_at == {"r4", "r3"}
+        assert look(poller(tmp_path, policy=changed(POLICY, polls_per_tick=2)), state, *entries).looked_at == {
+            "r4",
+            "r3",
+        }
 
 
 def test_every_remote_has_its_turn_within_as_many_rounds_as_the_limit_needs(tmp_path: Path) -> None:
@@ -98,7 +102,7 @@ def test_every_remote_has_its_turn_within_as_many_rounds_as_the_limit_needs(tmp_
     asked: list[str] = []
     with open_poll_state(HomeLayout(tmp_path)) as state:
         for tick in range(5):
-            one = poller(tmp_path, at=NOW + tick, policy=replace(POLICY, per_tick=2))
+            one = poller(tmp_path, at=NOW + tick, policy=changed(POLICY, polls_per_tick=2))
             look(one, state, *entries)
             asked += one.asked
 

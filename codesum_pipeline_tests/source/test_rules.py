@@ -4,8 +4,8 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.options import ScanOptions
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.rules import PathRules, readable_path
 
 
@@ -14,10 +14,10 @@ def rules_of(
     subdir: str = "",
     include: tuple[str, ...] = (),
     exclude: tuple[str, ...] = (),
-    scan: ScanOptions | None = None,
+    scan: ScanSettings | None = None,
 ) -> PathRules:
     entry = RepositoryEntry(key="project", location="/x", subdir=subdir, include=include, exclude=exclude)
-    return PathRules.of(entry, scan or ScanOptions())
+    return PathRules.of(entry, scan or ScanSettings())
 
 
 def why(rules: PathRules, path: str, *, mode: str = "100644", size: int = 10) -> SkipReason | None:
@@ -54,7 +54,7 @@ def test_text_that_no_one_reads_is_skipped(path: str) -> None:
 
 
 def test_skip_patterns_add_to_the_defaults_and_take_them_back() -> None:
-    rules = rules_of(scan=ScanOptions(skip_patterns=("fixtures/", "!*.ipynb")))
+    rules = rules_of(scan=ScanSettings(skip_patterns=("fixtures/", "!*.ipynb")))
 
     assert why(rules, "a/fixtures/b.py") is SkipReason.SKIP_PATTERN
     assert why(rules, "poetry.lock") is SkipReason.SKIP_PATTERN
@@ -72,14 +72,14 @@ def test_names_that_only_sound_generated_are_not(path: str) -> None:
 
 
 def test_files_above_the_limit_are_skipped() -> None:
-    rules = rules_of(scan=ScanOptions(max_file_size_mb=0.5))
+    rules = rules_of(scan=ScanSettings(max_file_size_mb=0.5))
 
     assert why(rules, "a.py", size=512 * 1024) is None
     assert why(rules, "a.py", size=512 * 1024 + 1) is SkipReason.TOO_LARGE
 
 
 def test_the_allowlist_keeps_out_other_programs_and_no_text() -> None:
-    rules = rules_of(scan=ScanOptions(lang_allowlist=("Python",)))
+    rules = rules_of(scan=ScanSettings(lang_allowlist=("Python",)))
 
     assert why(rules, "a.py") is None
     assert why(rules, "README.md") is None
@@ -89,7 +89,7 @@ def test_the_allowlist_keeps_out_other_programs_and_no_text() -> None:
 
 def test_an_unknown_language_or_pattern_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match="unknown language 'pyton'; the nearest is 'python'"):
-        rules_of(scan=ScanOptions(lang_allowlist=("pyton",)))
+        rules_of(scan=ScanSettings(lang_allowlist=("pyton",)))
     with pytest.raises(ConfigurationError, match=r"repos.yaml: 'project': exclude: not a gitignore pattern"):
         rules_of(exclude=("!",))
 

@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
-from codesum_pipeline.model.options import ScanOptions
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source import snapshot as snapshot_module
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
@@ -48,7 +48,7 @@ def reasons_of(ws: Workspace) -> dict[str, str | None]:
 def test_every_file_is_a_row_with_its_reason(git_repo: MakeRepo, make_source_workspace: MakeWorkspace) -> None:
     repo = git_repo(FILES)
     commit = repo.git("rev-parse", "HEAD").strip()
-    ws = make_source_workspace(repo.path, scan=ScanOptions(max_file_size_mb=0.0015))
+    ws = make_source_workspace(repo.path, scan=ScanSettings(max_file_size_mb=0.0015))
 
     report = take_snapshot(ws)
 
@@ -108,7 +108,7 @@ def test_every_file_is_a_row_with_its_reason(git_repo: MakeRepo, make_source_wor
 
 
 def test_an_unchanged_repository_reads_nothing(git_repo: MakeRepo, make_source_workspace: MakeWorkspace) -> None:
-    ws = make_source_workspace(git_repo(FILES).path, scan=ScanOptions(lang_allowlist=("python",)))
+    ws = make_source_workspace(git_repo(FILES).path, scan=ScanSettings(lang_allowlist=("python",)))
     first = take_snapshot(ws)
 
     assert take_snapshot(ws) == replace(first, files_read=0)
@@ -131,11 +131,11 @@ def test_carried_over_rows_equal_those_of_a_clean_build(
     git_repo: MakeRepo, make_source_workspace: MakeWorkspace
 ) -> None:
     repo = git_repo(FILES)
-    take_snapshot(make_source_workspace(repo.path, scan=ScanOptions(lang_allowlist=("go",))))
-    for number, (name, files, options) in enumerate(CHANGES):
+    take_snapshot(make_source_workspace(repo.path, scan=ScanSettings(lang_allowlist=("go",))))
+    for number, (name, files, settings) in enumerate(CHANGES):
         repo.commit(files)
-        built = make_source_workspace(repo.path, scan=ScanOptions(**options))
-        clean = make_source_workspace(repo.path, scan=ScanOptions(**options), home=f"clean-{number}")
+        built = make_source_workspace(repo.path, scan=ScanSettings(**settings))
+        clean = make_source_workspace(repo.path, scan=ScanSettings(**settings), home=f"clean-{number}")
 
         after_others, alone = take_snapshot(built), take_snapshot(clean)
 

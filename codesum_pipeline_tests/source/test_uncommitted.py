@@ -5,8 +5,8 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from codesum_pipeline.model.options import ScanOptions
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.source.uncommitted import uncommitted_files, work_tree_state
 
@@ -18,7 +18,7 @@ def repo(git_repo):
 
 def uncommitted(repo, tmp_path, **fields):
     entry = RepositoryEntry("project", str(repo.path), **fields)
-    return uncommitted_files(entry, PathRules.of(entry, ScanOptions()), home=tmp_path / "home")
+    return uncommitted_files(entry, PathRules.of(entry, ScanSettings()), home=tmp_path / "home")
 
 
 def test_modified_staged_deleted_and_new_files_are_uncommitted_and_ignored_ones_are_not(repo):
@@ -52,7 +52,7 @@ def test_only_what_the_index_would_hold_is_counted(repo, tmp_path):
     repo.write({"src/generated.min.js": "1\n"})
     entry = RepositoryEntry("project", str(repo.path))
 
-    assert uncommitted_files(entry, PathRules.of(entry, ScanOptions()), home=repo.path / "home") == 2
+    assert uncommitted_files(entry, PathRules.of(entry, ScanSettings()), home=repo.path / "home") == 2
     assert uncommitted(repo, tmp_path, subdir="docs") == 1
     assert uncommitted(repo, tmp_path, exclude=("docs/", "home/")) == 1
 

@@ -3,9 +3,9 @@ from threading import Thread
 
 import pytest
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.home_files import HomeFiles, open_home_files
 from codesum_pipeline.store.objects import open_objects

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.buckets import for_reading
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, ConfigurationError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.settings import Settings, load_settings
-from codesum_pipeline.settings.bucket_homes import for_reading
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.heads import head_infos, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive

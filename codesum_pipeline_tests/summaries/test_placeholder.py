@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.model.documents import WrittenText
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import FilterOptions
+from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.summaries.inputs import TextFileInput
 from codesum_pipeline.summaries.placeholder import is_trivial, placeholder_text
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import (
@@ -34,22 +34,22 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize(("source", "expected"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
 def test_a_function_is_trivial_when_it_is_short_or_skipped_and_does_no_work(source, expected):
-    assert is_trivial(function_in(source), FilterOptions()) is expected
+    assert is_trivial(function_in(source), FilterSettings()) is expected
 
 
 def test_the_thresholds_are_the_settings():
     source = "def size(self):\n    n = self.n\n    return n\n"
 
-    assert is_trivial(function_in(source), FilterOptions(min_lines=4))
-    assert is_trivial(function_in(source), FilterOptions(skip_patterns=("^si",)))
-    assert not is_trivial(function_in(source), FilterOptions(min_complexity=1, skip_patterns=("^si",)))
+    assert is_trivial(function_in(source), FilterSettings(min_lines=4))
+    assert is_trivial(function_in(source), FilterSettings(skip_patterns=("^si",)))
+    assert not is_trivial(function_in(source), FilterSettings(min_complexity=1, skip_patterns=("^si",)))
 
 
 def test_an_invalid_skip_pattern_is_named():
     source = "def size(self):\n    n = self.n\n    return n\n"
 
     with pytest.raises(ConfigurationError, match=r"filter\.skip_patterns: '\(' is not a regular expression"):
-        is_trivial(function_in(source), FilterOptions(skip_patterns=("^get", "(")))
+        is_trivial(function_in(source), FilterSettings(skip_patterns=("^get", "(")))
 
 
 EMPTY = {
@@ -69,7 +69,7 @@ EMPTY = {
 
 @pytest.mark.parametrize(("given", "expected"), EMPTY.values(), ids=EMPTY.keys())
 def test_above_functions_only_what_is_empty_is_trivial(given, expected):
-    assert is_trivial(given, FilterOptions()) is expected
+    assert is_trivial(given, FilterSettings()) is expected
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,12 @@ from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy, WrittenText
-from codesum_pipeline.model.options import (
-    BackendName,
-    CompactionOptions,
-    LlmOptions,
-    ModelPrice,
-    Options,
-    ScanOptions,
-)
+from codesum_pipeline.settings.llm import BackendName, LlmSettings, ModelPrice
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline_tests.support.digest_making import digest
+from codesum_pipeline_tests.support.settings import changed
 
 OPS = "ops@example.org"
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -118,12 +113,10 @@ OLD_DIGESTS = ["january", "vetoed", "unsent"]
 
 @dataclass
 class OldHome:
-    """The home; `llm` and `caps` can be set before a job is attested or run."""
+    """The home; its settings can be changed before a job is attested or run."""
 
     folder: Path
-    llm: LlmOptions
-    caps: CompactionOptions
-    scan: ScanOptions = field(default_factory=ScanOptions)
+    settings: Settings
     clock: Callable[[], datetime] = now
 
     @classmethod
@@ -133,18 +126,16 @@ class OldHome:
         home.mkdir()
         signers = home / "allowed_signers"
         signers.write_text(f'{OPS} valid-before="20270101Z" {(KEYS / "plain_key.pub").read_text()}')
-        llm = LlmOptions(
+        llm = LlmSettings(
             enabled=True,
             model=MODEL,
             api_base=api_base,
             api_key_env="ARCHIVE_KEY",
-            prices=(ModelPrice(MODEL, 1.0, 2.0),),
-            cache_folder=str(home / "cache"),
-            prompts_folder=str(home / "prompts"),
+            prices=(ModelPrice(model=MODEL, input=1.0, output=2.0),),
             max_retries=1,
             timeout_s=20.0,
         )
-        found = cls(home, llm, CompactionOptions(str(signers)))
+        found = cls(home, Settings(home=home, llm=llm))
         found.tables.write_rows(TABLE, REPO, HISTORY, HistoryRow)
         texts = [kept_text(number) for number in (1, 2, 3)]
         found.cache.put_many([*texts, kept_text(1, prompt_version=PROMPT_IN_USE)])
@@ -156,7 +147,7 @@ class OldHome:
 
     @property
     def cache(self) -> AnswerCache:
-        return AnswerCache(Path(self.llm.cache_folder), now=self.clock)
+        return AnswerCache(self.settings.summary_cache_dir, now=self.clock)
 
     @property
     def history_rows(self) -> HistoryRows:
@@ -176,7 +167,7 @@ class OldHome:
 
     @property
     def compactor(self) -> Compactor:
-        return Compactor(Options(llm=self.llm, compaction=self.caps, scan=self.scan), self.folder, self.clock)
+        return Compactor(self.settings, self.folder, self.clock)
 
     def history(self) -> list[HistoryRow]:
         return self.tables.read_rows(TABLE, REPO, HistoryRow)
@@ -224,10 +215,10 @@ class OldHome:
             return ledger.spent_today()
 
     def set(self, **llm: Any) -> None:
-        self.llm = replace(self.llm, **llm)
+        self.settings = changed(self.settings, llm=llm)
 
     def replay(self, recording: Path) -> None:
-        self.set(backend=BackendName.REPLAY, recording=str(recording))
+        self.set(backend=BackendName.REPLAY, recording=recording)
 
 
 def signed(attestation: Attestation, *, data: bytes | None = None, key: str = "plain_key") -> SignedAttestation:

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
 from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import DigestCitation, PostId, SummaryResult
+from codesum_pipeline.settings.delivery import DeliverySettings
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DIGEST = PostId("digest-1")
@@ -41,7 +41,7 @@ class Desk:
 
     home: Path
     channels: Mapping[str, Mapping[str, Any]]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=dict)
     moment: datetime = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -52,8 +52,8 @@ class Desk:
         self.moment += timedelta(**units)
 
     def sender(self, **changes: Any) -> OutboxSender:
-        options = DeliveryOptions.model_validate({"channels": self.channels, **self.options})
-        return OutboxSender(self.home, options, self.now, environ=self.environ, **changes)
+        settings = DeliverySettings.model_validate({"channels": self.channels, **self.settings})
+        return OutboxSender(self.home, settings, self.now, environ=self.environ, **changes)
 
     def add(self, result: SummaryResult = RESULT, *, id_: PostId = DIGEST, links: tuple[str | None, ...] = ()) -> bool:
         post = digest_post(
@@ -63,7 +63,7 @@ class Desk:
             created_at=self.moment.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
         )
         with open_outbox(self.home, now=self.now) as outbox:
-            return outbox.add(post, self.channels, tries=int(self.options.get("max_attempts", 8)))
+            return outbox.add(post, self.channels, tries=int(self.settings.get("max_attempts", 8)))
 
     def send(self, **changes: Any) -> list[tuple[str, str]]:
         """Channel and state of each delivery that was tried."""

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.delivery.options import DeliveryOptions
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.ending import one_at_a_time
@@ -18,10 +17,13 @@ from codesum_pipeline.digests.tick import DigestDesk, tick
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, IntentMatch
-from codesum_pipeline.model.options import LlmOptions, ModelPrice, Options
+from codesum_pipeline.settings.delivery import DeliverySettings
+from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 MODEL = "openai/reporter-1"
 INTENT = Intent(name="signing-in", text="How do users sign in?", threshold=0.5, channels=("hook",))
@@ -46,7 +48,7 @@ class Shop:
     blobs: tuple[str, str]
     channels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     operator: tuple[str, ...] = ()
-    options: Options = field(default_factory=Options)
+    settings: Settings = DEFAULTS
     moment: datetime = NOON
     is_offline: bool = False
     web_hosts: Mapping[str, str] = field(default_factory=dict)
@@ -73,13 +75,13 @@ class Shop:
     def desk(self) -> DigestDesk:
         layout = HomeLayout(self.home)
         return DigestDesk(
-            layout, Registry(layout.repos_file), Intents(self.home / "intents.yaml"), self.options, self.sender
+            layout, Registry(layout.repos_file), Intents(self.home / "intents.yaml"), self.settings, self.sender
         )
 
     @property
     def sender(self) -> OutboxSender:
         delivery = {"channels": self.channels, "operator_channels": self.operator, "web_hosts": self.web_hosts}
-        return OutboxSender(self.home, DeliveryOptions.model_validate(delivery), self.now, offline=self.is_offline)
+        return OutboxSender(self.home, DeliverySettings.model_validate(delivery), self.now, offline=self.is_offline)
 
     def now(self) -> datetime:
         return self.moment
@@ -89,18 +91,16 @@ class Shop:
 
     def ask(self, base: str, **llm: Any) -> None:
         """Have a model at this address write."""
-        prompts = self.home / "prompts"
-        found = LlmOptions(
+        found = LlmSettings(
             enabled=True,
             model=MODEL,
             api_base=base,
             api_key_env="REPORTER_KEY",
-            prices=(ModelPrice(MODEL, 1.0, 2.0),),
-            prompts_folder=str(prompts),
+            prices=(ModelPrice(model=MODEL, input=1.0, output=2.0),),
             max_retries=1,
             timeout_s=20.0,
         )
-        self.options = replace(self.options, llm=replace(found, **llm))
+        self.settings = Settings(home=self.home, llm=changed(found, **llm))
 
     def change(self, name: str = "sign", *, date: str | None = "2026-11-20T09:00:00Z", **other: Any) -> DocumentChange:
         """The one that the repository's second commit made, as that of a function called `name`."""

@@ -16,8 +16,9 @@ from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.processes import HOST_TAG, PID_TAG
 from codesum_pipeline.defs.resource import PARTITION_TAG
-from codesum_pipeline.settings import Settings, load_settings
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.homes.loading import load_settings
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.store.layout import HomeLayout, layout_of
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.dagster_dev import wait_for
 from codesum_pipeline_tests.support.services import Postgres, Redis
@@ -101,7 +102,7 @@ class Fleet:
     @property
     def layout(self) -> HomeLayout:
         """The local folder of the home."""
-        return self.settings.layout
+        return layout_of(self.settings)
 
     def call(self, *arguments: str) -> str:
         """A command, to its end; its output."""

@@ -1,4 +1,4 @@
-"""What tests of calls share: options that lead to a scripted server, requests, and asking."""
+"""What tests of calls share: settings that lead to a scripted server, requests, and asking."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,8 +16,9 @@ from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, Su
 from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve
 from codesum_pipeline.model.documents import LEVELS, Level, WrittenText
 from codesum_pipeline.model.errors import SummaryError
-from codesum_pipeline.model.options import LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.support.llm_server import ScriptedServer
+from codesum_pipeline_tests.support.settings import changed
 
 MODEL = "openai/gpt-4o-mini"
 CLAUDE = "anthropic/claude-haiku-4-5"
@@ -34,10 +35,10 @@ def templates() -> Templates:
     return {level: resolve(None, level, language="English") for level in LEVELS}
 
 
-def options_for(server: ScriptedServer, **changes: Any) -> LlmOptions:
-    """Options under which `MODEL` is asked of the server with `KEY`, which the test has put into the environment."""
-    base = LlmOptions(enabled=True, model=MODEL, api_base=server.base, api_key_env=KEY_VARIABLE, timeout_s=20.0)
-    return replace(base, **changes)
+def settings_for(server: ScriptedServer, **changes: Any) -> LlmSettings:
+    """Settings under which `MODEL` is asked of the server with `KEY`, which the test has put into the environment."""
+    base = LlmSettings(enabled=True, model=MODEL, api_base=server.base, api_key_env=KEY_VARIABLE, timeout_s=20.0)
+    return changed(base, **changes)
 
 
 def prompt_for(level: Level, source: str = SOURCE) -> str:
@@ -52,7 +53,7 @@ def prompt_for(level: Level, source: str = SOURCE) -> str:
 
 
 def request_for(level: Level = Level.FUNCTION, *, source: str = SOURCE, **changes: Any) -> SummaryRequest:
-    """A request that the backend of these options sends."""
+    """A request that the backend of these settings sends."""
     request = SummaryRequest(
         level=level,
         model_name=MODEL,
@@ -65,16 +66,16 @@ def request_for(level: Level = Level.FUNCTION, *, source: str = SOURCE, **change
     return replace(request, **changes)
 
 
-def ask(options: LlmOptions, *requests: SummaryRequest) -> list[SummaryResponse | SummaryError]:
-    """What the LiteLLM backend of these options gives or raises for each request, asked one after another."""
-    return ask_backend(LiteLlmBackend(options, templates()), *requests)
+def ask(settings: LlmSettings, *requests: SummaryRequest) -> list[SummaryResponse | SummaryError]:
+    """What the LiteLLM backend of these settings gives or raises for each request, asked one after another."""
+    return ask_backend(LiteLlmBackend(settings, templates()), *requests)
 
 
-def talk(options: LlmOptions, request: SummaryRequest) -> WrittenText | SummaryError:
+def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | SummaryError:
     """What a conversation of at most three answers ends with, or raises, that begins with a request."""
     level, (prompt,) = request.level, request.sources
     task = WritingTask("a.py::total", level, request.prompt_template_blake3, prompt, SHOWN, "", None, None, 0)
-    backend = LiteLlmBackend(options, templates())
+    backend = LiteLlmBackend(settings, templates())
 
     async def ask_once(request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
         response = await backend.summarize(request)

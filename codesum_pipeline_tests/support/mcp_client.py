@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 from mcp.client.client import Client
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.mcp_server.server import make_server
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 # One call of each tool that answers in both homes of the tests.

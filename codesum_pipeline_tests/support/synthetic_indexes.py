@@ -21,13 +21,15 @@ from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.graph import Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.hashing import graph_hash, sha1_hex
 from codesum_pipeline.model.ids import module_path_of, parent_modules, symbol_id
-from codesum_pipeline.model.options import ExtraLane, IndexOptions, Options
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.settings.stages import ExtraLane
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 VERSIONS = {"parser": "1", "graph": "1", "extractive": "1", "placeholder": "1"}
 
@@ -86,7 +88,7 @@ SHOP: Files = {
 
 
 # With vectors for every dense lane.
-EVERY_LANE = Options(index=IndexOptions(extra_lanes=tuple(ExtraLane)))
+EVERY_LANE = changed(DEFAULTS, extra_lanes=tuple(ExtraLane))
 
 
 def make_index_workspace(
@@ -97,7 +99,7 @@ def make_index_workspace(
     slug: str | None = "acme/shop",
     run_id: str = "run-1",
     commit: str = "c" * 40,
-    options: Options | None = None,
+    settings: Settings | None = None,
     force: bool = False,
 ) -> Workspace:
     """A workspace whose tables say what `files` says."""
@@ -106,7 +108,7 @@ def make_index_workspace(
         entry=RepositoryEntry(key=key, location="/repositories/shop"),
         layout=layout,
         tables=TableStore(layout.warehouse),
-        options=options or EVERY_LANE,
+        settings=settings or EVERY_LANE,
         versions=VERSIONS,
         run_id=run_id,
         now=lambda: datetime(2026, 1, 1, tzinfo=UTC),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.settings import load_settings
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name
@@ -188,7 +188,7 @@ def test_in_a_checkout_its_own_repository_answers(zoo_home, catalogue):
 _PROGRAM = """
 import json, sys
 from pathlib import Path
-from codesum_pipeline.settings import load_settings
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name

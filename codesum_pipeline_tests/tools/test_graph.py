@@ -2,8 +2,8 @@ import shutil
 
 import pytest
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import tools_by_name

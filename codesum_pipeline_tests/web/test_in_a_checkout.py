@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import BeingIndexed
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.pages import Pages
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams

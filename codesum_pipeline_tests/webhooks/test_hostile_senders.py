@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings import load_settings
 from codesum_pipeline.source.poll_state import mark_due, marked_keys
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.webhook_payloads import encoded, github_headers, github_push

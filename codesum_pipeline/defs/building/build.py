@@ -151,13 +151,13 @@ class Build:
 
     def _warnings(self, step: str) -> tuple[str, ...]:
         """What a person who reads the run's log should do."""
-        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings.options)
+        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
         return (f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else ()
 
     def _findings(self, published: Any) -> tuple[CheckFinding, ...]:
         """Whether what was built is what readers see, and whether a model answered at every level."""
         ws, fingerprint = self.workspace, self.built_from()
-        hold = standing_hold(ws.layout, self.key, ws.options.evaluation, fingerprint=fingerprint)
+        hold = standing_hold(ws.layout, self.key, ws.settings.evaluation, fingerprint=fingerprint)
         outages = standing_outages(ws.layout, self.key, fingerprint=fingerprint)
         unanswered = None
         if outages:

@@ -127,7 +127,7 @@ def _matches(ws: Workspace, comparison: VersionComparison, asking: Sequence[Inte
         return []
     index = PublishedIndex.of_version(comparison.version.folder)
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
-        return match(comparison.changes, asking, index, embedder_of(ws.options), reading(blobs))
+        return match(comparison.changes, asking, index, embedder_of(ws.settings), reading(blobs))
 
 
 def _count_waiting(ws: Workspace, telling: StepNotes) -> None:

@@ -158,13 +158,13 @@ def find_document_faults(ws: Workspace) -> list[CheckFinding]:
 
 def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
     """One vector of the model's length per lane and document that is no placeholder, finite and normalised."""
-    embedder = embedder_of(ws.options)
+    embedder = embedder_of(ws.settings)
     with ws.connect("vectors", "documents") as connection:
         counts = _numbers(connection, VECTOR_COUNTS)
         faults = find_faults(
             connection,
             VECTOR_FAULTS,
-            lanes=[str(lane) for lane in dense_lanes(ws.options.index.extra_lanes)],
+            lanes=[str(lane) for lane in dense_lanes(ws.settings.extra_lanes)],
             model=embedder.model_id,
             dimensions=vector_length(ws, embedder),
             tolerance=NORM_TOLERANCE,

@@ -17,7 +17,7 @@ from codesum_pipeline.defs.building.values import NO_DATA, OFF, OK, OUT_OF_BAND,
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level, WrittenBy
-from codesum_pipeline.settings.checks import CheckName, CheckSettings
+from codesum_pipeline.settings.operation import CheckName, CheckSettings
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -148,7 +148,7 @@ def _documents(ws: Workspace, settings: CheckSettings, _report: object) -> list[
 
 
 def _model_texts(ws: Workspace, settings: CheckSettings, *, by_model: int, texts: int) -> CheckFinding:
-    if not ws.options.llm.enabled:
+    if not ws.settings.llm.enabled:
         return switched_off(CheckName.MODEL_TEXTS, "llm.enabled is false, so no model writes")
     if not texts:
         return without_data(CheckName.MODEL_TEXTS, "all documents are placeholders")
@@ -160,7 +160,7 @@ def _model_texts(ws: Workspace, settings: CheckSettings, *, by_model: int, texts
 
 def _failed_texts(ws: Workspace) -> int:
     """Texts that a model was asked for in vain; the extractive ones stand."""
-    if not ws.options.llm.enabled:
+    if not ws.settings.llm.enabled:
         return 0
     columns = [ws.tables.read(texts_table(level), ws.key, columns=["failure"]).column("failure") for level in Level]
     return sum(len(column) - column.null_count for column in columns)

@@ -101,7 +101,7 @@ def _reasons(home: Home, desk: DigestDesk) -> Iterator[str]:
 def _is_usable(desk: DigestDesk, channel: str) -> bool:
     """Whether it could be sent on; why not, the outbox says since the first time."""
     try:
-        open_channel(channel, desk.sender.options, home=desk.sender.home, environ=desk.sender.environ)
+        open_channel(channel, desk.sender.settings, home=desk.sender.home, environ=desk.sender.environ)
     except ConfigurationError:
         return False
     return True

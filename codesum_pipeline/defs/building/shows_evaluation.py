@@ -16,7 +16,7 @@ _NOT_MEASURED = "Not measured: `evaluation.enabled` is false."
 def show_evaluation(ws: Workspace) -> Values:
     """The figures and the lift ledger of the last evaluation, and nDCG@10 over the last ones: of all lanes, of each
     alone, and of code alone."""
-    if not ws.options.evaluation.enabled:
+    if not ws.settings.evaluation.enabled:
         return {PREVIEW: Markdown(_NOT_MEASURED)}
     with ws.connect("evaluations") as connection:
         rows = connection.execute(

@@ -121,9 +121,9 @@ def _quality(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator
         EVERY_CATEGORY,
         NDCG,
     )
-    if not ws.options.evaluation.enabled or not figures:
+    if not ws.settings.evaluation.enabled or not figures:
         yield "Retrieval was not measured."
-    for mean, low, high, questions in figures if ws.options.evaluation.enabled else ():
+    for mean, low, high, questions in figures if ws.settings.evaluation.enabled else ():
         yield f"Retrieval: nDCG@10 {mean:.3f} (95 %: {low:.3f} to {high:.3f}, {questions:,} questions)."
     yield "Digests are those of the asset `intent_digests`."
 

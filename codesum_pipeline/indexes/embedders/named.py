@@ -19,7 +19,7 @@ from pathlib import Path
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC, StaticEmbedder, is_static_model
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.options import Options
+from codesum_pipeline.settings.models import Settings
 
 MINILM = "minilm"
 SENTENCE_PREFIX = "sentence-transformers/"
@@ -38,27 +38,27 @@ CHOICES = (
 _WORDS = (STATIC, MINILM, SENTENCE_PREFIX, LITELLM_PREFIX, OPENAI_PREFIX)
 
 
-def embedder_of(options: Options) -> Embedder:
-    """The embedder that a build's or a query's options name."""
-    return load_embedder(options.index.embedder, offline=options.scan.offline, api_base=options.index.embedder_api_base)
+def embedder_of(settings: Settings) -> Embedder:
+    """The embedder that a build's or a query's settings name."""
+    return load_embedder(settings.embedder, offline=settings.offline, api_base=settings.embedder_api_base)
 
 
-def check_embedder(options: Options) -> None:
+def check_embedder(settings: Settings) -> None:
     """Raise `ConfigurationError` for an embedder that a build would fail on as soon as it embeds something.
 
     Of a provider's model LiteLLM is imported, which takes seconds; nobody is asked.
     """
-    embedder = embedder_of(options)
-    if is_asked_over_the_network(options):
+    embedder = embedder_of(settings)
+    if is_asked_over_the_network(settings):
         from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 
         assert isinstance(embedder, LiteLlmEmbedder)
         embedder.check_provider()
 
 
-def is_asked_over_the_network(options: Options) -> bool:
+def is_asked_over_the_network(settings: Settings) -> bool:
     """Whether a provider is asked for each text."""
-    return options.index.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX))
+    return settings.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX))
 
 
 @cache

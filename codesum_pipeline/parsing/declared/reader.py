@@ -7,7 +7,7 @@ from functools import partial
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.canonical import Canonical, call_places, lay_out

@@ -57,7 +57,7 @@ def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
         is_other = not _is_current(last[id_], setup, level)
         if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
             then = last[id_].written_with or NO_NEIGHBOURS
-            is_other = bool(changed_by(then, contexts.of(id_), workspace.options.graph))
+            is_other = bool(changed_by(then, contexts.of(id_), workspace.settings))
         if is_other:
             left.add(id_)
     return left
@@ -91,10 +91,10 @@ def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict
 
 def caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
     """What the levels and layers before left of the run's caps."""
-    options = workspace.options.llm
-    most_usd = [cap for cap in (options.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
+    llm = workspace.settings.llm
+    most_usd = [cap for cap in (llm.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
     return Caps(
-        documents_left=max(0, options.max_summaries_per_run - len(_asked(ledger, workspace))),
+        documents_left=max(0, llm.max_summaries_per_run - len(_asked(ledger, workspace))),
         usd_left=max(0.0, min(most_usd) - ledger.spent()) if most_usd else None,
     )
 
@@ -103,7 +103,7 @@ def rewrites_left(ledger: Ledger, workspace: Workspace) -> int:
     """How many more texts may be written again before somebody has to confirm that; all that was asked for counts."""
     # Apart from what the step notes as read: no text is made from this.
     documents = TableStore(workspace.tables.root).read_or_empty("documents", workspace.key, columns=["id"])
-    most = int(workspace.options.llm.max_rewrite_fraction * documents.num_rows)
+    most = int(workspace.settings.max_rewrite_fraction * documents.num_rows)
     return max(0, most - len(_asked(ledger, workspace)))
 
 

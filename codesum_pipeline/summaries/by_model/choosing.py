@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.options import BackendName
+from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -85,7 +85,7 @@ class Chooser:
                 choices.append(self._look_back(source))
         choices = self._without_leaks(choices)
         # A recording is to hold every answer: what is kept does not stand for one.
-        is_recorded = self._setup.options.backend is BackendName.RECORD
+        is_recorded = self._setup.llm.backend is BackendName.RECORD
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
         keys = {self._keys(choice): choice for choice in open_ones}
         found = self._cache.find_many(list(keys)) if keys else {}
@@ -154,4 +154,4 @@ class Chooser:
         return choice.context is None or not self._changed(text.context, choice.context)
 
     def _changed(self, then: TextContext | None, now: TextContext) -> tuple[str, ...]:
-        return changed_by(then or TextContext((), (), (), ()), now, self._workspace.options.graph)
+        return changed_by(then or TextContext((), (), (), ()), now, self._workspace.settings)

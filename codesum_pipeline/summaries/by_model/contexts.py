@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.model.documents import ContextNeighbour, TextContext
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.options import GraphOptions, GraphPolicy
+from codesum_pipeline.settings.stages import ContextSettings, GraphPolicy
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.surroundings import FunctionSurroundings, names_shown
 from codesum_pipeline.summaries.neighbours import said_name
@@ -71,19 +71,19 @@ class Contexts:
         return self._found.get(id_, NO_NEIGHBOURS)
 
 
-def changed_by(then: TextContext, now: TextContext, options: GraphOptions) -> tuple[str, ...]:
+def changed_by(then: TextContext, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
     """The ids that make a context another one, sorted; none where it counts as the same."""
-    if options.policy is GraphPolicy.STRICT:
+    if settings.graph_policy is GraphPolicy.STRICT:
         if hash_of_shown(then) == hash_of_shown(now):
             return ()
         known = {one.content_hash for one in then.around or ()}
         told = {one.id for one in now.around or () if one.content_hash not in known}
         return tuple(sorted(told | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
-    if _similarity(then, now) > options.similarity_threshold:
+    if _similarity(then, now) > settings.context_similarity_threshold:
         return ()
     new_callers = set(now.callers) - set(then.callers)
     new_across = set(now.cross_module) - set(then.cross_module)
-    if not new_across and len(new_callers) <= options.max_new_callers:
+    if not new_across and len(new_callers) <= settings.max_new_callers:
         return ()
     return tuple(sorted(new_across | new_callers))
 

@@ -9,8 +9,9 @@ from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.options import Options, Trust
 from codesum_pipeline.parsing.testing import is_among, read_tests
+from codesum_pipeline.settings.llm import Trust
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
@@ -143,9 +144,9 @@ class TrustCount:
     waiting: Saving
 
 
-def count_trust(tables: TableStore, key: str, options: Options) -> TrustCount | None:
+def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount | None:
     """What `Trust.SCIP` comes to in a repository that is built; None where a model does not write, or of all code."""
-    if not options.llm.enabled or options.llm.trust is Trust.OFF:
+    if not settings.llm.enabled or settings.llm.trust is Trust.OFF:
         return None
     edges = tables.read_or_empty("edges", key, columns=list(OF_TRUST))
     gates = tables.read_or_empty("documents", key, columns=["gate"]).column("gate").to_pylist()
@@ -162,7 +163,7 @@ def count_trust(tables: TableStore, key: str, options: Options) -> TrustCount | 
 
 def trusted_ids(workspace: Workspace, outline: DocumentTree) -> Collection[str] | None:
     """The symbols at an edge of a SCIP index, and all that holds one of them; None: everything."""
-    if workspace.options.llm.trust is Trust.OFF:
+    if workspace.settings.llm.trust is Trust.OFF:
         return None
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", *OF_TRUST])
     sure = edges.filter(is_trusted(edges))

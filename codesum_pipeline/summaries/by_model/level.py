@@ -33,8 +33,8 @@ from codesum_pipeline.model.documents import (
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.guard import FailureGuard, in_halves
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline.model.options import BackendName
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
@@ -108,9 +108,8 @@ class ModelLevel:
         # Read here, not off the plan: an index that comes or goes changes nothing else that a level is made from.
         self._trusted = trusted_ids(workspace, outline)
         self._gates = dict(self.planned)
-        self._can_ask = setup.options.backend is not BackendName.NOOP and (
-            setup.options.asks_nobody
-            or (setup.options.max_summaries_per_run > 0 and not workspace.options.scan.offline)
+        self._can_ask = setup.llm.backend is not BackendName.NOOP and (
+            setup.llm.asks_nobody or (setup.llm.max_summaries_per_run > 0 and not workspace.settings.offline)
         )
         self._waiting = above_what_is_left(workspace, setup, outline, level) if self._can_ask else set[str]()
         self._outcomes: list[TaskOutcome] = []
@@ -243,7 +242,7 @@ class ModelLevel:
             # Not the step's own store: what was paid is no output that a step is reused by.
             ledger.compact(TableStore(workspace.tables.root), workspace.key)
         # That nobody answers was chosen.
-        has_backend = self._setup.options.backend is not BackendName.NOOP
+        has_backend = self._setup.llm.backend is not BackendName.NOOP
         if failed and not written and not self._found and not self._was_over and is_news and has_backend:
             self._note_outage(failed, rows)
         else:
@@ -264,7 +263,7 @@ class ModelLevel:
     def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
         id_, kind = min(failed.items())
         said = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
-        model = self._setup.options.model
+        model = self._setup.llm.model
         because = f"none of {len(failed)} {self._level} texts could be had of {model}: {said}"
         note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
 
@@ -291,24 +290,24 @@ class ModelLevel:
                     gate, failure = over
                     return outcomes + [TaskOutcome(job.id, None, gate=gate, failure=failure) for job in jobs]
                 caps = caps_left(ledger, self._workspace)
-                if not caps.documents_left and not self._setup.options.asks_nobody:
+                if not caps.documents_left and not self._setup.llm.asks_nobody:
                     return outcomes + [TaskOutcome(job.id, None, gate=Gate.CAP) for job in jobs]
-                some = len(jobs) if self._setup.options.asks_nobody else caps.documents_left + _MORE_AT_A_TIME
+                some = len(jobs) if self._setup.llm.asks_nobody else caps.documents_left + _MORE_AT_A_TIME
                 outcomes += self._ask_some(jobs[:some], ledger, caps, progress)
             jobs = jobs[some:]
         return outcomes
 
     def _ask_some(self, jobs: Sequence[Job], ledger: Ledger, caps: Caps, progress: Progress) -> list[TaskOutcome]:
-        options = self._setup.options
+        llm = self._setup.llm
         tasks, untold = self._tasks(jobs)
         return untold + write_all(
             tasks,
-            new_backend=lambda: build_backend(options, self._setup.templates),
+            new_backend=lambda: build_backend(llm, self._setup.templates),
             ledger=ledger,
             cache=self._cache,
             caps=caps,
-            price_of=lambda model: price_of(model, options),
-            options=options,
+            price_of=lambda model: price_of(model, llm),
+            settings=llm,
             accepts=self._accepts,
             progress=progress,
         )
@@ -368,19 +367,19 @@ class ModelLevel:
         )
 
     def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
-        if self._setup.options.backend is BackendName.RECORD:
+        if self._setup.llm.backend is BackendName.RECORD:
             return False
         if leaked_names([said_in(kept.text)], task.shown.hidden_names, task.shown.own_names):
             return False
         if task.context is None or kept.context is None:
             return task.context is None
-        return not changed_by(kept.context, task.context, self._workspace.options.graph)
+        return not changed_by(kept.context, task.context, self._workspace.settings)
 
     def _row(
         self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float
     ) -> TextRow:
         by_model = ByModel(
-            model=model or self._setup.options.model,
+            model=model or self._setup.llm.model,
             prompt_version=self._setup.templates[self._level].digest,
             parameters=self._setup.parameters,
             written_with=context,

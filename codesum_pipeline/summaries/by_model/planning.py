@@ -118,7 +118,7 @@ class ModelPlanner:
         self._trusted = trusted_ids(workspace, outline)
         self._importance = importance_of(workspace, outline)
         self._contexts = Contexts(workspace)
-        self._tests = TestCode(workspace, outline) if not setup.options.tests else ()
+        self._tests = TestCode(workspace, outline) if not setup.llm.tests else ()
         self._callers: dict[tuple[Level, str], CallCandidate] = {}
         self._room: set[Hashable] | None = None
         self._waiting: set[Hashable] = set()
@@ -210,14 +210,14 @@ class ModelPlanner:
 
     def close(self, existing: int) -> None:
         """Share out what the caps leave; from here on only what has room is asked for. So many texts exist."""
-        options = self._setup.options
+        llm = self._setup.llm
         self._room = within_caps(
-            self._callers.values(), most=options.max_summaries_per_run, most_usd=options.max_cost_usd_per_run
+            self._callers.values(), most=llm.max_summaries_per_run, most_usd=llm.max_cost_usd_per_run
         )
         chosen = [caller for name, caller in self._callers.items() if name in self._room]
         left = (caller for name, caller in self._callers.items() if name not in self._room)
         self._waiting = {above for caller in left for above in caller.above}
-        held = needs_confirmation(chosen, existing, options.max_rewrite_fraction)
+        held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
         self._is_held = held and not self._workspace.is_confirmed
         self._tallies = {level: _Tally() for level in Level}
 
@@ -271,15 +271,15 @@ class ModelPlanner:
         layer: int = 0,
     ) -> Gate | None:
         name = (level, id_)
-        options = self._setup.options
+        llm = self._setup.llm
         is_left_out_test = not has_text and id_ in self._tests
-        is_left_to_author = not has_text and is_documented and not options.documented
+        is_left_to_author = not has_text and is_documented and not llm.documented
         # A recording's answers are no calls; which requests it holds is seen when they are made.
-        has_text = has_text or options.asks_nobody
+        has_text = has_text or llm.asks_nobody
         gate = gate_of(
             GateInput(
                 is_placeholder=False,
-                is_offline=self._workspace.options.scan.offline,
+                is_offline=self._workspace.settings.offline,
                 is_enabled=True,
                 is_trusted=self.is_trusted(id_),
                 is_left_out_test=is_left_out_test,

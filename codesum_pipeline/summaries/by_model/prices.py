@@ -11,7 +11,7 @@ from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.tokens import predict_tokens
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
-from codesum_pipeline.model.options import Options
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 
@@ -36,9 +36,9 @@ class Estimator:
     def __init__(self, setup: ModelSetup, level: Level) -> None:
         template = setup.templates[level]
         self.price = setup.price
-        self._written = min(_ANSWER_TOKENS[level], setup.options.max_tokens)
+        self._written = min(_ANSWER_TOKENS[level], setup.llm.max_tokens)
         self._most = setup.max_prompt_chars
-        self._at_once = setup.options.concurrency
+        self._at_once = setup.llm.concurrency
         self._always = predict_tokens(template.system, answer_tool(level).schema_bytes.decode())
 
     def of_prompt(self, prompt: str) -> Estimate:
@@ -142,52 +142,52 @@ def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
     return found
 
 
-def spared_by_cache(options: Options, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
+def spared_by_cache(settings: Settings, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
     """What the provider's prompt cache takes off all levels' prices: of what is asked for, of what is stopped."""
-    setup = ModelSetup(options.llm, options.graph.policy, templates_of(options.llm))
+    setup = ModelSetup(settings, templates_of(settings))
     spared = [found.spared_usd(Estimator(setup, level)) for level, found in levels.items()]
     return sum(asked for asked, _ in spared), sum(stopped for _, stopped in spared)
 
 
-def ways_on(key: str, options: Options, priced: PlanPrice) -> list[str]:
+def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that keeps something from being asked for, what would let it pass; the first that answers first."""
-    return [way(key, options, priced) for gate, way in _WAYS.items() if gate in priced.stopped]
+    return [way(key, settings, priced) for gate, way in _WAYS.items() if gate in priced.stopped]
 
 
-def held_back(tables: TableStore, key: str, options: Options) -> str | None:
+def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
     """What of the plan that stands waits to be confirmed, and its price; None where nothing does."""
-    if not options.llm.enabled:
+    if not settings.llm.enabled:
         return None
     priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))
-    return _confirm(key, options, priced) if Gate.CONFIRM in priced.stopped else None
+    return _confirm(key, settings, priced) if Gate.CONFIRM in priced.stopped else None
 
 
-def _offline(key: str, options: Options, priced: PlanPrice) -> str:
+def _offline(key: str, settings: Settings, priced: PlanPrice) -> str:
     return f"offline = true keeps {_so_much(priced.stopped[Gate.OFFLINE])} from being asked for"
 
 
-def _trust(key: str, options: Options, priced: PlanPrice) -> str:
+def _trust(key: str, settings: Settings, priced: PlanPrice) -> str:
     return (
-        f"llm.trust = {options.llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and "
+        f"llm.trust = {settings.llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and "
         f"{_so_much(priced.stopped[Gate.TRUST])} wait: no edge that a compiler's index confirms touches them"
     )
 
 
-def _tests(key: str, options: Options, priced: PlanPrice) -> str:
+def _tests(key: str, settings: Settings, priced: PlanPrice) -> str:
     return (
         f"llm.tests = false leaves out test code: {_so_much(priced.stopped[Gate.TESTS])}. llm.tests = true asks for it"
     )
 
 
-def _documented(key: str, options: Options, priced: PlanPrice) -> str:
+def _documented(key: str, settings: Settings, priced: PlanPrice) -> str:
     return (
         f"llm.documented = false leaves {_so_much(priced.stopped[Gate.DOCUMENTED])} to their authors' words: "
         "llm.documented = true asks for them"
     )
 
 
-def _cap(key: str, options: Options, priced: PlanPrice) -> str:
-    llm, stopped = options.llm, priced.stopped[Gate.CAP]
+def _cap(key: str, settings: Settings, priced: PlanPrice) -> str:
+    llm, stopped = settings.llm, priced.stopped[Gate.CAP]
     if not llm.max_summaries_per_run:
         return (
             f"llm.max_summaries_per_run = 0 asks for nothing: it would be {_so_much(stopped)}. Set it to a number, and "
@@ -200,10 +200,10 @@ def _cap(key: str, options: Options, priced: PlanPrice) -> str:
     )
 
 
-def _confirm(key: str, options: Options, priced: PlanPrice) -> str:
+def _confirm(key: str, settings: Settings, priced: PlanPrice) -> str:
     return (
         f"held: {_so_much(priced.stopped[Gate.CONFIRM])}, since the model would write more than "
-        f"{options.llm.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms"
+        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms"
     )
 
 

@@ -34,11 +34,11 @@ def prompt_of(workspace: Workspace, id_: str, level: Level) -> AskedPrompt:
     Raises `ConfigurationError` for a document about which no model is asked, and
     `RetryLater` where a build that did not end has left the tables without what is shown.
     """
-    options = workspace.options.llm
+    settings = workspace.settings
     outline = read_outline(workspace)
     if outline.levels.get(id_) is not level:
         raise _unfinished(workspace, f"{id_!r} is published, and not in the tables as they are now")
-    prompter = Prompter(templates_of(options)[level], prompt_chars(options))
+    prompter = Prompter(templates_of(settings)[level], prompt_chars(settings.llm))
     if level is Level.FUNCTION:
         prompt = _of_function(workspace, prompter, id_)
     else:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.budgets import prompt_chars
@@ -17,7 +16,9 @@ from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level, TextContext, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.options import GraphPolicy, LlmOptions
+from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.settings.stages import GraphPolicy
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import hash_of_shown
 from codesum_pipeline.summaries.decide import RequiredDocument
@@ -25,41 +26,44 @@ from codesum_pipeline.summaries.decide import RequiredDocument
 
 @dataclass(frozen=True)
 class ModelSetup:
-    """A build with a model, as its options and the templates on disk say."""
+    """A build with a model, as its settings and the templates on disk say."""
 
-    options: LlmOptions
-    graph_policy: GraphPolicy
+    settings: Settings
     templates: Mapping[Level, ResolvedTemplate]
 
     @classmethod
     def of(cls, workspace: Workspace) -> "ModelSetup | None":
         """None where no model writes."""
-        options = workspace.options.llm
-        return cls(options, workspace.options.graph.policy, templates_of(options)) if options.enabled else None
+        settings = workspace.settings
+        return cls(settings, templates_of(settings)) if settings.llm.enabled else None
+
+    @property
+    def llm(self) -> LlmSettings:
+        return self.settings.llm
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models whose texts stand: the first, and those that are asked where it fails."""
-        return (self.options.model, *self.options.fallback_models)
+        return (self.llm.model, *self.llm.fallback_models)
 
     @cached_property
     def price(self) -> Price:
         """Of the first model; raises `ConfigurationError` where nobody says one. A recording costs nothing."""
-        if self.options.asks_nobody:
+        if self.llm.asks_nobody:
             return Price(0.0, 0.0, 0.0, 0.0)
-        return price_of(self.options.model, self.options)
+        return price_of(self.llm.model, self.llm)
 
     @cached_property
     def max_prompt_chars(self) -> int:
         """How long a prompt may be: a number, so that a setting that says the same changes nothing."""
-        return prompt_chars(self.options)
+        return prompt_chars(self.llm)
 
     @cached_property
     def parameters(self) -> str:
         """A hash of what an answer depends on besides words, template and model."""
-        options = self.options
-        form = form_of(options, options.model)
-        return hash_of([0.0, options.max_tokens, form, self.max_prompt_chars, options.max_attempts, MASKING_VERSION])
+        llm = self.llm
+        form = form_of(llm, llm.model)
+        return hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
 
     def writer(self, level: Level) -> str:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""
@@ -67,21 +71,21 @@ class ModelSetup:
 
     def keys(self, wanted: RequiredDocument, level: Level, context: TextContext | None) -> tuple[str, str]:
         """Under which a text is kept: with the document's id, and without it."""
-        body = [wanted.summary_hash, level, self.options.model, self.parameters, self.options.language]
-        if self.graph_policy is GraphPolicy.STRICT and context is not None:
+        body = [wanted.summary_hash, level, self.llm.model, self.parameters, self.llm.language]
+        if self.settings.graph_policy is GraphPolicy.STRICT and context is not None:
             body.append(hash_of_shown(context))
         return hash_of([wanted.id, body]), hash_of(body)
 
     def cache(self, workspace: Workspace) -> AnswerCache:
         bucket = workspace.layout.bucket
         shared = SharedTexts(bucket.objects()) if bucket else None
-        return AnswerCache(Path(self.options.cache_folder), now=workspace.now, shared=shared)
+        return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
 
 
-def templates_of(options: LlmOptions) -> dict[Level, ResolvedTemplate]:
+def templates_of(settings: Settings) -> dict[Level, ResolvedTemplate]:
     """The templates of all levels as they are now; raises `ConfigurationError` where one cannot be used."""
-    folder, most = Path(options.prompts_folder) if options.prompts_folder else None, prompt_chars(options)
-    return fitting_templates(folder, Level, language=options.language, max_prompt_chars=most)
+    llm = settings.llm
+    return fitting_templates(settings.prompts_dir, Level, language=llm.language, max_prompt_chars=prompt_chars(llm))
 
 
 def writer_of(template: ResolvedTemplate) -> str:

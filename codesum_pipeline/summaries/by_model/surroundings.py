@@ -116,7 +116,7 @@ class FunctionSurroundings:
     @cached_property
     def _unsent(self) -> frozenset[str]:
         """Files and single definitions of which no code is sent: tests, unless the settings say so."""
-        if self._workspace.options.llm.tests:
+        if self._workspace.settings.llm.tests:
             return frozenset()
         return read_tests(self._workspace.tables, self._workspace.key)
 

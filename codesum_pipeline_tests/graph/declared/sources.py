@@ -7,8 +7,9 @@ from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import EdgeKind
-from codesum_pipeline.model.options import GraphOptions, HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.settings.stages import ContextSettings
 from codesum_pipeline.source.languages import language_of_path
 
 Edges = dict[tuple[str, str], str]
@@ -24,7 +25,7 @@ def graph_of(sources: Mapping[str, str]) -> Graph:
         symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
         read = parsed.facts
         facts.append({"file_path": path, "language": language, "exports": read.exports, "references": read.references})
-    graph = make_graph(files, symbols, load_files(facts), root=".", options=GraphOptions())
+    graph = make_graph(files, symbols, load_files(facts), root=".", settings=ContextSettings())
     assert graph.failures == ()
     return graph
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from codesum_pipeline.graph.declared.interfaces import interface_of
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline_tests.graph.declared.sources import calls_of
 

@@ -7,8 +7,8 @@ from codesum_pipeline.graph.build import make_graph
 from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.settings.stages import ContextSettings
 
 
 def facts(path: str, package: str, functions: list[str], imports: list[Any], calls: list[Any]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_modules_are_found_by_their_names() -> None:
         for symbol in json.loads(row["references"])["symbols"]
     ]
 
-    edges = make_graph(files, symbols, load_files(rows), root=".", options=GraphOptions()).edges
+    edges = make_graph(files, symbols, load_files(rows), root=".", settings=ContextSettings()).edges
 
     assert {(edge.kind.value, edge.src_id, edge.dst, edge.is_external) for edge in edges} == {
         ("import", "app/Main.hs", "src/Data/Shop.hs", False),

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from codesum_pipeline.languages.registry import declarations
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import PARSERS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Fact, Import
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline_tests.parsing.languages.bash_case import SOURCE

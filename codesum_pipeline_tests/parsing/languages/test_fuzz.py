@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing import canonical, definitions, parsers
 from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file

@@ -3,11 +3,11 @@
 import pytest
 
 from codesum_pipeline.model.documents import ContextNeighbour, TextContext
-from codesum_pipeline.model.options import GraphOptions, GraphPolicy
+from codesum_pipeline.settings.stages import ContextSettings, GraphPolicy
 from codesum_pipeline.summaries.by_model.contexts import changed_by, names_of_neighbours
 
-THRESHOLD = GraphOptions()
-STRICT = GraphOptions(policy=GraphPolicy.STRICT)
+THRESHOLD = ContextSettings()
+STRICT = ContextSettings(graph_policy=GraphPolicy.STRICT)
 
 
 def around(*callers: str, across: tuple[str, ...] = (), more: int = 0) -> TextContext:

@@ -105,7 +105,7 @@ def test_a_plan_prices_the_documented_and_the_undocumented_apart(tmp_path: Path)
     with shop(tmp_path, FILES) as found:
         workspace = built(found, documented=False, tests=False, max_summaries_per_run=0)
         priced = price_all(workspace.tables.read_rows("plan", "shop", PlanRow))
-        said = "\n".join(ways_on("shop", workspace.options, priced))
+        said = "\n".join(ways_on("shop", workspace.settings, priced))
 
     assert priced.documented.calls == len(DOCUMENTED | {"tests/test_a.py::test_told"})
     assert priced.undocumented.calls == len(UNDOCUMENTED | TESTS) - 1

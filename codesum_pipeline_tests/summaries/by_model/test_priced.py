@@ -7,12 +7,13 @@ import pytest
 
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
-from codesum_pipeline.model.options import GraphPolicy, LlmOptions, ModelPrice, Options, ScanOptions, Trust
+from codesum_pipeline.settings.llm import ModelPrice, Trust
 from codesum_pipeline.summaries.by_model.prices import Estimator, PlanPrice, price_all, price_levels, ways_on
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 
@@ -73,24 +74,30 @@ def test_what_passes_trust_counts_whatever_else_stops_it() -> None:
     ],
 )  # fmt: skip
 def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], said: str) -> None:
-    options = Options(scan=ScanOptions(offline=gate is Gate.OFFLINE), llm=LlmOptions(enabled=True, **llm))
+    settings = changed(DEFAULTS, offline=gate is Gate.OFFLINE, llm={"enabled": True, **llm})
 
-    (way,) = ways_on("shop", options, price_all([row("a", gate=gate)]))
+    (way,) = ways_on("shop", settings, price_all([row("a", gate=gate)]))
 
     assert said in way
 
 
 def spared_of_calls(price: ModelPrice | None, *calls: int, model: str = "some/model") -> list[float]:
     """What the cache takes off the price of so many calls, two at once, in prices of as many prompts' beginnings."""
-    options = LlmOptions(enabled=True, model=model, concurrency=2, prices=(price,) if price else ())
-    estimator = Estimator(ModelSetup(options, GraphPolicy.THRESHOLD, templates_of(options)), Level.FUNCTION)
+    prices = (price,) if price else ()
+    settings = changed(DEFAULTS, llm={"enabled": True, "model": model, "concurrency": 2, "prices": prices})
+    estimator = Estimator(ModelSetup(settings, templates_of(settings)), Level.FUNCTION)
     beginning = estimator.of_prompt("").input_tokens * estimator.price.input
     return [round(estimator.spared_usd(number) / beginning, 6) for number in calls]
 
 
 def test_the_providers_cache_spares_what_all_prompts_share_but_not_to_the_first_ones() -> None:
-    assert spared_of_calls(ModelPrice("some/model", 1.0, 4.0, cached_input=0.1), 0, 2, 3, 10) == [0, 0, 0.9, 7.2]
-    assert spared_of_calls(ModelPrice("some/model", 1.0, 4.0), 10) == [0]
+    assert spared_of_calls(ModelPrice(model="some/model", input=1.0, output=4.0, cached_input=0.1), 0, 2, 3, 10) == [
+        0,
+        0,
+        0.9,
+        7.2,
+    ]
+    assert spared_of_calls(ModelPrice(model="some/model", input=1.0, output=4.0), 10) == [0]
     # Anthropic's price list: a quarter more for having it kept, a tenth for reading it.
     assert spared_of_calls(None, 2, 10, model="anthropic/claude-haiku-4-5") == [-0.5, 6.7]
 

@@ -109,7 +109,7 @@ def test_a_plan_says_what_passes_and_what_waits_each_with_its_price(till: Shop) 
     values = report_values(report)
     assert (values["predicted_calls"], values["waiting_for_trust"]) == (len(TOUCHED), len(WAITING))
     assert values["waiting_for_trust_usd"] == pytest.approx(found.stopped[Gate.TRUST].usd, abs=1e-6)
-    (way,) = ways_on("shop", workspace.options, found)
+    (way,) = ways_on("shop", workspace.settings, found)
     assert "lets 11 texts, about " in way and " pass, and 3 texts, about " in way
 
 
@@ -136,13 +136,13 @@ def test_after_a_build_it_is_known_what_passed_and_what_waits(till: Shop) -> Non
     built(till)
     workspace = till.workspace(llm=TRUST)
 
-    found = count_trust(workspace.tables, "shop", workspace.options)
+    found = count_trust(workspace.tables, "shop", workspace.settings)
 
     assert found is not None
     assert (found.passing, found.waiting.calls) == (len(TOUCHED), len(WAITING))
     assert found.edges and found.waiting.usd > 0
     off = till.workspace()
-    assert count_trust(off.tables, "shop", off.options) is None
+    assert count_trust(off.tables, "shop", off.settings) is None
 
 
 WALLET = """class Wallet:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.model.options import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.source.languages import language_of_path
@@ -112,7 +112,7 @@ TYPESCRIPT = """
  * Reads the rows of a file.
  *
  * @param path - Where the file lies
- * @param {Options} options.depth How deep
+ * @param {Options} settings.depth How deep
  * @returns The rows in file order
  * @throws {RangeError} if the file ends early
  * @example
@@ -173,7 +173,7 @@ PHP = """<?php
  *
  * @return Response the answer
  */
-function send($uri, array $options = []) { return $this->client->request($uri); }
+function send($uri, array $settings = []) { return $this->client->request($uri); }
 """
 SOURCES = {"store.go": GO, "rows.ts": TYPESCRIPT, "Queue.java": JAVA, "Policy.cs": C_SHARP, "send.swift": SWIFT}
 SOURCES |= {"row.rs": RUST, "send.php": PHP}
@@ -385,7 +385,7 @@ def summary_in(path: str, source: str, name: str) -> str:
             "Returns true or false. Calls work.", id="a guard of a type",
         ),
         pytest.param(
-            "a.ts", "function draw({ shape, error: broken }: Options, [first]: number[]) { paint() }", "draw",
+            "a.ts", "function draw({ shape, error: broken }: Settings, [first]: number[]) { paint() }", "draw",
             "Takes shape, error, first. Calls paint.", id="patterns of JavaScript",
         ),
         pytest.param(

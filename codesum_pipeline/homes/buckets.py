@@ -3,17 +3,18 @@
 The bucket holds the record, so a copy may be deleted whenever no program uses it.
 """
 
+import hashlib
 import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from codesum_pipeline.homes.own import check_may_be_own
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings.buckets import cache_folder
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.settings.own_homes import check_may_be_own
 
+_HASH_CHARS = 16
 _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = 0o022
 # A process that asks again and again looks at the bucket's own files no oftener.
@@ -25,6 +26,28 @@ _OF_BOTH = (
     "repos.yaml", "codesum.toml", "intents.yaml", "prompts", "cache", "dagster", "ask.sqlite",
     "digests.sqlite",
 )  # fmt: skip
+
+
+def bucket_of(address: str) -> str | None:
+    """The URL of the bucket that a home's address names, without a slash at its end; None for a path."""
+    return address.rstrip("/") if "://" in address else None
+
+
+def cache_folder(bucket: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """Where this worker keeps what it uses of a bucket: `codesum/homes/<hash of the URL>` in the user's cache folder.
+
+    Raises `ConfigurationError` where the user has no folder for it.
+    """
+    chosen = Path(environ.get("XDG_CACHE_HOME", ""))
+    name = hashlib.sha256(bucket.encode()).hexdigest()[:_HASH_CHARS]
+    if chosen.is_absolute():
+        return chosen / "codesum" / "homes" / name
+    try:
+        return Path.home() / ".cache" / "codesum" / "homes" / name
+    except RuntimeError as error:
+        raise ConfigurationError(
+            f"there is no folder for this worker's copy of {bucket}: set HOME or XDG_CACHE_HOME"
+        ) from error
 
 
 def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: bool = False) -> Path:

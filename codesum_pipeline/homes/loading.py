@@ -9,17 +9,18 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
+from codesum_pipeline.homes.buckets import bucket_of, open_copy
+from codesum_pipeline.homes.own import check_is_own
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings.bucket_homes import open_copy
-from codesum_pipeline.settings.buckets import bucket_of
-from codesum_pipeline.settings.models import SETTABLE_BY_RUN, Settings
-from codesum_pipeline.settings.own_homes import check_is_own
+from codesum_pipeline.settings.marks import BY_RUN, group_of
+from codesum_pipeline.settings.models import Settings
 
 ENV_PREFIX = "CODESUM_"
 SETTINGS_FILE = "codesum.toml"
@@ -67,7 +68,7 @@ def load_settings(
         ("the command line", given),
         ("the run config", run or {}),
     ):
-        _check_keys(values, Settings, source=source, prefix="")
+        _check_keys(values, source=source)
         if "bucket" in values:
             raise ConfigurationError(f"{source}: 'bucket' is not to be set: name the bucket's URL as the home")
         _merge(merged, values)
@@ -139,12 +140,14 @@ def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _is_text(path: Sequence[str]) -> bool:
     """Whether a setting takes a text, which may begin with any sign; so does what lies inside a table of names."""
-    model: Any = Settings
+    model: type[BaseModel] | None = Settings
+    field = None
     for part in path:
-        if not (isinstance(model, type) and issubclass(model, BaseModel)) or part not in model.model_fields:
+        if model is None or part not in model.model_fields:
             return True
-        model = model.model_fields[part].annotation
-    return model in (str, Path, str | None, Path | None)
+        field = model.model_fields[part]
+        model = group_of(field)
+    return field is not None and field.annotation in (str, Path, str | None, Path | None)
 
 
 def _from_text(name: str, text: str) -> Any:
@@ -169,34 +172,37 @@ def _from_toml(text: str) -> Any:
         return None
 
 
-def _check_keys(values: Mapping[str, Any], model: type[BaseModel], *, source: str, prefix: str) -> None:
-    known = model.model_fields
-    for key, value in values.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, list(known), n=1, cutoff=0.0)
-            hint = f"; the nearest known key is {prefix + near[0]!r}" if near else ""
-            raise ConfigurationError(f"{source}: unknown setting {prefix + key!r}{hint}")
-        nested = known[key].annotation
-        if isinstance(nested, type) and issubclass(nested, BaseModel) and isinstance(value, Mapping):
-            _check_keys(value, nested, source=source, prefix=f"{prefix}{key}.")
+def check_is_settable_by_run(values: Mapping[str, Any]) -> None:
+    """Raises `ConfigurationError` for a setting that a run's config must not say: all that have no mark for it."""
+    for key, field, _ in _fields_of(values):
+        if field and BY_RUN not in field.metadata:
+            raise ConfigurationError(
+                f"setting {key!r} cannot be set by the config of a run: set it in {SETTINGS_FILE} in the home, or by "
+                f"{_variable(key)} where Dagster is started"
+            )
 
 
-def check_is_settable_by_run(values: Mapping[str, Any], model: type[BaseModel] = Settings, *, prefix: str = "") -> None:
-    """Raises `ConfigurationError` for a setting that a run's config must not say.
+def _check_keys(values: Mapping[str, Any], *, source: str) -> None:
+    for key, field, known in _fields_of(values):
+        if field is None:
+            (near,) = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+            raise ConfigurationError(f"{source}: unknown setting {key!r}; the nearest known key is {near!r}")
 
-    Those that it may are marked, so that a new one is refused.
-    """
+
+def _fields_of(
+    values: Mapping[str, Any], model: type[BaseModel] = Settings, prefix: str = ""
+) -> Iterator[tuple[str, FieldInfo | None, list[str]]]:
+    """Each key that is given, with its field if there is one, and the keys that it could be."""
     for key, value in values.items():
         field = model.model_fields.get(key)
-        nested = field.annotation if field else None
-        if isinstance(nested, type) and issubclass(nested, BaseModel) and isinstance(value, Mapping):
-            check_is_settable_by_run(value, nested, prefix=f"{prefix}{key}.")
-        elif field and field.json_schema_extra != SETTABLE_BY_RUN:
-            name = prefix + key
-            raise ConfigurationError(
-                f"setting {name!r} cannot be set by the config of a run: set it in {SETTINGS_FILE} in the home, or by "
-                f"{ENV_PREFIX}{name.upper().replace('.', '__')} where Dagster is started"
-            )
+        if (group := group_of(field)) and isinstance(value, Mapping):
+            yield from _fields_of(value, group, f"{prefix}{key}.")
+        else:
+            yield prefix + key, field, [prefix + known for known in model.model_fields]
+
+
+def _variable(key: str) -> str:
+    return f"{ENV_PREFIX}{key.upper().replace('.', '__')}"
 
 
 def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
@@ -215,6 +221,5 @@ def _explain(error: ValidationError, file: Path) -> str:
     # What is no address may be the key that somebody put there.
     may_be_secret = key.endswith("api_base") or key.startswith("delivery.channels")
     value = "" if may_be_secret else f" = {first['input']!r}"
-    variable = f"{ENV_PREFIX}{key.upper().replace('.', '__')}"
-    hint = f": a list or table, in {variable} as JSON" if first["type"] in _NO_TEXT else ""
-    return f"setting {key!r}{value}: {first['msg']}{hint} (set in {file}, by {variable} or by a flag)"
+    hint = f": a list or table, in {_variable(key)} as JSON" if first["type"] in _NO_TEXT else ""
+    return f"setting {key!r}{value}: {first['msg']}{hint} (set in {file}, by {_variable(key)} or by a flag)"

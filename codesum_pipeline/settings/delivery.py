@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.marks import SettingsGroup
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?")
@@ -23,16 +24,14 @@ _SECRET_KEYS = re.compile(r"pass|secret|token|key", re.IGNORECASE)
 WebHost = Literal["github", "gitlab", "gitea", "bitbucket"]
 
 
-class _ChannelOptions(BaseModel):
+class _ChannelSettings(SettingsGroup):
     """What all channels have."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     # How far the channel keeps what is sent twice apart, in words for the operator.
     promise: ClassVar[str]
-    secret_env: str = Field("", description="The environment variable that holds the channel's secret.")
-    secret_file: Path | None = Field(None, description="The file that holds it instead, relative to the home.")
-    timeout_s: float = Field(30.0, gt=0, le=600, description="How long one attempt may take.")
+    secret_env: str = Field(default="", description="The environment variable that holds the channel's secret.")
+    secret_file: Path | None = Field(default=None, description="The file that holds it instead, relative to the home.")
+    timeout_s: float = Field(default=30.0, gt=0, le=600, description="How long one attempt may take.")
 
     @model_validator(mode="before")
     @classmethod
@@ -79,24 +78,24 @@ class _ChannelOptions(BaseModel):
         return found.strip()
 
 
-class EmailOptions(_ChannelOptions):
+class EmailSettings(_ChannelSettings):
     """Mail through an SMTP server."""
 
     promise: ClassVar[str] = "once; a repeat after a lost answer has the same Message-ID"
     kind: Literal["email"] = Field(description="`email`.")
     host: str = Field(min_length=1, max_length=253, description="The SMTP server.")
-    port: int = Field(587, ge=1, le=65535, description="Its port.")
+    port: int = Field(default=587, ge=1, le=65535, description="Its port.")
     security: Literal["starttls", "tls", "none"] = Field(
-        "starttls",
+        default="starttls",
         description="starttls: the connection becomes encrypted before anything is sent; tls: it is from its start "
         "(port 465); none: only for a server on this machine.",
     )
     ca_file: Path | None = Field(
-        None,
+        default=None,
         description="Certificates that vouch for the server, relative to the home; default: those that the system or "
         "Python's `certifi` trusts.",
     )
-    user: str = Field("", description="Who logs in, with the secret as the password; empty: nobody does.")
+    user: str = Field(default="", description="Who logs in, with the secret as the password; empty: nobody does.")
     sender: str = Field(alias="from", description="Who the mail is from: `codesum <codesum@example.com>`.")
     to: tuple[str, ...] = Field(min_length=1, max_length=100, description="Who it is to, a list of addresses.")
 
@@ -122,19 +121,19 @@ class EmailOptions(_ChannelOptions):
         return self
 
 
-class WebhookOptions(_ChannelOptions):
+class WebhookChannelSettings(_ChannelSettings):
     """A POST of JSON, signed with the secret where there is one."""
 
     promise: ClassVar[str] = "once, where the receiver drops a webhook-id that it has seen"
     kind: Literal["webhook"] = Field(description="`webhook`.")
     url: str = Field(description="Where it is sent: http(s)://HOST/PATH, without a key or password.")
     ca_file: Path | None = Field(
-        None,
+        default=None,
         description="Certificates that vouch for the server, relative to the home; default: those that the system or "
         "Python's `certifi` trusts.",
     )
     allow_private: bool = Field(
-        False, description="Whether the address may be one of this machine or of a private network."
+        default=False, description="Whether the address may be one of this machine or of a private network."
     )
 
     @field_validator("url")
@@ -149,7 +148,7 @@ class WebhookOptions(_ChannelOptions):
         return url
 
 
-class ChatOptions(_ChannelOptions):
+class ChatSettings(_ChannelSettings):
     """A message to a chat. The secret is the address as Apprise writes it, since it holds the key."""
 
     promise: ClassVar[str] = "at least once: the service has no key to tell a repeat by"
@@ -164,30 +163,28 @@ class ChatOptions(_ChannelOptions):
         return self
 
 
-ChannelOptions = EmailOptions | WebhookOptions | ChatOptions
+ChannelSettings = EmailSettings | WebhookChannelSettings | ChatSettings
 
 
-class DeliveryOptions(BaseModel):
+class DeliverySettings(SettingsGroup):
     """How digests and notices reach people."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    channels: dict[str, Annotated[ChannelOptions, Field(discriminator="kind")]] = Field(
-        {}, description="Mail, webhooks and chats by name, a table each; see [delivery](delivery.md#channels)."
+    channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = Field(
+        default={}, description="Mail, webhooks and chats by name, a table each; see [delivery](delivery.md#channels)."
     )
     operator_channels: tuple[str, ...] = Field(
-        (), description="Channels that hear of what a person has to repair; empty: only the log does."
+        default=(), description="Channels that hear of what a person has to repair; empty: only the log does."
     )
     max_attempts: int = Field(
-        8, ge=1, le=50, description="How often one message is tried on one channel before it is given up."
+        default=8, ge=1, le=50, description="How often one message is tried on one channel before it is given up."
     )
     web_hosts: dict[str, WebHost] = Field(
-        {}, description="Your own git hosts and what they run, for links: github, gitlab, gitea or bitbucket."
+        default={}, description="Your own git hosts and what they run, for links: github, gitlab, gitea or bitbucket."
     )
 
     @field_validator("channels")
     @classmethod
-    def _have_names(cls, channels: dict[str, ChannelOptions]) -> dict[str, ChannelOptions]:
+    def _have_names(cls, channels: dict[str, ChannelSettings]) -> dict[str, ChannelSettings]:
         for name in channels:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"channel {name!r}: a name is up to 60 letters, digits, dots, dashes and underscores")
@@ -200,18 +197,18 @@ class DeliveryOptions(BaseModel):
                 raise ValueError(f"operator_channels: {problem}")
         return self
 
-    def channel(self, name: str) -> ChannelOptions:
+    def channel(self, name: str) -> ChannelSettings:
         """The channel of a name; raises `ConfigurationError`, which names the nearest one."""
         if problem := unknown_channel(name, self):
             raise ConfigurationError(problem)
         return self.channels[name]
 
 
-def unknown_channel(name: str, options: DeliveryOptions) -> str:
+def unknown_channel(name: str, settings: DeliverySettings) -> str:
     """Why there is no channel of this name; empty where there is one."""
-    if name in options.channels:
+    if name in settings.channels:
         return ""
-    near = difflib.get_close_matches(name, options.channels, n=1, cutoff=0.0)
+    near = difflib.get_close_matches(name, settings.channels, n=1, cutoff=0.0)
     hint = f"the nearest is {near[0]!r}" if near else "there is none at all"
     return f"no channel {name!r} in delivery.channels: {hint}"
 

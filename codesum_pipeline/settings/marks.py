@@ -1,0 +1,63 @@
+"""What a setting says of itself besides its type: marks, which stand in its `Annotated`.
+
+A setting has a `Shapes`, `LIMITS` or `NOTHING`, or is in a group that has one of them; without, it is an error of
+`marked_settings`, so that none is forgotten.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """An index depends on the setting: the fingerprint of a build has it in `part`, under `name` or else its own name.
+
+    With `by_model`, only texts by a language model depend on it.
+    """
+
+    part: str = ""
+    name: str = ""
+    by_model: bool = False
+
+
+class SettingMark(Enum):
+    """What else a setting can be."""
+
+    NOTHING = "no index depends on it"
+    LIMITS = "it limits how much a model writes in one build"
+    # Nothing that names a place, an address, a key or a model, sends more to one, or lets it cost more.
+    BY_RUN = "the config of a run may set it for that run"
+    BELOW_HOME = "a path that is relative to the home"
+
+
+NOTHING, LIMITS, BY_RUN, BELOW_HOME = SettingMark
+
+
+class SettingsGroup(BaseModel):
+    """Settings that stand together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def group_of(field: FieldInfo | None) -> type[BaseModel] | None:
+    """The model of a field that is a group of settings."""
+    kind = field.annotation if field else None
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def marked_settings(settings: BaseModel) -> Iterator[tuple[str, Shapes | SettingMark, Any]]:
+    """Each setting's name, mark and value, in the order of their declaration; a group with a mark is one of them."""
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        marks = [mark for mark in field.metadata if isinstance(mark, Shapes) or mark in (NOTHING, LIMITS)]
+        if marks:
+            yield name, marks[0], value
+        elif group_of(field):
+            yield from marked_settings(value)
+        else:
+            raise TypeError(f"{type(settings).__name__}.{name} has no mark that says whether it shapes an index")
