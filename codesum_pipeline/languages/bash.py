@@ -15,13 +15,12 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
-    DefinitionHead,
     Docs,
     Facts,
     ImportSyntax,
     Text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import defines, raw_text
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import SymbolType
 
@@ -109,11 +108,6 @@ def _is_zsh(path: str, source: bytes) -> bool:
     return name.endswith(".zsh") or name in _ZSH_FILES or _ZSH_SCRIPT.match(source[:256]) is not None
 
 
-def _function(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
-
-
 def _command(node: Node, text: Text) -> CallSyntax | None:
     """A command by its fixed name; what a `trap` calls is the command that it is given."""
     name = _unquoted(node.child_by_field_name("name"))
@@ -164,7 +158,7 @@ def _assigned(node: Node, text: Text) -> Iterator[str]:
 
 DECLARATION = Declaration(
     spec=SPEC,
-    definitions={"function_definition": _function},
+    definitions={"function_definition": defines(SymbolType.FUNCTION)},
     docs=Docs.ADJACENT,
     is_dialect=_is_zsh,
     facts=Facts(raising_calls=words("exit"), returning_calls=words("return")),

@@ -23,9 +23,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import field_reader, field_text, names_in, raw_text
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.xml_docs import plain_text
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -209,10 +208,6 @@ def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax(path, "*")
 
 
-def _namespace(node: Node, text: Text) -> str:
-    return field_text(node, "name", text)
-
-
 def _variables(node: Node, text: Text) -> Iterator[TypedName]:
     """Each variable of a declaration with its type, which is that of the new object for a `var`."""
     type_ = field_text(node, "type", text)
@@ -239,10 +234,6 @@ def _component(node: Node, text: Text) -> Iterator[str]:
     around = node.parent.parent if node.parent is not None else None
     if around is not None and around.type in TYPES:
         yield f"{field_text(node, 'name', text)}: {field_text(node, 'type', text)}"
-
-
-def _member(node: Node, text: Text) -> Iterator[str]:
-    yield field_text(node, "name", text)
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
@@ -293,7 +284,7 @@ DECLARATION = Declaration(
         fields={
             "field_declaration event_field_declaration": _fields,
             "property_declaration": _held_property,
-            "enum_member_declaration": _member,
+            "enum_member_declaration": names_in("name"),
             "parameter": _component,
         },
     ),
@@ -313,5 +304,5 @@ DECLARATION = Declaration(
     bases=_bases,
     modifiers=_modifiers,
     is_public=_is_public,
-    package={"namespace_declaration file_scoped_namespace_declaration": _namespace},
+    package={"namespace_declaration file_scoped_namespace_declaration": field_reader("name")},
 )

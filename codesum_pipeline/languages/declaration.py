@@ -6,7 +6,7 @@ is done once for all languages. A hook that finds nothing says so with None or
 nothing: it never raises on what does not parse.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
@@ -284,48 +284,3 @@ class Declaration:
             self.extensions, self.exports, self.listed, self.reexports, self.globals, self.blocks, self.hoisted,
         ).difference(self.spec.row_marks,
         )  # fmt: skip
-
-
-def field_text(node: Node, name: str, text: Text) -> Code:
-    """The canonical text of a node's field; empty without it."""
-    return text(node.child_by_field_name(name))
-
-
-def raw_text(node: Node | None) -> str:
-    """A node's own text with blanks as one; empty without it."""
-    return " ".join(node.text.decode("utf-8", "replace").split()) if node is not None and node.text else ""
-
-
-# A longer text is no name, member or call whose class could be told.
-MAX_VALUE = 300
-_NAMES = frozenset(
-    {"identifier", "simple_identifier", "variable_name", "name", "shorthand_property_identifier_pattern"}
-)
-
-
-def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
-    """A hook for nodes with a field for the name, or a list of names, and one for the value.
-
-    A node with the field `unless` says the type itself.
-    """
-
-    def read(node: Node, text: Text) -> Iterator[TypedName]:
-        if unless and node.child_by_field_name(unless) is not None:
-            return
-        left, right = node.child_by_field_name(name), node.child_by_field_name(value) if value else None
-        if left is None:
-            return
-        listed = [left] if left.type in _NAMES else [child for child in left.named_children if child.type in _NAMES]
-        is_list = right is not None and right.type.endswith("_list")
-        values: list[Node | None] = [*right.named_children] if right is not None and is_list else [right]
-        for number, variable in enumerate(listed):
-            # What is taken apart gives its first part as the call says it; the others are of classes unknown.
-            given = values[number] if number < len(values) else None
-            is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
-            yield TypedName(text(variable), text(given) if is_short and _is_first(left, number, values) else "")
-
-    return read
-
-
-def _is_first(left: Node, number: int, values: list[Node | None]) -> bool:
-    return left.type in _NAMES or (left.type.endswith("_list") and (number == 0 or len(values) > 1))

@@ -15,9 +15,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import field_text, hidden_by, raw_text
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -63,7 +62,6 @@ SPEC = LanguageSpec(
 
 _MODULES = words("defmodule defprotocol defimpl")
 _TESTS = words("test property")
-_PRIVATE = words("defp defmacrop defguardp")
 _CALLBACKS = words("callback macrocallback")
 # Attributes that say something about the definition after them.
 _PREAMBLES = words("doc spec impl deprecated since dialyzer compile tag decorate doc_since")
@@ -320,6 +318,6 @@ DECLARATION = Declaration(
     return_type=_return_type,
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: not _PRIVATE.intersection(modifiers),
+    is_public=hidden_by("defp defmacrop defguardp"),
     inner_doc=_inner_doc,
 )

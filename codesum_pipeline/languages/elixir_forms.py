@@ -6,7 +6,8 @@ from textwrap import dedent
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Text, raw_text
+from codesum_pipeline.languages.declaration import Text
+from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.spec import words
 
 DEFINERS = words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")

@@ -16,10 +16,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    first_values,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import defines, field_reader, field_text, first_values, names_in, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -71,11 +69,6 @@ SPEC = LanguageSpec(
 )
 
 
-def _function(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
-
-
 def _method(node: Node) -> DefinitionHead | None:
     """A method belongs to its receiver's type, wherever that is declared."""
     name = raw_text(node.child_by_field_name("name"))
@@ -102,11 +95,6 @@ def _type(node: Node) -> DefinitionHead | None:
     return DefinitionHead((name,), SymbolType.CLASS, body)
 
 
-def _interface_method(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION) if name else None
-
-
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     receiver = node.child_by_field_name("receiver")
     for declared in receiver.named_children if receiver else ():
@@ -117,10 +105,6 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
         kind = "var_positional" if declared.type == "variadic_parameter_declaration" else "positional"
         for name in declared.children_by_field_name("name"):
             yield Parameter(text(name), field_text(declared, "type", text), None, kind)
-
-
-def _return_type(node: Node, text: Text) -> str | None:
-    return field_text(node, "result", text) or None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -204,11 +188,6 @@ def _items(node: Node, text: Text) -> Iterator[TypedName]:
         yield TypedName(text(name), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
 
 
-def _globals(node: Node, text: Text) -> Iterator[str]:
-    for name in node.children_by_field_name("name"):
-        yield text(name)
-
-
 def _package(node: Node, text: Text) -> str:
     return text(node.named_children[0]) if node.named_children else ""
 
@@ -216,10 +195,10 @@ def _package(node: Node, text: Text) -> str:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "function_declaration": _function,
+        "function_declaration": defines(SymbolType.FUNCTION),
         "method_declaration": _method,
         "type_spec type_alias": _type,
-        "method_elem": _interface_method,
+        "method_elem": defines(SymbolType.FUNCTION),
     },
     docs=Docs.ADJACENT,
     blocks=words("""
@@ -248,9 +227,9 @@ DECLARATION = Declaration(
         "var_spec": first_values("name", "value", unless="type"),
     },
     parameters=_parameters,
-    return_type=_return_type,
+    return_type=field_reader("result"),
     bases=_bases,
     is_public=lambda name, modifiers: name[:1].isupper(),
     package={"package_clause": _package},
-    globals={"const_spec var_spec": _globals},
+    globals={"const_spec var_spec": names_in("name")},
 )

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import ImportSyntax, Text, field_text, raw_text
+from codesum_pipeline.languages.declaration import ImportSyntax, Text
+from codesum_pipeline.languages.hooks import field_text, raw_text
 from codesum_pipeline.languages.spec import words
 
 Read = Callable[[Node, Text], Iterable[ImportSyntax]]

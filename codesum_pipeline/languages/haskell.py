@@ -17,9 +17,8 @@ from codesum_pipeline.languages.declaration import (
     Facts,
     ImportSyntax,
     Text,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import field_reader, field_text, raw_text
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -374,7 +373,7 @@ DECLARATION = Declaration(
     # The lines after the first of a comment that the grammar takes for one.
     plain_doc=lambda said: _LINE_MARK.sub("", said),
     heading=words("header"),
-    package={"header": lambda node, text: field_text(node, "module", text)},
+    package={"header": field_reader("module")},
     exports={"export": _export},
     reexports={"exports": handed_on.exported_modules},
     listed={"exports": _listed},

@@ -25,9 +25,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import defines, field_reader, field_text, names_in, raw_text
 from codesum_pipeline.languages.javadoc import plain_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
@@ -76,21 +75,11 @@ SPEC = LanguageSpec(
 )
 
 
-def _type(node: Node) -> DefinitionHead | None:
-    return _defined(node, SymbolType.CLASS)
-
-
-def _method(node: Node) -> DefinitionHead | None:
-    return _defined(node, SymbolType.FUNCTION)
-
-
-def _defined(node: Node, type_: SymbolType) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), type_, node.child_by_field_name("body"), after_annotations(node)) if name else None
+_TYPE = defines(SymbolType.CLASS, after_annotations)
 
 
 def _constant_with_body(node: Node) -> DefinitionHead | None:
-    return _type(node) if node.child_by_field_name("body") is not None else None
+    return _TYPE(node) if node.child_by_field_name("body") is not None else None
 
 
 def _variable(node: Node) -> DefinitionHead | None:
@@ -149,10 +138,6 @@ def _declared_type(declaration: Node, declarator: Node, text: Text) -> str:
     """The type of one variable: `int a[]` is an `int[]`."""
     type_, dimensions = field_text(declaration, "type", text), field_text(declarator, "dimensions", text)
     return Code.of(type_ + dimensions, type_, dimensions)
-
-
-def _return_type(node: Node, text: Text) -> str | None:
-    return field_text(node, "type", text) or None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -256,10 +241,6 @@ def _component(node: Node, text: Text) -> Iterator[str]:
         yield from [f"{typed.name}: {typed.type}" for typed in _typed(node, text)]
 
 
-def _constant(node: Node, text: Text) -> Iterator[str]:
-    yield field_text(node, "name", text)
-
-
 def _typed_variables(node: Node, text: Text) -> Iterator[TypedName]:
     for name, type_, made in _variables(node, text):
         yield TypedName(name, made if type_ == "var" else type_)
@@ -301,11 +282,13 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "class_declaration interface_declaration": _type,
-        "enum_declaration record_declaration annotation_type_declaration": _type,
+        "class_declaration interface_declaration": _TYPE,
+        "enum_declaration record_declaration annotation_type_declaration": _TYPE,
         "enum_constant": _constant_with_body,
-        "method_declaration constructor_declaration": _method,
-        "compact_constructor_declaration annotation_type_element_declaration": _method,
+        "method_declaration constructor_declaration": defines(SymbolType.FUNCTION, after_annotations),
+        "compact_constructor_declaration annotation_type_element_declaration": defines(
+            SymbolType.FUNCTION, after_annotations
+        ),
         "variable_declarator": _variable,
     },
     docs=Docs.MARKED,
@@ -319,7 +302,7 @@ DECLARATION = Declaration(
         result=_result,
         fields={
             "field_declaration constant_declaration": _fields,
-            "enum_constant": _constant,
+            "enum_constant": names_in("name"),
             "formal_parameter spread_parameter": _component,
         },
     ),
@@ -338,7 +321,7 @@ DECLARATION = Declaration(
         "instanceof_expression": _typed_test,
     },
     parameters=_parameters,
-    return_type=_return_type,
+    return_type=field_reader("type"),
     bases=_bases,
     modifiers=_modifiers,
     is_public=lambda name, modifiers: "public" in modifiers or "protected" in modifiers,

@@ -23,9 +23,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text
 from codesum_pipeline.languages.kotlin_words import annotations, masked, unknown
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
@@ -80,13 +79,9 @@ SPEC = LanguageSpec(
 )
 
 
-def _child(node: Node | None, *types: str) -> Node | None:
-    return next((child for child in node.children if child.type in types), None) if node is not None else None
-
-
 def _type(node: Node) -> DefinitionHead | None:
     name = _name(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.CLASS, _child(node, *BODIES), after_annotations(node)) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, child_of(node, *BODIES), after_annotations(node)) if name else None
 
 
 def _name(node: Node | None) -> str:
@@ -95,26 +90,26 @@ def _name(node: Node | None) -> str:
 
 
 def _companion(node: Node) -> DefinitionHead | None:
-    return _type(node) or DefinitionHead((), None, _child(node, *BODIES))
+    return _type(node) or DefinitionHead((), None, child_of(node, *BODIES))
 
 
 def _entry_with_body(node: Node) -> DefinitionHead | None:
-    body = _child(node, "class_body")
-    return DefinitionHead((_name(_child(node, "identifier")),), SymbolType.CLASS, body) if body is not None else None
+    body = child_of(node, "class_body")
+    return DefinitionHead((_name(child_of(node, "identifier")),), SymbolType.CLASS, body) if body is not None else None
 
 
 def _function(node: Node) -> DefinitionHead | None:
     name = _name(node.child_by_field_name("name"))
     parts = (*_extended(node), name)
     return (
-        DefinitionHead(parts, SymbolType.FUNCTION, _child(node, "function_body"), after_annotations(node))
+        DefinitionHead(parts, SymbolType.FUNCTION, child_of(node, "function_body"), after_annotations(node))
         if name
         else None
     )
 
 
 def _constructor(node: Node) -> DefinitionHead | None:
-    return DefinitionHead(("constructor",), SymbolType.FUNCTION, _child(node, "block"), after_annotations(node))
+    return DefinitionHead(("constructor",), SymbolType.FUNCTION, child_of(node, "block"), after_annotations(node))
 
 
 def _extended(node: Node) -> tuple[str, ...]:
@@ -131,17 +126,17 @@ def _extended(node: Node) -> tuple[str, ...]:
 
 
 def _property(node: Node) -> DefinitionHead | None:
-    name = _name(_child(_child(node, "variable_declaration"), "identifier"))
+    name = _name(child_of(child_of(node, "variable_declaration"), "identifier"))
     if not name:
         return None
     head, value = after_annotations(node), _value(node)
     if value is not None and value.type == "object_literal":
-        return DefinitionHead((name,), SymbolType.CLASS, _child(value, "class_body"), head)
+        return DefinitionHead((name,), SymbolType.CLASS, child_of(value, "class_body"), head)
     if value is not None and value.type in FUNCTION_VALUES:
-        body = _child(value, "function_body") if value.type == "anonymous_function" else value
+        body = child_of(value, "function_body") if value.type == "anonymous_function" else value
         return DefinitionHead((name,), SymbolType.FUNCTION, body, head)
     accessors = [child for child in node.children if child.type in ("getter", "setter")]
-    if not any(_child(accessor, "function_body") for accessor in accessors):
+    if not any(child_of(accessor, "function_body") for accessor in accessors):
         return None
     return DefinitionHead((*_extended(node), name), SymbolType.FUNCTION, accessors[0], head)
 
@@ -156,7 +151,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
         yield Parameter("this", receiver, None, "receiver")
     if node.type == "property_declaration" and (value := _value(node)) is not None:
         node = value
-    parameters = _child(node, "function_value_parameters", "lambda_parameters")
+    parameters = child_of(node, "function_value_parameters", "lambda_parameters")
     words, children = "", [*parameters.children, None] if parameters is not None else []
     for child, after in pairwise(children):
         if child is None or child.type == "parameter_modifiers":
@@ -165,7 +160,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             kind = "var_positional" if "vararg" in words.split() else "positional"
             is_default = after is not None and after.type == "="
             default = text(child.next_sibling.next_sibling) if is_default and child.next_sibling else None
-            yield Parameter(_name(_child(child, "identifier")), _type_of(child, text) or None, default, kind)
+            yield Parameter(_name(child_of(child, "identifier")), _type_of(child, text) or None, default, kind)
             words = ""
 
 
@@ -176,7 +171,7 @@ def _type_of(node: Node, text: Text) -> str:
 
 def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
-        variable, value = _child(node, "variable_declaration"), _value(node)
+        variable, value = child_of(node, "variable_declaration"), _value(node)
         if value is not None and value.type in FUNCTION_VALUES:
             return _type_of(value, text) or None
         return (_type_of(variable, text) if variable is not None else "") or None
@@ -185,9 +180,9 @@ def _return_type(node: Node, text: Text) -> str | None:
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     holder = _value(node) if node.type == "property_declaration" else node
-    for specifier in getattr(_child(holder, "delegation_specifiers"), "named_children", ()):
-        base = _child(specifier, "constructor_invocation", "explicit_delegation") or specifier
-        if type_ := text(_child(base, *TYPE_NODES)):
+    for specifier in getattr(child_of(holder, "delegation_specifiers"), "named_children", ()):
+        base = child_of(specifier, "constructor_invocation", "explicit_delegation") or specifier
+        if type_ := text(child_of(base, *TYPE_NODES)):
             yield type_
 
 
@@ -225,25 +220,25 @@ def _reference(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    path = text(_child(node, "qualified_identifier"))
-    if _child(node, "*") is not None:
+    path = text(child_of(node, "qualified_identifier"))
+    if child_of(node, "*") is not None:
         yield ImportSyntax(path, "*")
     elif path:
         module, _, name = path.rpartition(".")
-        yield ImportSyntax(module or name, name if module else None, text(_child(node, "identifier")) or None)
+        yield ImportSyntax(module or name, name if module else None, text(child_of(node, "identifier")) or None)
 
 
 def _package(node: Node, text: Text) -> str:
-    return text(_child(node, "qualified_identifier", "identifier"))
+    return text(child_of(node, "qualified_identifier", "identifier"))
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    yield TypedName(_name(_child(node, "identifier")), _type_of(node, text))
+    yield TypedName(_name(child_of(node, "identifier")), _type_of(node, text))
 
 
 def _made(node: Node, text: Text) -> Iterator[TypedName]:
     """`val item = Item(…)`: what begins with a capital is a class."""
-    variable, value = _child(node, "variable_declaration"), _value(node)
+    variable, value = child_of(node, "variable_declaration"), _value(node)
     if variable is not None and value is not None and value.type == "call_expression" and variable.child_count == 1:
         name = text(value.children[0])
         if name.rpartition(".")[2][:1].isupper() and name.replace(".", "").isidentifier():
@@ -251,15 +246,15 @@ def _made(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _field(node: Node, text: Text) -> Iterator[str]:
-    variable = _child(node, "variable_declaration")
+    variable = child_of(node, "variable_declaration")
     if variable is not None and _property(node) is None:
-        yield _named_type(_name(_child(variable, "identifier")), _type_of(variable, text))
+        yield _named_type(_name(child_of(variable, "identifier")), _type_of(variable, text))
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
     """The parameters of a class that are its properties."""
-    if _child(node, "val", "var") is not None:
-        yield _named_type(_name(_child(node, "identifier")), _type_of(node, text))
+    if child_of(node, "val", "var") is not None:
+        yield _named_type(_name(child_of(node, "identifier")), _type_of(node, text))
 
 
 def _named_type(name: str, type_: str) -> str:
@@ -267,20 +262,20 @@ def _named_type(name: str, type_: str) -> str:
 
 
 def _entry(node: Node, text: Text) -> Iterator[str]:
-    yield _name(_child(node, "identifier"))
+    yield _name(child_of(node, "identifier"))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
     if node.type == "type_alias":
         yield field_text(node, "type", text)
-    elif (variable := _child(node, "variable_declaration")) is not None and _property(node) is None:
-        yield _name(_child(variable, "identifier"))
+    elif (variable := child_of(node, "variable_declaration")) is not None and _property(node) is None:
+        yield _name(child_of(variable, "identifier"))
 
 
 def _result(body: Node) -> Node | None:
     """The expression that a body is, or the last one of a lambda."""
     if body.type in ("getter", "setter"):
-        held = _child(body, "function_body") if body.type == "getter" else None
+        held = child_of(body, "function_body") if body.type == "getter" else None
         return _result(held) if held is not None else None
     shown = [child for child in body.named_children if not child.is_extra and child.type != "lambda_parameters"]
     if not shown or body.type == "block" or shown[-1].type in STATEMENTS | {"block", "return_expression"}:
@@ -327,7 +322,7 @@ DECLARATION = Declaration(
     return_type=_return_type,
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: not {"private", "internal"} & set(modifiers),
+    is_public=hidden_by("private internal"),
     package={"package_header": _package},
     reexports={"type_alias": handed_on.aliased_type},
     globals={"property_declaration type_alias": _global},

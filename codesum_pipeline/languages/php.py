@@ -14,9 +14,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import child_of, defines, field_reader, field_text, hidden_by, names_in, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists, spell_plain
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -84,20 +83,6 @@ SPEC = LanguageSpec(
 )
 
 
-def _child(node: Node | None, *types: str) -> Node | None:
-    return next((child for child in node.named_children if child.type in types), None) if node is not None else None
-
-
-def _function(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
-
-
-def _type(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
-
-
 def _bound_function(node: Node) -> DefinitionHead | None:
     """`$name = function (…) { … }`, and an anonymous class given to a variable."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -106,7 +91,7 @@ def _bound_function(node: Node) -> DefinitionHead | None:
     name = raw_text(left).removeprefix("$")
     if right.type == "anonymous_function":
         return DefinitionHead((name,), SymbolType.FUNCTION, right.child_by_field_name("body"))
-    made = _child(right, "anonymous_class") if right.type == "object_creation_expression" else None
+    made = child_of(right, "anonymous_class") if right.type == "object_creation_expression" else None
     return DefinitionHead((name,), SymbolType.CLASS, made.child_by_field_name("body")) if made is not None else None
 
 
@@ -181,13 +166,13 @@ def _static_call(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _new(node: Node, text: Text) -> CallSyntax | None:
-    name = _child(node, "name", "qualified_name")
+    name = child_of(node, "name", "qualified_name")
     return CallSyntax("", text(name), is_new=True) if name is not None else None
 
 
 def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`use A\\B;`, `use function A\\f;`, `use A\\{B, C as D};`."""
-    prefix = text(_child(node, "namespace_name"))
+    prefix = text(child_of(node, "namespace_name"))
     group = node.child_by_field_name("body")
     for clause in (group or node).named_children:
         if clause.type != "namespace_use_clause":
@@ -231,7 +216,7 @@ def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
 def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
     """`$x = new Foo(…)`, `$this->x = new Foo(…)`."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    made = _child(right, "name", "qualified_name") if right and right.type == "object_creation_expression" else None
+    made = child_of(right, "name", "qualified_name") if right and right.type == "object_creation_expression" else None
     if left is not None and made is not None and left.type in ("variable_name", "member_access_expression"):
         yield TypedName(text(left), text(made))
 
@@ -244,25 +229,17 @@ def _property(node: Node, text: Text) -> Iterator[str]:
             yield f"{name}: {type_}" if type_ else name
 
 
-def _case(node: Node, text: Text) -> Iterator[str]:
-    yield field_text(node, "name", text)
-
-
 def _constants(node: Node, text: Text) -> Iterator[str]:
     for element in node.named_children:
         if element.type == "const_element" and element.named_children:
             yield text(element.named_children[0])
 
 
-def _package(node: Node, text: Text) -> str:
-    return field_text(node, "name", text)
-
-
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "function_definition method_declaration": _function,
-        "class_declaration interface_declaration trait_declaration enum_declaration": _type,
+        "function_definition method_declaration": defines(SymbolType.FUNCTION),
+        "class_declaration interface_declaration trait_declaration enum_declaration": defines(SymbolType.CLASS),
         "assignment_expression": _bound_function,
         "namespace_definition": _namespace,
     },
@@ -275,7 +252,7 @@ DECLARATION = Declaration(
         assignments={"assignment_expression augmented_assignment_expression": "left"},
         raising_calls=words("trigger_error"),
         closures=_CLOSURES,
-        fields={"property_declaration": _property, "enum_case": _case, "const_declaration": _constants},
+        fields={"property_declaration": _property, "enum_case": names_in("name"), "const_declaration": _constants},
     ),
     calls={
         "function_call_expression": _call,
@@ -296,7 +273,7 @@ DECLARATION = Declaration(
     return_type=_return_type,
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: not {"private", "protected"} & set(modifiers),
-    package={"namespace_definition": _package},
+    is_public=hidden_by("private protected"),
+    package={"namespace_definition": field_reader("name")},
     globals={"const_declaration": _constants},
 )

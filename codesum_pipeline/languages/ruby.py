@@ -19,10 +19,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    first_values,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import field_text, first_values, hidden_by, raw_text
 from codesum_pipeline.languages.ruby_mixins import MIXINS, constants, extension
 from codesum_pipeline.languages.ruby_spec import SPEC
 from codesum_pipeline.languages.spec import words
@@ -385,6 +383,6 @@ DECLARATION = Declaration(
     extensions={"call": extension},
     modifiers=_modifiers,
     wrapper_modifiers=_wrapper_modifiers,
-    is_public=lambda name, modifiers: not {"private", "protected", "private_class_method"}.intersection(modifiers),
+    is_public=hidden_by("private protected private_class_method"),
     globals={"assignment": _global},
 )

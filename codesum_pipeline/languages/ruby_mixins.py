@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Extension, Text, raw_text
+from codesum_pipeline.languages.declaration import Extension, Text
+from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.spec import words
 
 MIXINS = words("include extend prepend")

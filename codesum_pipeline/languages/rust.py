@@ -16,10 +16,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    first_values,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import defines, field_reader, field_text, first_values, names_in, raw_text
 from codesum_pipeline.languages.rust_macros import around_items
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
@@ -79,16 +77,6 @@ SPEC = LanguageSpec(
 _NAMED_TYPES = words("type_identifier scoped_type_identifier generic_type")
 
 
-def _function(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
-
-
-def _type(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
-
-
 def _module(node: Node) -> DefinitionHead | None:
     body = node.child_by_field_name("body")
     name = raw_text(node.child_by_field_name("name"))
@@ -136,10 +124,6 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             yield Parameter(text(pattern).removeprefix("mut "), field_text(child, "type", text), None, kind)
         elif child.type == "variadic_parameter":
             yield Parameter("...", None, None, "var_positional")
-
-
-def _return_type(node: Node, text: Text) -> str | None:
-    return field_text(node, "return_type", text) or None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -270,10 +254,6 @@ def _field(node: Node, text: Text) -> Iterator[str]:
     yield f"{field_text(node, 'name', text)}: {field_text(node, 'type', text)}"
 
 
-def _variant(node: Node, text: Text) -> Iterator[str]:
-    yield field_text(node, "name", text)
-
-
 def _global(node: Node, text: Text) -> Iterator[str]:
     """Constants and aliases of a module, not of a type."""
     around = node.parent.parent if node.parent is not None else None
@@ -292,8 +272,8 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        "function_item function_signature_item": _function,
-        "struct_item enum_item union_item trait_item": _type,
+        "function_item function_signature_item": defines(SymbolType.FUNCTION),
+        "struct_item enum_item union_item trait_item": defines(SymbolType.CLASS),
         "mod_item": _module,
         "impl_item": _impl,
         "macro_definition": _macro,
@@ -310,7 +290,7 @@ DECLARATION = Declaration(
         assignments={"assignment_expression compound_assignment_expr": "left"},
         raising_calls=words("panic! unreachable! todo! unimplemented! bail!"),
         closures=words("closure_expression async_block"),
-        fields={"field_declaration": _field, "enum_variant": _variant},
+        fields={"field_declaration": _field, "enum_variant": names_in("name")},
         result=_result,
     ),
     calls={"call_expression": _call, "macro_invocation": _macro_call, "struct_expression": _struct_literal},
@@ -318,7 +298,7 @@ DECLARATION = Declaration(
     typed={"parameter field_declaration let_declaration": _typed},
     bound={"let_declaration": first_values("pattern", "value", unless="type")},
     parameters=_parameters,
-    return_type=_return_type,
+    return_type=field_reader("return_type"),
     bases=_bases,
     extensions={"impl_item": _extension},
     modifiers=_modifiers,

@@ -20,9 +20,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import defines, field_reader, field_text, raw_text, typed_name
 from codesum_pipeline.languages.scala_spec import BLOCKS, SPEC, TYPES, VALUES, lone_child
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -45,14 +44,6 @@ def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = 
 def _name(node: Node | None) -> str:
     """A name without the backticks that let it have blanks."""
     return raw_text(node).strip("`")
-
-
-def _type(node: Node) -> DefinitionHead | None:
-    return _defined(node, SymbolType.CLASS)
-
-
-def _function(node: Node) -> DefinitionHead | None:
-    return _defined(node, SymbolType.FUNCTION)
 
 
 def _value(node: Node) -> DefinitionHead | None:
@@ -120,10 +111,6 @@ def _parameter(node: Node, text: Text) -> Parameter:
     kind = "var_positional" if type_ is not None and type_.type == "repeated_parameter_type" else "positional"
     default = field_text(node, "default_value", text) or None
     return Parameter(_name(node.child_by_field_name("name")), text(type_).removesuffix("*") or None, default, kind)
-
-
-def _return_type(node: Node, text: Text) -> str | None:
-    return field_text(node, "return_type", text) or None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -221,10 +208,6 @@ def _package(node: Node, text: Text) -> str:
     return ".".join(names)
 
 
-def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    yield TypedName(_name(node.child_by_field_name("name")), field_text(node, "type", text))
-
-
 def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
     """`case circle: Circle`."""
     yield TypedName(field_text(node, "pattern", text), field_text(node, "type", text))
@@ -285,8 +268,8 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     spec=SPEC,
     definitions={
-        **dict.fromkeys(TYPES, _type),
-        "function_definition function_declaration": _function,
+        **dict.fromkeys(TYPES, defines(SymbolType.CLASS, after_annotations)),
+        "function_definition function_declaration": defines(SymbolType.FUNCTION, after_annotations),
         "val_definition var_definition": _value,
         "given_definition": _given,
         "extension_definition": _extension,
@@ -310,11 +293,11 @@ DECLARATION = Declaration(
     reexports={"export_declaration": _import},
     typed={
         **dict.fromkeys(VALUES, _typed_value),
-        "parameter class_parameter binding": _typed,
+        "parameter class_parameter binding": typed_name,
         "typed_pattern": _typed_pattern,
     },
     parameters=_parameters,
-    return_type=_return_type,
+    return_type=field_reader("return_type"),
     bases=_bases,
     modifiers=_modifiers,
     is_public=lambda name, modifiers: not any(word.startswith("private") for word in modifiers),

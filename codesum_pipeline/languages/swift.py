@@ -16,9 +16,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.languages.swift_words import unknown
@@ -75,13 +74,9 @@ _PARTS = words("struct class enum protocol func let var typealias")
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
-def _child(node: Node | None, *types: str) -> Node | None:
-    return next((child for child in node.named_children if child.type in types), None) if node is not None else None
-
-
 def _function(node: Node) -> DefinitionHead | None:
     name = _MEMBERS.get(node.type) or raw_text(node.child_by_field_name("name"))
-    body = node.child_by_field_name("body") or _child(node, "computed_property")
+    body = node.child_by_field_name("body") or child_of(node, "computed_property")
     return DefinitionHead((name,), SymbolType.FUNCTION, body) if name else None
 
 
@@ -137,7 +132,7 @@ def _after(node: Node, token: str) -> list[Node]:
 
 def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
-        annotation = _child(node, "type_annotation")
+        annotation = child_of(node, "type_annotation")
         return _said_type(annotation, text) if annotation is not None else None
     types = _after(node, "->")
     return text(types[0]) if types else None
@@ -162,7 +157,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             for word in child.named_children:
                 if word.type != "attribute":
                     yield text(word)
-                elif text(_child(word, "user_type")) == "Test":
+                elif text(child_of(word, "user_type")) == "Test":
                     yield "test"
         elif child.type in ("async", "throws"):
             yield child.type
@@ -171,7 +166,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 def _call(node: Node, text: Text) -> CallSyntax | None:
     """`f()`, `Type()`, `a.b()`; `a[0]` is one to the grammar, but calls nothing that has a name."""
     function = node.named_children[0] if node.named_children else None
-    arguments = _child(_child(node, "call_suffix"), "value_arguments")
+    arguments = child_of(child_of(node, "call_suffix"), "value_arguments")
     if function is None or (arguments is not None and arguments.children[0].type == "["):
         return None
     if function.type == "navigation_expression":
@@ -185,7 +180,7 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`import A` takes a module, `import struct A.B` one name of it."""
-    path = text(_child(node, "identifier"))
+    path = text(child_of(node, "identifier"))
     is_part = any(
         child.type in ("struct", "class", "enum", "protocol", "func", "let", "var") for child in node.children
     )
@@ -202,7 +197,7 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
     """`var x: T`, and `let x = T(…)`."""
     name = field_text(node, "name", text)
-    annotation, value = _child(node, "type_annotation"), node.child_by_field_name("value")
+    annotation, value = child_of(node, "type_annotation"), node.child_by_field_name("value")
     said = _said_type(annotation, text) if annotation is not None else None
     made = _call(value, text) if value is not None and value.type == "call_expression" else None
     if name and said:
@@ -235,7 +230,7 @@ def _result(body: Node) -> Node | None:
     function = body.parent
     if body.type == "function_body" and (function is None or all(child.type != "->" for child in function.children)):
         return None
-    statements = _child(body, "statements")
+    statements = child_of(body, "statements")
     only = statements.named_children[0] if statements is not None and statements.named_child_count == 1 else None
     is_statement = only is None or only.type.endswith(("_statement", "_declaration")) or only.type == "assignment"
     return None if is_statement else only
@@ -271,6 +266,6 @@ DECLARATION = Declaration(
     extensions={"class_declaration": _extension},
     modifiers=_modifiers,
     # Without a word, the whole module may use it.
-    is_public=lambda name, modifiers: not {"private", "fileprivate"} & set(modifiers),
+    is_public=hidden_by("private fileprivate"),
     globals={"property_declaration": _global},
 )

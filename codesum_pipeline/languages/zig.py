@@ -15,9 +15,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import child_of, defines, field_reader, field_text, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -66,21 +65,11 @@ SPEC = LanguageSpec(
 )
 
 
-def _child(node: Node | None, *types: str) -> Node | None:
-    return next((child for child in node.named_children if child.type in types), None) if node is not None else None
-
-
-def _function(node: Node) -> DefinitionHead | None:
-    name = node.child_by_field_name("name")
-    body = node.child_by_field_name("body")
-    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body) if name is not None else None
-
-
 def _test(node: Node) -> DefinitionHead | None:
     """`test "name"`: a function by the text of its name."""
-    named = _child(node, "string", "identifier")
+    named = child_of(node, "string", "identifier")
     name = raw_text(named).strip('"')
-    return DefinitionHead((f"test {name}" if name else "test",), SymbolType.FUNCTION, _child(node, "block"))
+    return DefinitionHead((f"test {name}" if name else "test",), SymbolType.FUNCTION, child_of(node, "block"))
 
 
 def _variable(node: Node) -> DefinitionHead | None:
@@ -125,16 +114,12 @@ def _declared(node: Node) -> tuple[Node | None, Node | None]:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    parameters = _child(node, "parameters")
+    parameters = child_of(node, "parameters")
     for number, child in enumerate(parameters.named_children if parameters is not None else ()):
         if child.type == "parameter":
             name = field_text(child, "name", text)
             kind = "receiver" if not number and name in ("self", "this") else "positional"
             yield Parameter(name, field_text(child, "type", text) or None, None, kind)
-
-
-def _return_type(node: Node, text: Text) -> str | None:
-    return field_text(node, "type", text) or None
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -167,14 +152,14 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 
 def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    if path := _imported_path(_child(node, "builtin_function"), text):
+    if path := _imported_path(child_of(node, "builtin_function"), text):
         yield ImportSyntax(path, "*")
 
 
 def _imported_path(node: Node | None, text: Text) -> str:
-    if node is None or node.type != "builtin_function" or text(_child(node, "builtin_identifier")) != "@import":
+    if node is None or node.type != "builtin_function" or text(child_of(node, "builtin_identifier")) != "@import":
         return ""
-    return text(_child(_child(node, "arguments"), "string")).strip('"')
+    return text(child_of(child_of(node, "arguments"), "string")).strip('"')
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
@@ -196,7 +181,7 @@ def _typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
 
 def _made(value: Node | None, text: Text) -> str:
     if value is not None and value.type == "try_expression":
-        value = _child(value, "call_expression")
+        value = child_of(value, "call_expression")
     if value is None or not value.named_children:
         return ""
     first = value.named_children[0]
@@ -210,7 +195,7 @@ def _made(value: Node | None, text: Text) -> str:
 
 def _field(node: Node, text: Text) -> Iterator[str]:
     type_ = field_text(node, "type", text)
-    name = field_text(node, "name", text) or text(_child(node, "identifier"))
+    name = field_text(node, "name", text) or text(child_of(node, "identifier"))
     yield f"{name}: {type_}" if type_ and type_ != name else name
 
 
@@ -228,7 +213,11 @@ def _errors(node: Node, text: Text) -> Iterator[str]:
 
 DECLARATION = Declaration(
     spec=SPEC,
-    definitions={"function_declaration": _function, "variable_declaration": _variable, "test_declaration": _test},
+    definitions={
+        "function_declaration": defines(SymbolType.FUNCTION),
+        "variable_declaration": _variable,
+        "test_declaration": _test,
+    },
     docs=Docs.MARKED,
     doc_marks=("///",),
     file_doc_marks=("//!",),
@@ -243,7 +232,7 @@ DECLARATION = Declaration(
     imports={"variable_declaration": _import, "using_namespace_declaration": _using},
     typed={"parameter container_field": _typed, "variable_declaration": _typed_variable},
     parameters=_parameters,
-    return_type=_return_type,
+    return_type=field_reader("type"),
     modifiers=_modifiers,
     is_public=lambda name, modifiers: bool({"pub", "export"} & set(modifiers)),
     reexports={"variable_declaration": handed_on.public_constants(_import)},

@@ -14,6 +14,7 @@ from codesum_pipeline.languages.c_family.declarators import (
 )
 from codesum_pipeline.languages.c_family.macros import masked, unknown
 from codesum_pipeline.languages.declaration import Declaration, Docs, Facts
+from codesum_pipeline.languages.hooks import hidden_by
 from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.languages.spelling import lists
 
@@ -61,6 +62,6 @@ DECLARATION = Declaration(
     parameters=c_family.parameters,
     return_type=c_family.return_type,
     modifiers=c_family.modifiers,
-    is_public=lambda name, modifiers: "static" not in modifiers,
+    is_public=hidden_by("static"),
     globals={"declaration": c_family.variables, "preproc_def": c_family.constant},
 )

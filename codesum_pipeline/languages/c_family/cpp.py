@@ -27,9 +27,8 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
     TypedName,
-    field_text,
-    raw_text,
 )
+from codesum_pipeline.languages.hooks import field_text, hidden_by, raw_text
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import SymbolType
@@ -188,6 +187,6 @@ DECLARATION = Declaration(
     return_type=c_family.return_type,
     bases=_bases,
     modifiers=c_family.modifiers,
-    is_public=lambda name, modifiers: not {"static", "private", "protected", "anonymous"}.intersection(modifiers),
+    is_public=hidden_by("static private protected anonymous"),
     globals={"declaration": c_family.variables, "preproc_def": c_family.constant},
 )

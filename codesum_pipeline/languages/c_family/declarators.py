@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import DefinitionHead, raw_text
+from codesum_pipeline.languages.declaration import DefinitionHead
+from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 

@@ -11,7 +11,8 @@ from codesum_pipeline.languages.c_family.declarators import (
     shape_of,
     shape_of_declarator,
 )
-from codesum_pipeline.languages.declaration import CallSyntax, Code, ImportSyntax, Text, TypedName, field_text
+from codesum_pipeline.languages.declaration import CallSyntax, Code, ImportSyntax, Text, TypedName
+from codesum_pipeline.languages.hooks import field_text, names_in
 from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import BRACKETS, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter
@@ -221,11 +222,6 @@ def fields(node: Node, text: Text) -> Iterator[str]:
             yield f"{text(shape.name)}: {type_} {shape.marks}".rstrip(" :")
 
 
-def enumerators(node: Node, text: Text) -> Iterator[str]:
-    """The constant that an enumeration gets."""
-    yield field_text(node, "name", text)
-
-
 def variables(node: Node, text: Text) -> Iterator[str]:
     """The names that a declaration outside of functions gives to variables."""
     for declarator in node.children_by_field_name("declarator"):
@@ -240,4 +236,4 @@ def constant(node: Node, text: Text) -> Iterator[str]:
         yield field_text(node, "name", text)
 
 
-FIELDS = {"field_declaration": fields, "enumerator": enumerators}
+FIELDS = {"field_declaration": fields, "enumerator": names_in("name")}

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import DefinitionHead, raw_text
+from codesum_pipeline.languages.declaration import DefinitionHead
+from codesum_pipeline.languages.hooks import defines, raw_text
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 
@@ -161,25 +162,8 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
     return tuple([part for part in reversed(parts) if part != "prototype"])
 
 
-def _function(node: Node) -> DefinitionHead | None:
-    name = own_name(node)
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
-
-
-def _function_expression(node: Node) -> DefinitionHead | None:
-    """A function that has a name of its own."""
-    name = own_name(node)
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body"), node) if name else None
-
-
-def _class(node: Node) -> DefinitionHead | None:
-    name = own_name(node)
-    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body")) if name else None
-
-
-def _class_expression(node: Node) -> DefinitionHead | None:
-    name = own_name(node)
-    return DefinitionHead((name,), SymbolType.CLASS, node.child_by_field_name("body"), node) if name else None
+def _itself(node: Node) -> Node:
+    return node
 
 
 def _member(node: Node) -> DefinitionHead | None:
@@ -239,12 +223,12 @@ def _has_members(type_: Node | None) -> bool:
 
 
 _COMMON: Mapping[str, Define] = {
-    "function_declaration": _function,
-    "generator_function_declaration": _function,
-    "function_expression": _function_expression,
-    "generator_function": _function_expression,
-    "class_declaration": _class,
-    "class": _class_expression,
+    "function_declaration": defines(SymbolType.FUNCTION),
+    "generator_function_declaration": defines(SymbolType.FUNCTION),
+    "function_expression": defines(SymbolType.FUNCTION, _itself),
+    "generator_function": defines(SymbolType.FUNCTION, _itself),
+    "class_declaration": defines(SymbolType.CLASS),
+    "class": defines(SymbolType.CLASS, _itself),
     "method_definition": _member,
     "variable_declarator": _variable,
     "pair": _pair,
@@ -255,12 +239,12 @@ JAVASCRIPT: Mapping[str, Define] = {**_COMMON, "field_definition": _field}
 TYPESCRIPT: Mapping[str, Define] = {
     **_COMMON,
     "public_field_definition": _field,
-    "function_signature": _function,
+    "function_signature": defines(SymbolType.FUNCTION),
     "method_signature": _member,
     "abstract_method_signature": _member,
-    "abstract_class_declaration": _class,
-    "interface_declaration": _class,
-    "enum_declaration": _class,
+    "abstract_class_declaration": defines(SymbolType.CLASS),
+    "interface_declaration": defines(SymbolType.CLASS),
+    "enum_declaration": defines(SymbolType.CLASS),
     "type_alias_declaration": _type_alias,
     "internal_module": _namespace,
     "module": _namespace,

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, Text, TypedName, raw_text
+from codesum_pipeline.languages.declaration import Code, Text, TypedName
 from codesum_pipeline.languages.ecmascript.facts import typed_name
+from codesum_pipeline.languages.hooks import raw_text
 
 _TAG = re.compile(
     r"@(?:(?P<param>param|arg|argument)|(?P<result>returns?)|type)\s*\{(?P<type>[^{}]*)\}(?:\s*\[?(?P<name>[\w$]+)(?!\.))?"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import MAX_CHAIN, Code, ImportSyntax, Text, TypedName, field_text, raw_text
+from codesum_pipeline.languages.declaration import MAX_CHAIN, Code, ImportSyntax, Text, TypedName
 from codesum_pipeline.languages.ecmascript.definitions import (
     DEFAULT,
     FUNCTIONS,
@@ -25,6 +25,7 @@ from codesum_pipeline.languages.ecmascript.definitions import (
     unwrapped,
 )
 from codesum_pipeline.languages.ecmascript.facts import given_back, shortened
+from codesum_pipeline.languages.hooks import field_text, raw_text
 
 _PLAIN_KEYS = ("identifier", "property_identifier", "shorthand_property_identifier_pattern")
 _DECLARED_AROUND = ("ambient_declaration", "expression_statement")

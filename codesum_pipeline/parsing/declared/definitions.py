@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Declaration, DefinitionHead, raw_text
+from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
+from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.declared.comments import Comments

@@ -5,7 +5,8 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import MAX_CHAIN, Code, raw_text
+from codesum_pipeline.languages.declaration import MAX_CHAIN, Code
+from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.model.expressions import chain_to_json, type_to_json
 from codesum_pipeline.parsing.chains import read_chain, read_type
 from codesum_pipeline.parsing.expressions import pieces_between
