@@ -4,7 +4,7 @@
 
 CLONE is a git directory or a work tree; its files are those of HEAD, each parsed
 alone, without an index. The first witness is a line outside comments and
-strings that looks like a definition (patterns of `parsing/definition_lines`;
+strings that looks like a definition (each language's `definition_lines`;
 what is a comment or a string is told by Pygments). It is lost where its file
 has no symbol of that name. The second, with `--ctags`, is Universal Ctags: a tag
 of a function or class is lost as `benchmarks/ctags` says. Lines and tags that
@@ -34,8 +34,8 @@ from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.definition_lines import LANGUAGES, definition_lines
-from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.parsing.lost import lines_of
+from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.decoding import decode_text
@@ -93,11 +93,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("clones", type=Path, nargs="+")
     parser.add_argument("--ctags", action="store_true", help="ask the second witness, too")
-    parser.add_argument("--language", choices=sorted(LANGUAGES), help="read files of this language only")
+    parser.add_argument("--language", choices=sorted(PARSERS), help="read files of this language only")
     parser.add_argument("--show", type=int, default=0, help="lost lines and lost tags to show per language")
     parser.add_argument("--write", type=Path, help="write the table as Markdown")
     given = parser.parse_args()
-    counts = {language: Counts() for language in sorted(LANGUAGES)}
+    counts = {language: Counts() for language in sorted(PARSERS)}
     false_alarms = FalseAlarms.read(FALSE_ALARMS)
     for clone in given.clones:
         read_clone(clone, counts, false_alarms, only=given.language, with_ctags=given.ctags)
@@ -245,7 +245,7 @@ def read_file(
         parsed = parse_file(path, language, data, blob="", hash_policy=HashPolicy.CANONICAL)
     except SkippedFile:
         return None
-    lines = list(definition_lines(text, language))
+    lines = [*lines_of(PARSERS[language].declaration, text.encode())]
     names = {plain(symbol.name) for symbol in parsed.symbols}
     missing = [line for line in lines if plain(line.name) not in names]
     silent = silent_spans(text, language) if missing else []

@@ -28,7 +28,7 @@ from codesum_pipeline.graph.edges import CallOutcome, CallSite
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 
 _LANGUAGE = Language(tree_sitter_python.language())
 _CALLEES = Query(
@@ -69,7 +69,7 @@ def read_repository(folder: Path) -> Repository:
     for name, path in sources.items():
         text = path.read_bytes().replace(b"\r\n", b"\n")
         lines += text.count(b"\n")
-        parsed = parse_python(text, name)
+        parsed = PARSERS["python"].parse(text, name)
         symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
         read = parsed.facts
         facts.append({"file_path": name, "language": "python", "exports": read.exports, "references": read.references})

@@ -32,3 +32,10 @@ def annotations_and_words(node: Node) -> Iterator[Node]:
 
 def _is_passed_over(node: Node) -> bool:
     return node.type in ANNOTATIONS or node.is_extra
+
+
+# The words before a definition, as a pattern.
+MODIFIERS = (
+    r"(?:(?:public|protected|private|internal|static|final|sealed|abstract|synchronized|native|default|strictfp|virtual"
+    r"|override|async|readonly|unsafe|partial|extern|new|file|ref|non-sealed)[ \t]+)"
+)

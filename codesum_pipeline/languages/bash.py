@@ -156,14 +156,21 @@ def _assigned(node: Node, text: Text) -> Iterator[str]:
         yield raw_text(name)
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"[ \t]*function[ \t]+(?P<name>[A-Za-z_][\w:.-]*)[ \t]*(?:\([ \t]*\)[ \t]*)?(?:\{.*|$)",
+    r"[ \t]*(?P<name>[A-Za-z_][\w:.-]*)[ \t]*\([ \t]*\)[ \t]*(?:[{(].*|$)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={"function_definition": defines(SymbolType.FUNCTION)},
     docs=Docs.ADJACENT,
     is_dialect=_is_zsh,
     facts=Facts(raising_calls=words("exit"), returning_calls=words("return")),
     calls={"command": _command},
     imports={"command": _source},
-    is_public=lambda name, modifiers: not name.startswith("_"),
+    is_public=lambda parts, modifiers: not parts[-1].startswith("_"),
     globals={"declaration_command": _declared, "variable_assignment": _assigned},
 )

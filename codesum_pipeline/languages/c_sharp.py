@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.annotations import after_annotations, annotations_and_words
+from codesum_pipeline.languages.annotations import MODIFIERS, after_annotations, annotations_and_words
 from codesum_pipeline.languages.c_sharp_spec import SPEC, TYPES, holds_a_value
 from codesum_pipeline.languages.c_sharp_words import masked
 from codesum_pipeline.languages.conditional import later_branches
@@ -24,7 +24,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.hooks import field_reader, field_text, names_in, raw_text
+from codesum_pipeline.languages.hooks import field_reader, field_text, names_in, raw_text, unknown_words
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.xml_docs import plain_text
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -144,7 +144,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     yield from words
 
 
-def _is_public(name: str, modifiers: tuple[str, ...]) -> bool:
+def _is_public(parts: tuple[str, ...], modifiers: tuple[str, ...]) -> bool:
     return "private" not in modifiers and ("public" in modifiers or "protected" in modifiers)
 
 
@@ -258,8 +258,20 @@ def _result(body: Node) -> Node | None:
     return body.children[-1] if is_getter or (returned and raw_text(returned) != "void") else None
 
 
+# Lines that look like a definition.
+_LINES = (
+    rf"[ \t]*{MODIFIERS}*(?:class|interface|enum|struct|record(?:[ \t]+(?:class|struct))?)[ \t]+"
+    r"(?P<name>(?!class\b|struct\b)[A-Z]\w*)"
+    r"[ \t]*(?:[<:{(].*)?$",
+    # A bracket belongs to a type where it is a tuple: in `new A(new B(…))` it does not.
+    rf"[ \t]*{MODIFIERS}+(?!class|new|return|record)"
+    r"(?:[\w<>\[\],.? ]|(?<=[ \t<,])\((?:[^()\n]|\([^()\n]*\))*\))+[ \t](?:\w+\.)*"
+    r"(?<!operator )(?P<name>(?!typeof\b)[A-Za-z_]\w*)[ \t]*(?:<[\w, ]+>)?\([^;=\"\n]*$",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         **dict.fromkeys(TYPES | {"enum_declaration", "delegate_declaration"}, _type),
         "method_declaration constructor_declaration local_function_statement": _method,
@@ -269,7 +281,7 @@ DECLARATION = Declaration(
         "variable_declarator": _variable,
     },
     masked=masked,
-    unknown=later_branches,
+    hiding=unknown_words(later_branches),
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
     plain_doc=plain_text,

@@ -6,7 +6,7 @@ is done once for all languages. A hook that finds nothing says so with None or
 nothing: it never raises on what does not parse.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
@@ -14,7 +14,7 @@ from typing import Self
 from tree_sitter import Node
 
 from codesum_pipeline.languages.spec import LanguageSpec, split_keys
-from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.symbols import Import, Parameter, Reexport, Symbol, SymbolType
 
 # Longer ones are expressions and types whose class nobody can tell.
 MAX_CHAIN = 120
@@ -41,6 +41,14 @@ class Code(str):
         return code
 
 
+def _is_list(node: Node) -> bool:
+    return node.type.endswith("_list")
+
+
+# Bytes of a file, from the first up to, not including, the last.
+Span = tuple[int, int]
+# A node that a language asked for: the name of its kind, its first byte, the node.
+Mark = tuple[str, int, Node]
 # The canonical text of a node on one line.
 Text = Callable[[Node | None], Code]
 
@@ -128,6 +136,16 @@ class References:
     names: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Docstrings:
+    """Documentation that stands in the body of what it documents: that of a body or a file, and what it says by its
+    canonical lines. `is_empty` says of a statement that it stands in place of a body."""
+
+    find: Callable[[Node | None], Node | None]
+    text: Callable[[str], str | None]
+    is_empty: Callable[[Node], bool]
+
+
 class Docs(StrEnum):
     """Which comments directly above a definition document it."""
 
@@ -158,6 +176,18 @@ class Facts:
     closures: frozenset[str] = frozenset()
     # Calls in the head of a function that it makes before its body (`: base(size)`).
     delegations: frozenset[str] = frozenset()
+    # What the bytes of such a statement's value are, where they are not those of its children.
+    value: Callable[[Node], Span] | None = None
+    # Calls that are told by the text of what is called; the node that is.
+    callees: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
+    # What an assignment's left side assigns.
+    targets: Callable[[Node], Iterable[Node]] = lambda left: left.named_children if _is_list(left) else (left,)
+    # Statements whose names are not the function's own.
+    outer: frozenset[str] = frozenset()
+    # Assignments that give a class its fields.
+    members: frozenset[str] = frozenset()
+    # Whether nothing in the head of a class is one of its facts.
+    is_in_body: bool = False
     # The expression whose value a definition's body gives without a statement that returns it.
     result: Callable[[Node], Node | None] = lambda body: None
     # The members of a class that are no definitions, as "name" or "name: type".
@@ -206,11 +236,14 @@ class Declaration:
     # What the grammar is given in place of a source, byte for byte as long: without the words that only the
     # preprocessor understands. It is asked again, with True, where that did not parse.
     masked: Callable[[bytes, bool], bytes] | None = None
-    # The parts of a source, in bytes, that the grammar is known not to know: where a file does not parse, it is first
-    # read again without them.
-    unknown: Callable[[bytes], Iterable[tuple[int, int]]] = lambda source: ()
-    # Groups of parts that hide definitions from the grammar, though it parses: the heads and braces of macros.
-    hiding: Callable[[bytes], Iterable[tuple[tuple[int, int], ...]]] = lambda source: ()
+    # Groups of parts of a source, in bytes, that hide definitions from the grammar, though it parses (the heads and
+    # braces of macros); with True, of one that does not, also what the grammar is known not to know.
+    hiding: Callable[[bytes, bool], Iterable[Sequence[Span]]] = lambda source, is_broken: ()
+    # The parts of one that does not parse in which nothing is defined, in order: comments and texts.
+    silent: Callable[[bytes], Sequence[Span]] = lambda source: ()
+    # Patterns of lines that look like a definition, whose group `name` is its name; and what they are looked for in.
+    definition_lines: tuple[str, ...] = ()
+    without_templates: Callable[[str], str] = lambda text: text
     # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
     # parse, what was read of it may be anything, so it is read as text.
     is_dialect: Callable[[str, bytes], bool] = lambda path, source: False
@@ -248,12 +281,18 @@ class Declaration:
     modifiers: Callable[[Node, tuple[Node, ...], Text], Iterable[str]] = lambda node, preambles, text: ()
     # Those of the wrapper around a definition, which come first.
     wrapper_modifiers: Callable[[Node, Text], Iterable[str]] = lambda wrapper, text: ()
-    # Whether others may use a definition, from its name and modifiers.
-    is_public: Callable[[str, tuple[str, ...]], bool] = lambda name, modifiers: True
+    # How far a modifier makes a definition another one than the implementation of its name.
+    ranks: Mapping[str, int] = field(default_factory=lambda: {"set": 2})
+    # The modifier of methods that have no receiver, whatever the name of their first parameter says.
+    unbound: str = ""
+    # Whether others may use a definition, from its names and modifiers.
+    is_public: Callable[[tuple[str, ...], tuple[str, ...]], bool] = lambda parts, modifiers: True
     # The whole list of what a file gives away, by the node type that is it, and whether that names a definition.
-    # What it does not name is not public; a file without it gives away all.
+    # It decides what is public; a file without it gives away what `is_public` says.
     listed: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
     is_listed: Callable[[Node, tuple[str, ...], Container[str]], bool] = lambda node, parts, listed: True
+    # Documentation in the body of what it documents.
+    docstrings: Docstrings | None = None
     # Documentation that is code (Elixir's `@doc`): the node that holds it, and its text.
     inner_doc: Callable[[Node, tuple[Node, ...]], tuple[Node, str] | None] = lambda node, preambles: None
     # The plain text of what a doc comment says, where that is written in markup.
@@ -262,9 +301,18 @@ class Declaration:
     package: Mapping[str, Callable[[Node, Text], str]] = field(default_factory=dict)
     # The names that a file gives away, where the language lists them apart.
     exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    # The same where a file makes that list step by step; None without one. It is also what is listed.
+    made_exports: Callable[[Sequence[Mark], Text], tuple[str, ...] | None] | None = None
     # What a file hands on that others define, by the node types that say it. Without a `module`, the name begins with
     # what an import of the file is called.
     reexports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
+    # What a file hands on by its path, its imports and its exports alone.
+    handed_on: Callable[[str, Sequence[Import], Sequence[str] | None], tuple[Reexport, ...]] | None = None
+    # What a file says to the graph, where its language has a resolver of its own, and the version of that.
+    references: Callable[[Node, bytes, str, Sequence[Symbol]], References] | None = None
+    references_version: str = ""
+    # Marks between a head and a body that tell definitions of one name apart.
+    telling_marks: frozenset[str] = frozenset()
     # Names at the top of a file that are no definitions: constants, variables.
     globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
 
@@ -282,5 +330,6 @@ class Declaration:
             self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
             facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
             self.extensions, self.exports, self.listed, self.reexports, self.globals, self.blocks, self.hoisted,
+            facts.callees, facts.outer,
         ).difference(self.spec.row_marks,
         )  # fmt: skip

@@ -297,8 +297,16 @@ def _attribute(node: Node, text: Text) -> Iterator[str]:
         yield f"@{name}"
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"[ \t]*(?:def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate)[ \t]+"
+    r"(?P<name>[a-z_]\w*[?!]?)(?:[ \t]*\(|[ \t]|,|$)",
+    r"[ \t]*(?:defmodule|defprotocol)[ \t]+(?:[\w.]+\.)?(?P<name>[A-Z]\w*)[ \t]",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
     docs=Docs.ADJACENT,
     preambles=words("unary_operator call"),

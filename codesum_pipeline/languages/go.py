@@ -192,8 +192,15 @@ def _package(node: Node, text: Text) -> str:
     return text(node.named_children[0]) if node.named_children else ""
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"func[ \t]+(?:\([^()]*\)[ \t]*)?(?P<name>\w+)[ \t]*[(\[]",
+    r"type[ \t]+(?P<name>\w+)[^=/]*[ \t](?:struct|interface)\b",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "function_declaration": defines(SymbolType.FUNCTION),
         "method_declaration": _method,
@@ -229,7 +236,7 @@ DECLARATION = Declaration(
     parameters=_parameters,
     return_type=field_reader("result"),
     bases=_bases,
-    is_public=lambda name, modifiers: name[:1].isupper(),
+    is_public=lambda parts, modifiers: parts[-1][:1].isupper(),
     package={"package_clause": _package},
     globals={"const_spec var_spec": names_in("name")},
 )

@@ -18,7 +18,7 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
 )
-from codesum_pipeline.languages.hooks import field_reader, field_text, raw_text
+from codesum_pipeline.languages.hooks import field_reader, field_text, raw_text, unknown_words
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -342,8 +342,17 @@ def _result(match: Node) -> Node | None:
     return match.child_by_field_name("expression") if match.type == "match" else None
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"(?P<name>[a-z_][\w']*)[ \t]+(?:::|∷|\xe2\x88\xb7)",
+    r"(?:data|newtype|class)[ \t]+(?:instance\b|family[ \t]+)?(?:.*=>[ \t]*)?(?P<name>[A-Z][\w']*)",
+)
+
+_unknown = unknown_words(later_branches)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "function": _function,
         "bind": _bind,
@@ -352,8 +361,7 @@ DECLARATION = Declaration(
         "data_type newtype class type_family": _type,
         "instance": _instance,
     },
-    unknown=later_branches,
-    hiding=directives,
+    hiding=lambda source, is_broken: (*directives(source), *_unknown(source, is_broken)),
     docs=Docs.MARKED,
     doc_marks=("-- |", "{-|", "{- |", "--|"),
     clauses=words("function"),

@@ -1,10 +1,10 @@
 """Hooks that many languages have alike, and what hooks are written with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, DefinitionHead, Text, TypedName
+from codesum_pipeline.languages.declaration import Code, DefinitionHead, Span, Text, TypedName
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 
@@ -57,10 +57,10 @@ def typed_name(node: Node, text: Text) -> Iterator[TypedName]:
     yield TypedName(field_text(node, "name", text).strip("`"), field_text(node, "type", text))
 
 
-def hidden_by(modifiers: str) -> Callable[[str, tuple[str, ...]], bool]:
+def hidden_by(modifiers: str) -> Callable[[tuple[str, ...], tuple[str, ...]], bool]:
     """A hook for `is_public`: what has none of these modifiers is."""
     hiding = words(modifiers)
-    return lambda name, said: hiding.isdisjoint(said)
+    return lambda parts, said: hiding.isdisjoint(said)
 
 
 def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
@@ -89,3 +89,13 @@ def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, 
 
 def _is_first(left: Node, number: int, values: list[Node | None]) -> bool:
     return left.type in _NAMES or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
+
+
+def unknown_words(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, bool], Iterator[Sequence[Span]]]:
+    """A hook for `hiding`: what the grammar does not know, as one group, where a file does not parse."""
+
+    def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
+        if is_broken and (spans := tuple(read(source))):
+            yield spans
+
+    return hiding

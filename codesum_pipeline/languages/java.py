@@ -10,11 +10,7 @@ from collections.abc import Iterator
 import tree_sitter_java
 from tree_sitter import Node
 
-from codesum_pipeline.languages.annotations import (
-    ANNOTATIONS,
-    after_annotations,
-    annotations_and_words,
-)
+from codesum_pipeline.languages.annotations import ANNOTATIONS, MODIFIERS, after_annotations, annotations_and_words
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Code,
@@ -279,8 +275,20 @@ def _result(body: Node) -> Node | None:
     return body if body.type not in BODIES else None
 
 
+# Lines that look like a definition.
+_LINES = (
+    rf"[ \t]*{MODIFIERS}*(?:class|interface|enum|@interface)[ \t]+"
+    r"(?P<name>[A-Za-z_$][\w$]*)(?=[^;()\"{}]*\{)",
+    rf"[ \t]*{MODIFIERS}*record[ \t]+(?P<name>[A-Z]\w*)[ \t]*(?:<[^()]*>[ \t]*)?\(",
+    rf"[ \t]*{MODIFIERS}+(?:<[^()]*>[ \t]+)?(?!class|new|return)[\w<>\[\],.?& ]+[ \t]"
+    r"(?P<name>[A-Za-z_]\w*)[ \t]*\([^;=\"\n]*$",
+    r"[ \t]+(?!(?:return|new|else|throw|if|for|while|switch|case|catch|do|try|synchronized|assert|yield|class)\b)"
+    r"[A-Za-z_][\w<>\[\],.?]*[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*\([^;=\"()]*\)[ \t]*(?:throws[ \t]+[\w., ]+)?\{",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "class_declaration interface_declaration": _TYPE,
         "enum_declaration record_declaration annotation_type_declaration": _TYPE,
@@ -324,6 +332,6 @@ DECLARATION = Declaration(
     return_type=field_reader("type"),
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: "public" in modifiers or "protected" in modifiers,
+    is_public=lambda parts, modifiers: "public" in modifiers or "protected" in modifiers,
     package={"package_declaration": _package},
 )

@@ -24,7 +24,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text
+from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text, unknown_words
 from codesum_pipeline.languages.kotlin_words import annotations, masked, unknown
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
@@ -283,8 +283,23 @@ def _result(body: Node) -> Node | None:
     return shown[-1]
 
 
+_BEFORE = (
+    r"(?:@[\w.:]+(?:\([^()]*\))?[ \t]+)*(?:(?:public|private|protected|internal|open|abstract|final|override|inline"
+    r"|suspend|operator|infix|tailrec|external|expect|actual|data|sealed|enum|annotation|value|inner|fun)[ \t]+)*"
+)
+# Lines that look like a definition.
+_LINES = (
+    rf"[ \t]*{_BEFORE}(?<=[ \tn])?fun[ \t]+(?:<[^()]*>[ \t]*)?(?:[\w<>?*,. ]+\.)?"
+    r"(?P<name>\w+|`[^`]+`)[ \t]*\(",
+    rf"[ \t]*{_BEFORE}(?:class|interface)[ \t]+(?P<name>\w+)",
+    rf"[ \t]*{_BEFORE}(?:companion[ \t]+)?object[ \t]+(?P<name>(?!:)\w+)",
+)
+
+_unknown = unknown_words(unknown)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "class_declaration object_declaration": _type,
         "companion_object": _companion,
@@ -294,8 +309,7 @@ DECLARATION = Declaration(
         "property_declaration": _property,
     },
     masked=masked,
-    unknown=unknown,
-    hiding=annotations,
+    hiding=lambda source, is_broken: (*annotations(source), *_unknown(source, is_broken)),
     docs=Docs.MARKED,
     doc_marks=("/**",),
     # What the grammar takes an annotation with arguments on a line of its own for.

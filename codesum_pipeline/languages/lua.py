@@ -217,8 +217,15 @@ def _global(node: Node, text: Text) -> Iterator[str]:
         yield text(name)
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"[ \t]*(?:local[ \t]+)?function[ \t]+(?:[\w.]+[.:])?(?P<name>\w+)[ \t]*\(",
+    r"[ \t]*(?:local[ \t]+)?(?:[\w.]+\.)?(?P<name>\w+)[ \t]*=[ \t]*function[ \t]*\(",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={"function_declaration": _function, "assignment_statement": _assignment, "field": _field},
     docs=Docs.ADJACENT,
     facts=Facts(
@@ -234,7 +241,7 @@ DECLARATION = Declaration(
     parameters=_parameters,
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: "local" not in modifiers and not name.startswith("_"),
+    is_public=lambda parts, modifiers: "local" not in modifiers and not parts[-1].startswith("_"),
     reexports={"return_statement": handed_on.returned_fields, "assignment_statement": handed_on.assigned_fields},
     globals={"assignment_statement": _global},
 )

@@ -235,8 +235,18 @@ def _constants(node: Node, text: Text) -> Iterator[str]:
             yield text(element.named_children[0])
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"[ \t]*(?:(?:public|private|protected|static|final|abstract)[ \t]+)*function[ \t]+&?[ \t]*"
+    r"(?P<name>\w+)[ \t]*\(",
+    r"[ \t]*(?:(?:abstract|final|readonly)[ \t]+)*(?:class|interface|trait)[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*"
+    r"(?:\{|$|extends|implements)",
+    r"[ \t]*enum[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*(?::[ \t]*\w+[ \t]*)?(?:\{|$|implements)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "function_definition method_declaration": defines(SymbolType.FUNCTION),
         "class_declaration interface_declaration trait_declaration enum_declaration": defines(SymbolType.CLASS),

@@ -354,8 +354,16 @@ def _result(body: Node) -> Node | None:
     return None if is_raised else last
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"[ \t]*(?:(?:private|protected|public|private_class_method|module_function|memoize)[ \t]+)?def[ \t]+"
+    r"(?:\w+\.)?(?P<name>[A-Za-z_]\w*[?!=]?)(?:[ \t]*\(|[ \t]|;|$)",
+    r"[ \t]*(?:class|module)[ \t]+(?:[\w:]*::)?(?P<name>[A-Z]\w*)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "class module": _class,
         "singleton_class": _own_class,

@@ -18,7 +18,7 @@ from codesum_pipeline.languages.declaration import (
     TypedName,
 )
 from codesum_pipeline.languages.hooks import defines, field_reader, field_text, first_values, names_in, raw_text
-from codesum_pipeline.languages.rust_macros import around_items
+from codesum_pipeline.languages.rust_macros import around_items, without_templates
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -269,8 +269,22 @@ def _result(body: Node) -> Node | None:
     return last
 
 
+_BEFORE = (
+    r"(?:pub(?:[ \t]*\([^()]*\))?[ \t]+)?"
+    r"(?:(?:default|const|async|unsafe|safe|auto|extern(?:[ \t]+\"[^\"]*\")?)[ \t]+)*"
+)
+# Lines that look like a definition.
+_LINES = (
+    rf"[ \t]*{_BEFORE}fn[ \t]+(?:r#)?(?P<name>\w+)[ \t]*[(<]",
+    rf"[ \t]*{_BEFORE}(?:struct|enum|trait)[ \t]+(?P<name>[A-Z]\w*)",
+    r"[ \t]*(?:pub[ \t]+)?union[ \t]+(?P<name>[A-Z]\w*)(?=[^;{}]*\{)",
+    r"[ \t]*macro_rules![ \t]*(?P<name>\w+)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
+    without_templates=without_templates,
     definitions={
         "function_item function_signature_item": defines(SymbolType.FUNCTION),
         "struct_item enum_item union_item trait_item": defines(SymbolType.CLASS),
@@ -279,7 +293,7 @@ DECLARATION = Declaration(
         "macro_definition": _macro,
         "let_declaration": _closure,
     },
-    hiding=around_items,
+    hiding=lambda source, is_broken: around_items(source),
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
     file_doc_marks=("//!", "/*!"),
@@ -302,7 +316,7 @@ DECLARATION = Declaration(
     bases=_bases,
     extensions={"impl_item": _extension},
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: any(word.startswith("pub") for word in modifiers),
+    is_public=lambda parts, modifiers: any(word.startswith("pub") for word in modifiers),
     reexports={"use_declaration": handed_on.of_public(_use)},
     globals={"const_item static_item type_item": _global},
 )

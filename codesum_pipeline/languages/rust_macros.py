@@ -68,3 +68,22 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
                         macro += [found.span("type"), found.span("body")]
                     yield tuple(sorted(macro))
                 depth = -1
+
+
+# What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
+_TEMPLATES = re.compile(
+    r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
+    re.MULTILINE | re.DOTALL,
+)
+_QUOTED_CODE = re.compile(
+    r"^(?P<head>(?P<depth>[ \t]*)[^\n]*\b(?:parse_)?quote(?:_spanned)?![^\n]*[{(])"
+    r"(?P<body>\n.*?\n(?P=depth)[)}])",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def without_templates(text: str) -> str:
+    """A text with blanks in place of what macros write."""
+    for pattern in (_TEMPLATES, _QUOTED_CODE) if "!" in text else ():
+        text = pattern.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)
+    return text

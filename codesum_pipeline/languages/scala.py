@@ -265,8 +265,19 @@ def _result(body: Node) -> Node | None:
     return last if "definition" not in last.type and "declaration" not in last.type else None
 
 
+_BEFORE = (
+    r"(?:@\w+(?:\([^()]*\))?[ \t]+)*(?:(?:override|final|private|protected|private\[\w+\]|protected\[\w+\]|implicit"
+    r"|inline|transparent|lazy|abstract|sealed|case|open|opaque|infix|package)[ \t]+)*"
+)
+# Lines that look like a definition.
+_LINES = (
+    rf"[ \t]*{_BEFORE}def[ \t]+(?P<name>[A-Za-z_][\w$]*?(?:_[=!+~*/<>|&-]+|(?![\w$]))|`[^`]+`)",
+    rf"[ \t]*{_BEFORE}(?:class|trait|object)[ \t]+(?P<name>[A-Za-z_]\w*)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         **dict.fromkeys(TYPES, defines(SymbolType.CLASS, after_annotations)),
         "function_definition function_declaration": defines(SymbolType.FUNCTION, after_annotations),
@@ -300,7 +311,7 @@ DECLARATION = Declaration(
     return_type=field_reader("return_type"),
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: not any(word.startswith("private") for word in modifiers),
+    is_public=lambda parts, modifiers: not any(word.startswith("private") for word in modifiers),
     package={"package_clause": _package},
     globals={**dict.fromkeys(VALUES, _global), "type_definition": _member},
 )

@@ -11,7 +11,6 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.model.symbols import SymbolType
 
 # Something that holds of a node in its place: all that it stands in, outermost first, and its field there.
 Holds = Callable[[Node, Sequence[Node], str | None], bool]
@@ -29,9 +28,8 @@ class LanguageSpec:
     `braced` what is between their braces, `parened` between their parentheses,
     `hanging` all lines but their first (the cases of a switch). `atoms` are
     kept as written, `dropped` are left out, and so are `comments`, unless they document a
-    definition. `branches` add one to the complexity. `definitions` are the
-    symbols, `wrappers` what may stand around one and belongs to it; `marked`
-    nodes are handed to the language's own reading of facts, in document order.
+    definition. `branches` add one to the complexity; `wrappers` are
+    what may stand around a definition and belongs to it.
     What is in `restarts` starts a line wherever it stands; of what is in `folded`,
     a line's end and the blanks around it count as one blank, or none at either end.
     `openers` open what is `braced` where it has no braces, up to its end or one of the `closers`;
@@ -65,7 +63,6 @@ class LanguageSpec:
     atoms: frozenset[str]
     branches: frozenset[str]
     dropped: frozenset[str] = frozenset()
-    definitions: Mapping[str, SymbolType] = field(default_factory=dict)
     containers: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
     braced: frozenset[str] = frozenset()
@@ -73,7 +70,6 @@ class LanguageSpec:
     hanging: frozenset[str] = frozenset()
     comments: frozenset[str] = frozenset()
     wrappers: frozenset[str] = frozenset()
-    marked: frozenset[str] = frozenset()
     restarts: frozenset[str] = frozenset()
     folded: frozenset[str] = frozenset()
     openers: frozenset[str] = frozenset()

@@ -17,7 +17,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text
+from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text, unknown_words
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.languages.swift_words import unknown
@@ -236,8 +236,23 @@ def _result(body: Node) -> Node | None:
     return None if is_statement else only
 
 
+_BEFORE = (
+    r"(?:@[\w.]+(?:\([^()]*\))?[ \t]+)*(?:(?:public|private|fileprivate|internal|open|package|final|static|class"
+    r"|override|mutating|nonmutating|required|convenience|indirect|dynamic|optional|nonisolated|prefix|postfix|infix"
+    r"|private\(set\))[ \t]+)*"
+)
+# Lines that look like a definition.
+_LINES = (
+    # Defined elsewhere, mostly in another language: it has no name here.
+    r"[ \t]*@(?:_silgen_name|_extern)\([^()\n]*\)\s[^\n]*\bfunc\b",
+    rf"[ \t]*{_BEFORE}func[ \t]+(?P<name>\w+|`\w+`)[ \t]*[(<]",
+    rf"[ \t]*{_BEFORE}(?:class|struct|enum|protocol|actor)[ \t]+"
+    r"(?P<name>(?!func\b|var\b|let\b|subscript\b)[A-Za-z_]\w*)(?=(?:[^;{}()]|\([^;{}()]*\))*\{)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "function_declaration protocol_function_declaration": _function,
         "init_declaration deinit_declaration subscript_declaration": _function,
@@ -246,7 +261,7 @@ DECLARATION = Declaration(
     },
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
-    unknown=unknown,
+    hiding=unknown_words(unknown),
     facts=Facts(
         returns=words("control_transfer_statement"),
         raising_words=words("throw_keyword"),

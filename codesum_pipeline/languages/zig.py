@@ -211,8 +211,16 @@ def _errors(node: Node, text: Text) -> Iterator[str]:
     yield from (text(child) for child in node.named_children if child.type == "identifier")
 
 
+# Lines that look like a definition.
+_LINES = (
+    r"[ \t]*(?:(?:pub|export|inline|noinline|extern)[ \t]+)*fn[ \t]+(?P<name>\w+)[ \t]*\(",
+    r"(?:[ \t]*pub[ \t]+)?const[ \t]+(?P<name>\w+)[ \t]*=[ \t]*(?:(?:packed|extern)[ \t]+)?"
+    r"(?:struct|union|enum|opaque)\b(?=[^;{}]*\{)",
+)
+
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=_LINES,
     definitions={
         "function_declaration": defines(SymbolType.FUNCTION),
         "variable_declaration": _variable,
@@ -234,7 +242,7 @@ DECLARATION = Declaration(
     parameters=_parameters,
     return_type=field_reader("type"),
     modifiers=_modifiers,
-    is_public=lambda name, modifiers: bool({"pub", "export"} & set(modifiers)),
+    is_public=lambda parts, modifiers: bool({"pub", "export"} & set(modifiers)),
     reexports={"variable_declaration": handed_on.public_constants(_import)},
     globals={"variable_declaration": _global},
 )

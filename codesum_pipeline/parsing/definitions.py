@@ -1,66 +1,237 @@
-"""Definitions of a file, nested as they are written."""
+"""The definitions of one file, nested as they are written, with what belongs to each."""
 
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spec import LanguageSpec
+from codesum_pipeline.languages.declaration import Declaration, DefinitionHead, Mark
+from codesum_pipeline.languages.hooks import raw_text
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.walk import Mark, Tokens
+from codesum_pipeline.parsing.comments import Comments
+from codesum_pipeline.parsing.walk import DefinitionNode, Tokens
 
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the
 # canonical sources of definitions nested in each other would grow with the square of a file.
 MAX_NESTING = 100
+_MAX_NAME = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxDefinition:
-    """One definition: its node, the bytes it spans with its wrapper (decorators), the nodes marked directly in it."""
+@dataclass(slots=True)
+class Definition:
+    """One definition or scope.
 
-    node: Node
+    `start_byte` is that of its first documenting comment, `code_start` that of
+    its first preamble; `nodes` are more than one where clauses follow each
+    other. `marks` are the marked nodes directly in it. `section` is the access
+    that it has as a member, `inner_section` that of the members read last.
+    """
+
+    nodes: list[Node]
     wrapper: Node | None
-    type: SymbolType
+    type: SymbolType | None
     parts: tuple[str, ...]
+    body: Node | None
+    head: Node | None
     parent: int | None
+    preambles: tuple[Node, ...]
+    docs: tuple[Node, ...]
     start_byte: int
+    code_start: int
     end_byte: int
+    section: str = ""
+    inner_section: str = ""
+    is_prototype: bool = False
+    clause: str = ""
+    docstring: Node | None = None
+    bodies: list[Node | None] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
 
 
-def find_definitions(tokens: Tokens, spec: LanguageSpec) -> tuple[list[SyntaxDefinition], list[Mark]]:
-    """All named definitions in source order, and the marked nodes outside of any."""
-    found: list[SyntaxDefinition] = []
+@dataclass(slots=True)
+class FileOutline:
+    """A file's definitions in source order, and the marked nodes outside of any.
+
+    `extensions` are the nodes that speak of types elsewhere, with the names around each.
+    """
+
+    definitions: list[Definition]
+    outside: list[Mark]
+    extensions: list[tuple[tuple[str, ...], Node]] = field(default_factory=list)
+
+
+def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comments) -> FileOutline:
+    """Nest what the walk has found."""
+    preambles = {
+        comments.end_of(node): node
+        for kind, _, node in tokens.marks
+        if kind in declaration.preambles and declaration.is_preamble(node)
+    }
+    outline = FileOutline([], [])
+    scopes: list[Definition] = []
     enclosing: list[int] = []
-    outside: list[Mark] = []
-    wrapper: Mark | None = None
-    for mark in tokens.marks:
-        kind, start, node = mark
-        while enclosing and start >= found[enclosing[-1]].end_byte:
+    for event in _in_order(tokens.found, _read(tokens.marks, declaration)):
+        start = event.node.start_byte if isinstance(event, DefinitionNode) else event[1]
+        while enclosing and start >= scopes[enclosing[-1]].end_byte:
             enclosing.pop()
-        if kind in spec.wrappers:
-            wrapper = mark
-        elif kind in spec.definitions and (name := _name_of(node, tokens)) and len(enclosing) < MAX_NESTING:
+        if not isinstance(event, DefinitionNode):
+            _innermost_symbol(scopes, enclosing, outline).append(event)
+            if event[0] in declaration.extensions:
+                outline.extensions.append((scopes[enclosing[-1]].parts if enclosing else (), event[2]))
+            if enclosing and event[0] in declaration.sections:
+                label = raw_text(event[2])
+                if not declaration.section_words or label in declaration.section_words:
+                    scopes[enclosing[-1]].inner_section = label
+        elif len(enclosing) < MAX_NESTING:
             parent = enclosing[-1] if enclosing else None
-            end = node.end_byte
-            wrapped = wrapper if wrapper and wrapper[2].end_byte >= end else None
-            enclosing.append(len(found))
-            found.append(
-                SyntaxDefinition(
-                    node=node,
-                    wrapper=wrapped[2] if wrapped else None,
-                    type=spec.definitions[kind],
-                    parts=(*(found[parent].parts if parent is not None else ()), name),
-                    parent=parent,
-                    start_byte=wrapped[1] if wrapped else start,
-                    end_byte=end,
-                )
-            )
-            wrapper = None
-        else:
-            (found[enclosing[-1]].marks if enclosing else outside).append(mark)
-    return found, outside
+            definition = _definition(event, scopes, parent, comments, preambles, declaration)
+            if not _counts(event.defined, definition, scopes):
+                continue
+            if _continues(scopes, definition, event, declaration):
+                enclosing.append(_extend(scopes, definition))
+            else:
+                enclosing.append(len(scopes))
+                scopes.append(definition)
+    return _symbols_alone(scopes, outline)
 
 
-def _name_of(node: Node, tokens: Tokens) -> str:
-    name = node.child_by_field_name("name")
-    return tokens.text(name.start_byte, name.end_byte) if name else ""
+def _read(marks: Sequence[Mark], declaration: Declaration) -> Iterable[Mark]:
+    """The marks without those that look like calls where there are none."""
+    return marks if declaration.uncalled is None else _without_uncalled(marks, declaration.uncalled, declaration.calls)
+
+
+def _without_uncalled(
+    marks: Sequence[Mark], uncalled: Callable[[Node], tuple[int, int] | None], calls: Container[str]
+) -> Iterator[Mark]:
+    start, end = 0, 0
+    for mark in marks:
+        kind, offset, node = mark
+        if not (kind in calls and start <= offset < end):
+            yield mark
+            start, end = uncalled(node) or (start, end)
+
+
+def _in_order(found: Sequence[DefinitionNode], marks: Iterable[Mark]) -> Iterator[DefinitionNode | Mark]:
+    """Both in document order; a node around another comes first."""
+    waiting = list(reversed(found))
+    for mark in marks:
+        _, start, node = mark
+        while waiting and (
+            waiting[-1].node.start_byte < start
+            or (waiting[-1].node.start_byte == start and waiting[-1].node.end_byte > node.end_byte)
+        ):
+            yield waiting.pop()
+        yield mark
+    yield from reversed(waiting)
+
+
+def _definition(
+    found: DefinitionNode,
+    scopes: Sequence[Definition],
+    parent: int | None,
+    comments: Comments,
+    preambles: dict[int, Node],
+    declaration: Declaration,
+) -> Definition:
+    defined: DefinitionHead = found.defined
+    outer = found.wrapper or found.node
+    inner: list[Node] = []
+    if found.wrapper is not None and declaration.preambles:
+        inner = [child for child in found.wrapper.named_children if child.type in declaration.preambles]
+    before, docs = comments.before(outer.start_byte, preambles) if defined.type is not None else ((), ())
+    code_start = before[0].start_byte if before else outer.start_byte
+    return Definition(
+        nodes=[found.node, defined.tail] if defined.tail else [found.node],
+        wrapper=found.wrapper,
+        type=defined.type,
+        parts=(*(scopes[parent].parts if parent is not None else ()), *map(_id_part, defined.parts)),
+        body=defined.body,
+        head=defined.head,
+        parent=parent,
+        preambles=(*before, *inner),
+        docstring=declaration.docstrings.find(defined.body) if declaration.docstrings and defined.body else None,
+        docs=docs,
+        start_byte=min(docs[0].start_byte, code_start) if docs else code_start,
+        code_start=code_start,
+        end_byte=(defined.tail or found.node).end_byte,
+        section=scopes[parent].inner_section if parent is not None and defined.is_sectioned else "",
+        inner_section=defined.section,
+        is_prototype=defined.is_prototype,
+        clause=defined.clause,
+        bodies=[None if defined.body == defined.tail else defined.body, None] if defined.tail else [defined.body],
+    )
+
+
+def _counts(defined: DefinitionHead, definition: Definition, scopes: Sequence[Definition]) -> bool:
+    """Whether what may be a definition is one where it stands."""
+    around = scopes[definition.parent].type if definition.parent is not None else None
+    if defined.is_prototype:
+        return around is SymbolType.CLASS or (around is None and bool(definition.docs))
+    return not (defined.is_guess and around is SymbolType.FUNCTION)
+
+
+def _id_part(name: str) -> str:
+    """A name, which may be any text where a language quotes names, as a part of an id."""
+    part = name.replace(SEPARATOR, ":")
+    return part if len(part) <= _MAX_NAME else part[: _MAX_NAME - 1] + "…"
+
+
+def _continues(scopes: Sequence[Definition], new: Definition, found: DefinitionNode, declaration: Declaration) -> bool:
+    """Whether a definition is one more clause of the one before it."""
+    if not scopes or not (declaration.heads or found.node.type in declaration.clauses):
+        return False
+    number = _last_sibling(scopes, new.parent)
+    if number is None or (scopes[number].parts, scopes[number].type) != (new.parts, new.type):
+        return False
+    last, kind = scopes[number].nodes[-1].type, found.node.type
+    is_clause = kind in declaration.clauses and kind == last and scopes[number].clause == new.clause
+    return (is_clause and new.type is SymbolType.FUNCTION) or last in declaration.heads
+
+
+def _last_sibling(scopes: Sequence[Definition], parent: int | None) -> int | None:
+    first = 0 if parent is None else parent + 1
+    return next((number for number in range(len(scopes) - 1, first - 1, -1) if scopes[number].parent == parent), None)
+
+
+def _extend(scopes: list[Definition], clause: Definition) -> int:
+    number = _last_sibling(scopes, clause.parent) or 0
+    scopes[number].nodes.extend(clause.nodes)
+    scopes[number].bodies.extend(clause.bodies)
+    scopes[number].end_byte = clause.end_byte
+    return number
+
+
+def _innermost_symbol(scopes: Sequence[Definition], enclosing: Sequence[int], outline: FileOutline) -> list[Mark]:
+    for number in reversed(enclosing):
+        if scopes[number].type is not None:
+            return scopes[number].marks
+    return outline.outside
+
+
+def _symbols_alone(scopes: Sequence[Definition], outline: FileOutline) -> FileOutline:
+    """Leave out what is only a scope or announces what follows; what has an owner in the file belongs to that."""
+    numbers: dict[int, int] = {}
+    owners: dict[tuple[str, ...], int] = {}
+    defined = {scope.parts for scope in scopes if scope.type is SymbolType.FUNCTION and not scope.is_prototype}
+    for number, scope in enumerate(scopes):
+        if scope.type is not None and not (_is_announcement(scope, scopes) and scope.parts in defined):
+            numbers[number] = len(outline.definitions)
+            if scope.type is SymbolType.CLASS:
+                owners.setdefault(scope.parts, len(outline.definitions))
+            outline.definitions.append(scope)
+    for definition in outline.definitions:
+        around = definition.parent
+        while around is not None and around not in numbers:
+            around = scopes[around].parent
+        enclosing = numbers[around] if around is not None else None
+        owner = owners.get(definition.parts[:-1])
+        if enclosing is not None and (owner is None or outline.definitions[enclosing].parts == definition.parts[:-1]):
+            owner = enclosing
+        definition.parent = owner
+    return outline
+
+
+def _is_announcement(scope: Definition, scopes: Sequence[Definition]) -> bool:
+    """Whether a prototype is no member of a class."""
+    return scope.is_prototype and (scope.parent is None or scopes[scope.parent].type is not SymbolType.CLASS)

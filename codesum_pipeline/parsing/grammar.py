@@ -120,7 +120,7 @@ def compile_grammar(
 ) -> Grammar:
     """Look up every name of `spec` in its grammar.
 
-    Nodes of the `defining` kinds are shown to `define`; `marked` are those besides `spec.marked`.
+    Nodes of the `defining` kinds are shown to `define`; `marked` are those that a language asks for.
     """
     language = Language(spec.grammar())
     kinds = _Kinds(language, spec.atoms)
@@ -134,7 +134,7 @@ def compile_grammar(
     return Grammar(
         language=language,
         names=kinds.names,
-        roles=_roles(spec, kinds, frozenset(defining), spec.marked.union(marked)),
+        roles=_roles(spec, kinds, frozenset(defining), frozenset(marked)),
         follow=tuple(
             {
                 kind: None
@@ -258,7 +258,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (NodeRole.CONTAINER, spec.containers | spec.blocks),
         (NodeRole.DEFINING, defining),
         (NodeRole.WRAPPER, spec.wrappers),
-        (NodeRole.MARKED, marked | spec.wrappers | set(spec.definitions)),
+        (NodeRole.MARKED, marked | spec.wrappers),
         (NodeRole.BRANCH, spec.branches),
         (NodeRole.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
         (NodeRole.RESPELLED, frozenset(spec.respelled)),

@@ -1,44 +1,20 @@
 """Which parser reads a file, and the one pure function that a worker process needs."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import replace
 
-from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp
-from codesum_pipeline.parsing.declared.reader import DeclaredParser
 from codesum_pipeline.parsing.lost import with_lost_definitions
 from codesum_pipeline.parsing.parsed import ParsedFile
-from codesum_pipeline.parsing.python import parse_python, python_parser
+from codesum_pipeline.parsing.reader import DeclaredParser
 from codesum_pipeline.parsing.text import parse_text, text_parser
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.origins import stated_origin
 
-
-class ParseSource(Protocol):
-    """Reads one file; a pure function of what it is given."""
-
-    def __call__(self, source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy) -> ParsedFile: ...
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageParser:
-    """How one language is read; `version` is everything besides a file's bytes that decides the result."""
-
-    parse: ParseSource
-    version: Callable[[HashPolicy], str]
-
-
-def _parser(declaration: Declaration) -> LanguageParser:
-    parser = DeclaredParser(declaration)
-    return LanguageParser(parser.parse, parser.version)
-
-
-PARSERS: Mapping[str, LanguageParser] = {
-    "python": LanguageParser(parse_python, python_parser),
-    **{declaration.spec.name: _parser(declaration) for declaration in declarations()},
+PARSERS: Mapping[str, DeclaredParser] = {
+    declaration.spec.name: DeclaredParser(declaration) for declaration in declarations()
 }
 
 
@@ -63,6 +39,6 @@ def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy:
     except ParserGaveUp:
         as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
         facts = replace(as_text.facts, parser=parser.version(hash_policy), syntax_errors=1)
-        read = with_lost_definitions(replace(as_text, facts=facts), source, None)
+        read = with_lost_definitions(replace(as_text, facts=facts), parser.declaration, source, None)
     origin = stated_origin(text)
     return replace(read, facts=replace(read.facts, origin=origin)) if origin else read

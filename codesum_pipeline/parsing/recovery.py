@@ -18,11 +18,12 @@ from operator import itemgetter
 
 from tree_sitter import Node, Tree
 
+from codesum_pipeline.languages.declaration import Span
+from codesum_pipeline.languages.definition_lines import DefinitionLine
 from codesum_pipeline.parsing.bounded import ParserGaveUp
-from codesum_pipeline.parsing.definition_lines import DefinitionLine
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
-# Raise it with anything here, or with the patterns of `definition_lines`: it decides what is read.
+# Raise it with anything here, or with a language's patterns of definition lines: it decides what is read.
 RECOVERY_VERSION = "recovery/3"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
@@ -46,8 +47,6 @@ _GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
 # A directive, a comment or a label stands anywhere.
 _ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
 _ENDS = re.compile(r"\}|end\b|[)\]];?$")
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from codesum_pipeline.languages.declaration import ImportSyntax
 from codesum_pipeline.model.symbols import Import, Reexport
 
 ALL = "*"
-_PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 
 
 def read_reexports(
@@ -21,23 +20,6 @@ def read_reexports(
     bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
     found = [*(_stated(said, bound) for said in handed_on), *(_listed(name, bound) for name in exports)]
     return tuple(dict.fromkeys(one for one in found if one is not None))
-
-
-def read_package_reexports(path: str, imports: Sequence[Import], exports: Sequence[str] | None) -> tuple[Reexport, ...]:
-    """Of Python: names of `__all__`, `from x import Y as Y`, and what a package's file takes from the package."""
-    is_package = path.endswith(_PACKAGE_FILES)
-    folders = path.split("/")[:-1]
-    listed = frozenset(exports or ())
-    found = []
-    for one in imports:
-        name = one.alias or one.name
-        if one.scope_id is not None or one.name is None or name is None or one.module == "__future__":
-            continue
-        is_own = (is_package or name == ALL) and (one.level > 0 or one.module.partition(".")[0] in folders)
-        is_stated = name in listed or (one.alias is not None and one.alias == one.name)
-        if is_stated or (is_own and not name.startswith("_")):
-            found.append(Reexport(name, one.name, f"{'.' * one.level}{one.module}"))
-    return tuple(dict.fromkeys(found))
 
 
 def are_all(

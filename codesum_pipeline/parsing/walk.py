@@ -11,6 +11,7 @@ from typing import Any
 
 from tree_sitter import Node, Tree, TreeCursor
 
+from codesum_pipeline.languages.declaration import Mark
 from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.parsing.directives import read_directive
 from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
@@ -50,9 +51,6 @@ DROPPED = NodeRole.DROPPED
 UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET | NodeRole.RESPELLED
 ENCLOSED, RESPELLED, TERMINATED = NodeRole.ENCLOSED, NodeRole.RESPELLED, NodeRole.TERMINATED
 LEAVING = INDENTING | TERMINATED
-
-# A node that a language asked for: the name of its kind, its first byte, the node.
-Mark = tuple[str, int, Node]
 
 
 @dataclass(frozen=True, slots=True)

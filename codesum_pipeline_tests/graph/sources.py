@@ -7,8 +7,13 @@ from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import EdgeKind
+<<<<<<< HEAD
 from codesum_pipeline.parsing.python import parse_python
 from codesum_pipeline.settings.stages import ContextSettings
+=======
+from codesum_pipeline.model.options import GraphOptions
+from codesum_pipeline.parsing.parsers import PARSERS
+>>>>>>> 626f096 (Python is read like every other language: one walk, one record of facts, its own hooks)
 
 Calls = set[tuple[str, str]]
 
@@ -22,7 +27,7 @@ def graph_of(sources: Mapping[str, str], *, root: str = ".", settings: ContextSe
         is_test = path.startswith("tests/") or "/tests/" in path
         files.append(SourceFile(path, "", len(source), "", language, FileStatus.INDEXED, None, is_test, False))
         if is_python:
-            parsed = parse_python(source.encode(), path)
+            parsed = PARSERS["python"].parse(source.encode(), path)
             symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
             facts.append(
                 {

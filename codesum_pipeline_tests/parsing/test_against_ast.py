@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codesum_pipeline.parsing.definitions import MAX_NESTING
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 # Every fortieth module in the order of names: the whole of it takes minutes and differs nowhere.
@@ -38,7 +38,7 @@ def test_every_function_and_class_of_the_standard_library_is_found_at_its_lines(
             expected = sorted(definitions_of(ast.parse(source)))
         except (SyntaxError, ValueError):
             continue  # sources that are broken on purpose
-        found = parse_python(source, path.name).symbols
+        found = PARSERS["python"].parse(source, path.name).symbols
         assert sorted((s.type.value, s.qualified_name, s.start_line, s.end_line) for s in found) == expected, path
         compared += len(expected)
     assert compared > 500

@@ -2,15 +2,15 @@
 
 import pytest
 
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 
 
 def canonical(source: str) -> str:
-    return parse_python(source.encode(), "a.py").facts.source
+    return PARSERS["python"].parse(source.encode(), "a.py").facts.source
 
 
 def of_function(source: str) -> str:
-    return parse_python(source.encode(), "a.py").symbols[-1].canonical_source
+    return PARSERS["python"].parse(source.encode(), "a.py").symbols[-1].canonical_source
 
 
 SPACING = {
@@ -188,7 +188,7 @@ def test_text_beyond_ascii_is_kept() -> None:
 
 
 def test_what_does_not_parse_is_kept_token_by_token_on_its_lines() -> None:
-    parsed = parse_python(b"x = = 2\ny = 3\ndef f():\n    return 1\n", "a.py")
+    parsed = PARSERS["python"].parse(b"x = = 2\ny = 3\ndef f():\n    return 1\n", "a.py")
 
     assert parsed.facts.syntax_errors > 0
     assert parsed.facts.source.endswith("y = 3\ndef f():\n    return 1")
@@ -204,7 +204,7 @@ def test_the_line_map_gives_the_real_line_of_each_canonical_one() -> None:
         'x = 1\n\n@a\ndef f(  # c\n    b,\n):\n    """Say.\n\n    More."""\n    # d\n    return (\n        b\n    )\n\n'
     )
 
-    symbol = parse_python(source.encode(), "a.py").symbols[0]
+    symbol = PARSERS["python"].parse(source.encode(), "a.py").symbols[0]
 
     assert symbol.canonical_source.split("\n") == [
         "@a",
@@ -237,7 +237,7 @@ DEPTH = 10_000
     ids=["brackets", "open brackets", "sum", "signs", "attributes", "calls", "exports", "docstring", "branches"],
 )
 def test_ten_thousand_levels_of_nesting_are_read(source: str) -> None:
-    facts = parse_python(source.encode(), "a.py").facts
+    facts = PARSERS["python"].parse(source.encode(), "a.py").facts
 
     assert _bare(facts.source) == _bare(source)
 

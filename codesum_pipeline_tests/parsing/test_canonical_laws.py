@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 from codesum_pipeline_tests.parsing.programs import programs
 from codesum_pipeline_tests.parsing.rewriting import KINDS, edited, edits, parses
 from codesum_pipeline_tests.parsing.sources import has_formatted_strings, laid_out_anew, meaning, package_files
@@ -25,14 +25,14 @@ BLANKS = " \t\n\f\ufeff\u200b\u2060"
 
 
 def canonical(source: str) -> str:
-    return parse_python(source.encode(), "a.py").facts.source
+    return PARSERS["python"].parse(source.encode(), "a.py").facts.source
 
 
 def definitions(source: str) -> list[tuple[object, ...]]:
     """All of a file's symbols, but for their place in it."""
     return [
         (s.id, s.canonical_source, s.content_hash, s.signature, s.docstring, s.modifiers, s.complexity, s.facts)
-        for s in parse_python(source.encode(), "a.py").symbols
+        for s in PARSERS["python"].parse(source.encode(), "a.py").symbols
     ]
 
 
@@ -112,7 +112,7 @@ def test_a_changed_spelling_in_real_files_is_the_same_canonical_source_if_and_on
 def test_nothing_that_is_written_is_ever_lost_however_broken_the_file(scraps: list[str], between: str) -> None:
     source = between.join(scraps)
 
-    parsed = parse_python(source.encode(), "a.py").facts
+    parsed = PARSERS["python"].parse(source.encode(), "a.py").facts
 
     left_out = BLANKS if parsed.syntax_errors else BLANKS + SPELLING
     assert _without(left_out, parsed.source) == _without(left_out, source)
@@ -125,6 +125,6 @@ def _without(characters: str, text: str) -> str:
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    parsed = parse_python(text.encode("utf-8", "replace"), "a.py")
+    parsed = PARSERS["python"].parse(text.encode("utf-8", "replace"), "a.py")
 
     assert parsed.facts.file_path == "a.py"

@@ -3,11 +3,11 @@
 import pytest
 
 from codesum_pipeline.model.symbols import Fact, Form, Parameter, SymbolFacts
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 
 
 def facts(source: str) -> SymbolFacts:
-    return parse_python(source.encode(), "a.py").symbols[0].facts
+    return PARSERS["python"].parse(source.encode(), "a.py").symbols[0].facts
 
 
 def texts(found: tuple[Fact, ...]) -> list[str]:
@@ -156,8 +156,8 @@ class A(B):
 
 def test_the_facts_are_those_of_the_canonical_source() -> None:
     source = "class A:\n  def f(self, a=1, # c\n    *b):\n      # d\n\n      self.x = g(  a)\n      return  -a\n"
-    symbol = parse_python(source.encode(), "a/b.py").symbols[1]
+    symbol = PARSERS["python"].parse(source.encode(), "a/b.py").symbols[1]
 
-    again = parse_python(symbol.canonical_source.encode(), "c.py").symbols[0]
+    again = PARSERS["python"].parse(symbol.canonical_source.encode(), "c.py").symbols[0]
 
     assert again.facts == symbol.facts

@@ -4,11 +4,11 @@ import pytest
 
 from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.symbols import FileFacts, Import
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 
 
 def facts(source: str) -> FileFacts:
-    return parse_python(source.encode(), "a.py").facts
+    return PARSERS["python"].parse(source.encode(), "a.py").facts
 
 
 def test_every_imported_name_is_a_row_with_the_symbol_around_it() -> None:
@@ -97,8 +97,8 @@ def test_lines_are_counted_as_an_editor_does() -> None:
 
 
 def test_the_parser_names_grammar_and_hash_policy() -> None:
-    canonical = parse_python(b"", "a.py").facts.parser
-    raw = parse_python(b"", "a.py", hash_policy=HashPolicy.RAW).facts.parser
+    canonical = PARSERS["python"].parse(b"", "a.py").facts.parser
+    raw = PARSERS["python"].parse(b"", "a.py", hash_policy=HashPolicy.RAW).facts.parser
 
     assert "tree-sitter-python/" in canonical
     assert canonical != raw
@@ -106,7 +106,7 @@ def test_the_parser_names_grammar_and_hash_policy() -> None:
 
 def test_what_a_file_gives_does_not_depend_on_where_it_is() -> None:
     source = b"import x\nclass A:\n    def m(self):\n        return x.y(self)\n"
-    here, there = parse_python(source, "a.py"), parse_python(source, "b/c.py")
+    here, there = PARSERS["python"].parse(source, "a.py"), PARSERS["python"].parse(source, "b/c.py")
 
     assert here.facts.references == there.facts.references
     assert [(s.content_hash, s.facts) for s in here.symbols] == [(s.content_hash, s.facts) for s in there.symbols]

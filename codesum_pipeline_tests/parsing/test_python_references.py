@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 
 Facts = dict[str, Any]
 
 
 def facts_of(source: str, path: str = "a.py") -> Facts:
-    facts: Facts = json.loads(parse_python(source.encode(), path).facts.references)
+    facts: Facts = json.loads(PARSERS["python"].parse(source.encode(), path).facts.references)
     return facts
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 from codesum_pipeline_tests.parsing.expected import expected_definitions
 from codesum_pipeline_tests.parsing.sources import package_files
 
 
 def symbols(source: str, *, policy: HashPolicy = HashPolicy.CANONICAL) -> tuple[Symbol, ...]:
-    return parse_python(source.encode(), "src/a.py", hash_policy=policy).symbols
+    return PARSERS["python"].parse(source.encode(), "src/a.py", hash_policy=policy).symbols
 
 
 def only(source: str) -> Symbol:
@@ -282,14 +282,16 @@ def h():
 
 
 def test_stubs_are_read_like_sources() -> None:
-    assert [s.id for s in parse_python(b"def f(x: int) -> str: ...\nclass A: x: int\n", "a.pyi").symbols] == [
+    assert [
+        s.id for s in PARSERS["python"].parse(b"def f(x: int) -> str: ...\nclass A: x: int\n", "a.pyi").symbols
+    ] == [
         "a.pyi::f",
         "a.pyi::A",
     ]
 
 
 def test_an_empty_file_has_no_symbols() -> None:
-    parsed = parse_python(b"", "a.py")
+    parsed = PARSERS["python"].parse(b"", "a.py")
 
     assert (parsed.symbols, parsed.facts.source, parsed.facts.lines, parsed.facts.docstring) == ((), "", 0, None)
 

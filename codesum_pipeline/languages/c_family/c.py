@@ -14,7 +14,7 @@ from codesum_pipeline.languages.c_family.declarators import (
 )
 from codesum_pipeline.languages.c_family.macros import masked, unknown
 from codesum_pipeline.languages.declaration import Declaration, Docs, Facts
-from codesum_pipeline.languages.hooks import hidden_by
+from codesum_pipeline.languages.hooks import hidden_by, unknown_words
 from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.languages.spelling import lists
 
@@ -43,6 +43,7 @@ SPEC = LanguageSpec(
 
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=c_family.LINES_OF_DEFINITIONS,
     definitions={
         "function_definition": function,
         "declaration": declaration,
@@ -53,7 +54,7 @@ DECLARATION = Declaration(
     },
     docs=Docs.ADJACENT,
     masked=masked,
-    unknown=unknown,
+    hiding=unknown_words(unknown),
     facts=Facts(returns=words("return_statement"), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
     calls={"call_expression": c_family.call},
     reexports={"translation_unit": handed_on.forwarded_headers},

@@ -28,7 +28,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.hooks import field_text, hidden_by, raw_text
+from codesum_pipeline.languages.hooks import field_text, hidden_by, raw_text, unknown_words
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import SymbolType
@@ -151,6 +151,12 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
 
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=(
+        rf"[ \t]*{c_family.FUNCTION_LINE}",
+        *c_family.LINES_OF_DEFINITIONS[1:],
+        r"[ \t]*(?:template[ \t]*<.*>[ \t]*)?(?:class|struct)[ \t]+(?:[A-Z][A-Z0-9_]+(?:\([^()]*\))?[ \t]+)?"
+        r"(?P<name>[A-Za-z_]\w*)[ \t]*(?:final[ \t]*)?(?:\{|:[^:].*|$)",
+    ),
     definitions={
         "function_definition": function,
         "declaration field_declaration": declaration,
@@ -166,7 +172,7 @@ DECLARATION = Declaration(
     docs=Docs.ADJACENT,
     sections=words("access_specifier"),
     masked=masked,
-    unknown=unknown,
+    hiding=unknown_words(unknown),
     facts=Facts(
         returns=words("return_statement co_return_statement"),
         raises=words("throw_statement"),

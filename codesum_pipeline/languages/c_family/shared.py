@@ -237,3 +237,29 @@ def constant(node: Node, text: Text) -> Iterator[str]:
 
 
 FIELDS = {"field_declaration": fields, "enumerator": names_in("name")}
+
+_NO_NAMES = (
+    r"if|else|for|while|switch|do|return|sizeof|case|throw|new|delete|catch|using|typedef|namespace|goto|not|defined"
+    r"|static_assert|alignas|decltype|operator|co_await|co_return|public|private|protected|asm|template|friend|requires"
+)
+# What no statement and no call begins with, and what no name of a function is.
+_NO_STATEMENT = rf"(?!(?:{_NO_NAMES})\b)"
+_NO_WORD = (
+    rf"(?!(?:{_NO_NAMES}|class|struct|union|enum|extern|typename|static|inline|const|__attribute__|__declspec|bool"
+    r"|char|int|void|float|double|string)\b)"
+)
+FUNCTION_LINE = (
+    # A macro that names its argument has no type before it.
+    rf"{_NO_STATEMENT}(?!(?:struct|class)[ \t]+\w+[ \t]*<|[\w:]+,|(?:static|extern|inline)[ \t]+[A-Z_][A-Z0-9_]+\()"
+    rf"(?:[A-Za-z_][\w:<>,&*\[\]]*[ \t]+)(?:{_NO_STATEMENT}[\w:<>,&*\[\]]+[ \t]+)*[*&]*(?:\w+::)*~?"
+    rf"(?P<name>{_NO_WORD}[A-Za-z_]\w*)[ \t]*(?!\([^()]*\)[ \t]*\n?[ \t]*\w+[ \t]*\()\("
+    # Neither a variable made with a function or a number as an argument, nor a pointer to a member, nor the type of
+    # what a function returns a reference to, nor an argument of a template.
+    r"(?!(?:[^;\"={]*[(,])?[ \t\n]*\[(?!\[)|[\w:]+::\*|[ \t\n]*\d|[*&]+\w+[ \t]*[(\[])"
+    r"[^;\"={]*(?:(?<!\)>)\{(?:.*\})?[ \t]*$|\)(?:[ \t]*(?:const|noexcept|override|final))*[ \t]*\n[ \t]*[{:])"
+)
+# The type on the line above.
+_OWN_LINE = rf"{_NO_WORD}(?P<name>[a-z_]\w*)[ \t]*\([^;{{}}()\"]*\)[ \t]*\n\{{"
+_STRUCTURE_LINE = r"[ \t]*(?:typedef[ \t]+)?(?:struct|union|enum)[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*\{"
+# Lines that look like a definition, at the beginning of a line.
+LINES_OF_DEFINITIONS = (FUNCTION_LINE, _OWN_LINE, _STRUCTURE_LINE)

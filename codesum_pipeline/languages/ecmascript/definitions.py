@@ -249,3 +249,15 @@ TYPESCRIPT: Mapping[str, Define] = {
     "internal_module": _namespace,
     "module": _namespace,
 }
+# Lines that look like a definition.
+LINES = (
+    r"[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:async[ \t]+)?function\b[ \t]*\*?[ \t]*"
+    r"(?P<name>[A-Za-z_$][\w$]*)[ \t]*[(<]",
+    r"[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:abstract[ \t]+)?class[ \t]+"
+    r"(?P<name>(?!extends\b)[A-Za-z_$][\w$]*)(?=[^;={}]*\{)",
+    r"(?:export[ \t]+)?(?:const|let|var)[ \t]+(?P<name>[A-Za-z_$][\w$]*)[ \t]*=[ \t]*(?:async[ \t]+)?"
+    r"(?:function\b|\([^()]*\)[ \t]*=>|[A-Za-z_$][\w$]*[ \t]*=>)",
+    r"[ \t]+(?:(?:public|private|protected|override|static|async|get|set)[ \t]+)*[*#]?"
+    r"(?P<name>(?!(?:if|for|while|switch|catch|with|function|return|await|do|constructor|super)\b)[A-Za-z_$][\w$]*)"
+    r"[ \t]*\([^()'\"]*\)(?:[ \t]*:[^={}]+)?[ \t]*\{[ \t]*$",
+)

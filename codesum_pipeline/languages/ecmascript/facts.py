@@ -169,9 +169,9 @@ def wrapper_words(wrapper: Node, text: Text) -> Iterator[str]:
         around = around.child_by_field_name("declaration")
 
 
-def is_public(name: str, words: tuple[str, ...]) -> bool:
+def is_public(parts: tuple[str, ...], words: tuple[str, ...]) -> bool:
     """By the words and the marks that hide a name; what a module exports is said by its exports."""
-    return not _HIDING.intersection(words) and not name.startswith(("#", "_"))
+    return not _HIDING.intersection(words) and not parts[-1].startswith(("#", "_"))
 
 
 def bases(node: Node, text: Text) -> Iterator[str]:

@@ -36,6 +36,7 @@ SPEC = LanguageSpec(
 
 DECLARATION = Declaration(
     spec=SPEC,
+    definition_lines=definitions.LINES,
     definitions=definitions.JAVASCRIPT,
     shown_marks=words("=>"),
     docs=Docs.MARKED,

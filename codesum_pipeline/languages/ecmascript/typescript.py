@@ -74,6 +74,11 @@ SPEC = LanguageSpec(
 DECLARATION = replace(
     javascript.DECLARATION,
     spec=SPEC,
+    definition_lines=(
+        *definitions.LINES,
+        r"[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?interface[ \t]+(?P<name>[A-Za-z_$][\w$]*)",
+        r"[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(?:const[ \t]+)?enum[ \t]+(?P<name>[A-Za-z_$][\w$]*)[ \t]*\{",
+    ),
     definitions=definitions.TYPESCRIPT,
     heads=HEADS,
     facts=facts.TYPESCRIPT_FACTS,

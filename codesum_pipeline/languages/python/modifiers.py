@@ -1,8 +1,10 @@
 """What decorators, bases and names make of a Python definition: a closed list of words."""
 
-from collections.abc import Sequence
+from tree_sitter import Node
 
-from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.languages.declaration import Text
+from codesum_pipeline.languages.hooks import raw_text
+from codesum_pipeline.languages.python.facts import bases, keywords
 
 # The last part of a decorator's name, and what it makes of what it decorates.
 BY_DECORATOR = {
@@ -65,32 +67,25 @@ MODIFIERS = tuple(
 )
 
 
-def modifiers(
-    name: str,
-    kind: SymbolType,
-    *,
-    decorators: Sequence[str],
-    bases: Sequence[str],
-    keywords: Sequence[str],
-    is_async: bool,
-) -> tuple[str, ...]:
-    """The words that hold, in the order of `MODIFIERS`. Decorators, bases and keywords are canonical texts."""
-    found: set[str] = {"async"} if is_async else set()
-    for decorator in decorators:
-        called = decorator.partition("(")[0]
+def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
+    """The words that hold, in the order of `MODIFIERS`; preambles are decorators."""
+    found: set[str] = {"async"} if node.children[0].type == "async" else set()
+    for decorator in preambles:
+        called = text(decorator).removeprefix("@").partition("(")[0]
         found.update(BY_DECORATOR.get(called.rpartition(".")[2], ()))
         if called in WHOLE_DECORATORS:
             found.add(WHOLE_DECORATORS[called])
-    for base in bases:
+    is_class, name = node.type == "class_definition", raw_text(node.child_by_field_name("name"))
+    for base in bases(node, text):
         last = base.partition("[")[0].partition("(")[0].rpartition(".")[2]
         if last in BY_BASE:
             found.add(BY_BASE[last])
         if last.endswith(EXCEPTION_ENDINGS):
             found.add("exception")
-    if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords):
+    if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords(node, text)):
         found.add("abstract")
-    if kind is SymbolType.FUNCTION and (name == "test" or name.startswith("test_")) and "fixture" not in found:
+    if not is_class and (name == "test" or name.startswith("test_")) and "fixture" not in found:
         found.add("test")
-    if kind is SymbolType.CLASS and name.startswith("Test") and name[4:5] != name[4:5].lower():
+    if is_class and name.startswith("Test") and name[4:5] != name[4:5].lower():
         found.add("test")
     return tuple(word for word in MODIFIERS if word in found)

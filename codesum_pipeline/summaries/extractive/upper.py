@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.symbols import Reexport
-from codesum_pipeline.parsing.python_facts import MAX_FACTS
+from codesum_pipeline.parsing.facts import MAX_FACTS
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, joined, opening_of, read_documentation
 from codesum_pipeline.summaries.documentation.plain import printable
 from codesum_pipeline.summaries.documentation.prose import read_prose

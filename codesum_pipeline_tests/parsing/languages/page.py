@@ -7,7 +7,6 @@ from pathlib import Path
 from codesum_pipeline.languages.declaration import Declaration, Docs
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spec import LanguageSpec
-from codesum_pipeline.parsing.python import PYTHON
 from codesum_pipeline.source.languages import extensions_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
@@ -70,17 +69,17 @@ def _overview() -> str:
     rows = [
         "| language | files | grammar | docs | imports | types known | packages |",
         "|---|---|---|---|---|---|---|",
-        _row(PYTHON, "docstrings", "yes", "annotations, constructors, returned values", ""),
     ]
     for declaration in sorted(declarations(), key=_name):
         docs = "any comment right above"
         docs = docs if declaration.docs is Docs.ADJACENT else f"{_code(declaration.doc_marks)}, else {docs}"
+        docs = "docstrings" if declaration.docstrings else docs
         rows.append(
             _row(
                 declaration.spec,
                 docs,
                 "yes" if declaration.imports else "",
-                "yes" if declaration.typed else "",
+                "yes" if declaration.typed or declaration.references else "",
                 "yes" if declaration.package else "",
             )
         )
@@ -101,9 +100,9 @@ def _section(declaration: Declaration) -> str:
         ("belongs to what follows", _code(declaration.preambles)),
         ("documents the file", _code(declaration.file_doc_marks)),
         ("branches", _code(declaration.spec.branches)),
-        ("calls", _code(declaration.calls)),
+        ("calls", _code([*declaration.calls, *facts.callees])),
         ("raises", _code([*facts.raises, *facts.raising_calls])),
-        ("fields", _code(facts.fields)),
+        ("fields", _code([*facts.fields, *facts.members])),
         ("imports", _code(declaration.imports)),
         ("types said by", _code(declaration.typed)),
         ("package from", _code(declaration.package)),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.parsing.definition_lines import definition_lines
+from codesum_pipeline.parsing.lost import lines_of
+from codesum_pipeline.parsing.parsers import PARSERS
 from codesum_pipeline_tests.parsing.languages.cases import parse
 
 
@@ -265,7 +266,7 @@ def test_what_is_lost_all_the_same_is_estimated() -> None:
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_definition_is_none(language: str, source: str) -> None:
-    assert [line.name for line in definition_lines(source, language)] in ([], ["f"])
+    assert [line.name for line in lines_of(PARSERS[language].declaration, source.encode())] in ([], ["f"])
 
 
 @pytest.mark.parametrize(
@@ -285,7 +286,7 @@ def test_what_only_looks_like_a_definition_is_none(language: str, source: str) -
     ],
 )  # fmt: skip
 def test_what_defines_looks_like_a_definition(language: str, source: str, expected: str) -> None:
-    assert [line.name for line in definition_lines(source, language)] == [expected]
+    assert [line.name for line in lines_of(PARSERS[language].declaration, source.encode())] == [expected]
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ import re
 
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.model.symbols import Reexport, Symbol, SymbolType
-from codesum_pipeline.parsing.python import parse_python
+from codesum_pipeline.parsing.parsers import PARSERS
 from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, FunctionInput, ModuleInput
 
 
 def symbols_in(source: str, path: str = "src/auth/login.py") -> dict[str, Symbol]:
     """Every definition of a Python source, by its qualified name."""
-    return {symbol.qualified_name: symbol for symbol in parse_python(source.encode(), path).symbols}
+    return {symbol.qualified_name: symbol for symbol in PARSERS["python"].parse(source.encode(), path).symbols}
 
 
 def function_in(source: str, qualified_name: str = "", path: str = "src/auth/login.py") -> FunctionInput:

@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.model.symbols import Reexport
-from codesum_pipeline.parsing.python_facts import MAX_FACTS
+from codesum_pipeline.parsing.facts import MAX_FACTS
 from codesum_pipeline.summaries.extractive.upper import write_class, write_file, write_module
 from codesum_pipeline.summaries.inputs import ClassInput
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import child, class_input, file_input, module_input

@@ -21,7 +21,7 @@ import json
 from collections.abc import Sequence
 
 import tree_sitter_python
-from tree_sitter import Language, Node, Query, QueryCursor, Tree
+from tree_sitter import Language, Node, Query, QueryCursor
 
 from codesum_pipeline.languages.declaration import NAMELESS, References
 from codesum_pipeline.languages.python.references.definitions import DefinitionReader
@@ -72,9 +72,9 @@ _QUERY_SOURCE = """
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
-def extract_references(tree: Tree, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
+def extract_references(root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
     """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
-    captures = QueryCursor(_QUERY).captures(tree.root_node)
+    captures = QueryCursor(_QUERY).captures(root)
     expressions = ExpressionReader(source)
     table = NameTable(expressions)
     ids = {(symbol.name, symbol.start_line): symbol.id.removeprefix(file_path) for symbol in symbols}

@@ -1,40 +1,46 @@
 """One file of a declared language becomes symbols and facts."""
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator, Sequence
 from functools import partial
+from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
+<<<<<<< HEAD:codesum_pipeline/parsing/declared/reader.py
 from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
 from codesum_pipeline.model.hashing import HashPolicy
+=======
+from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Span, Text
+from codesum_pipeline.model.hashing import HashPolicy
+>>>>>>> 626f096 (Python is read like every other language: one walk, one record of facts, its own hooks):codesum_pipeline/parsing/reader.py
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
+from codesum_pipeline.parsing.callee_names import CalleeNames
 from codesum_pipeline.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
-from codesum_pipeline.parsing.declared.callee_names import CalleeNames
-from codesum_pipeline.parsing.declared.comments import COMMENTS_VERSION, Comments
-from codesum_pipeline.parsing.declared.definitions import Definition, find_definitions
-from codesum_pipeline.parsing.declared.facts import CallReader, FactReader
-from codesum_pipeline.parsing.declared.references import (
+from codesum_pipeline.parsing.comments import COMMENTS_VERSION, Comments
+from codesum_pipeline.parsing.definitions import Definition, find_definitions
+from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
+from codesum_pipeline.parsing.facts import CallReader, FactReader
+from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, parser_version
+from codesum_pipeline.parsing.lost import lines_of, with_lost_definitions
+from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
+from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
+from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places, is_cut
+from codesum_pipeline.parsing.reexports import are_all, read_reexports
+from codesum_pipeline.parsing.references import (
     REFERENCES_VERSION,
     read_imports,
     read_names,
     read_references,
 )
-from codesum_pipeline.parsing.declared.structures import Structures
-from codesum_pipeline.parsing.declared.tests_in_file import has_test_calls, in_test_modules
-from codesum_pipeline.parsing.definition_lines import definition_lines
-from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
-from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, parser_version
-from codesum_pipeline.parsing.lost import with_lost_definitions
-from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
-from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
-from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, Span, changed_spans, error_places, is_cut
-from codesum_pipeline.parsing.reexports import are_all, read_reexports
+from codesum_pipeline.parsing.structures import Structures
 from codesum_pipeline.parsing.testing import TEST_CALLS, FileEvidence, judge_tests, with_tests
+from codesum_pipeline.parsing.tests_in_file import has_test_calls, in_test_modules
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
+_start_byte = attrgetter("start_byte")
 # Build tags stand in a file's head.
 _HEAD_BYTES = 4096
 # What a signature may end with that belongs to the body.
@@ -51,11 +57,12 @@ class DeclaredParser:
 
     def version(self, hash_policy: HashPolicy) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
-        read = (
-            f"{RECOVERY_VERSION} {COMMENTS_VERSION} references/{REFERENCES_VERSION} expressions/{EXPRESSIONS_VERSION} "
-            f"chains/{CHAINS_VERSION}"
-        )
-        return f"{parser_version(self.declaration.spec)} {read} {hash_policy}"
+        declaration, expressions = self.declaration, f"expressions/{EXPRESSIONS_VERSION}"
+        if declaration.references:
+            read = f"references/{declaration.references_version} {expressions}"
+        else:
+            read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
+        return f"{parser_version(declaration.spec)} {RECOVERY_VERSION} {read} {hash_policy}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
@@ -76,26 +83,26 @@ class DeclaredParser:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, given) if is_mended else ()
         parsed = _FileReader(
-            self, tokens, characters, source, file_path, hash_policy, blanked, root=tree.root_node
+            self, tokens, characters, source, file_path, hash_policy, blanked, roots=(tree.root_node, read.root_node)
         ).read(blob)
-        return with_lost_definitions(parsed, source, read)
+        return with_lost_definitions(parsed, self.declaration, source, read)
 
     def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
         """What the grammar was shown and its tree, without what hides definitions from it."""
         declaration, is_broken = self.declaration, tree.root_node.has_error
-        groups = list(declaration.hiding(source))
+        groups = list(declaration.hiding(source, is_broken))
         if not groups and not is_broken:
             return shown, tree
         parse = partial(parse_within_bounds, self._grammar().parser())
-        lines = definition_lines(bytes_as_characters(source), declaration.spec.name)
+        silent = declaration.silent(source)
+        lines = (line for line in lines_of(declaration, source) if not _is_inside(silent, line.start))
         recovery = Recovery(source, lines, parse, self._names)
         if is_broken and declaration.is_dialect(file_path, source):
             fragments = recovery.fragments(shown)
             if fragments is None:
                 raise ParserGaveUp
             return fragments.shown, fragments.tree
-        unknown = tuple(declaration.unknown(source)) if is_broken else ()
-        best = recovery.recovered(shown, tree, [*groups, unknown] if unknown else groups)
+        best = recovery.recovered(shown, tree, groups)
         return best.shown, best.tree
 
     def _tree(self, source: bytes, grammar: Grammar) -> tuple[bytes, Tree]:
@@ -105,6 +112,8 @@ class DeclaredParser:
         tree = parse_within_bounds(parser, shown)
         if masked and tree.root_node.has_error:
             more = masked(source, True)
+            if more == shown:
+                return shown, tree
             other = parse_within_bounds(parser, more)
             # A mask that is wrong at one place can cost the grammar the whole file.
             if self._found(other) >= self._found(tree):
@@ -153,10 +162,11 @@ class _FileReader:
         hash_policy: HashPolicy,
         blanked: Sequence[Span] = (),
         *,
-        root: Node,
+        roots: tuple[Node, Node],
     ) -> None:
+        """`roots` are those of the first tree and of the one that the tokens are of."""
         self._parser = parser
-        self._root = root
+        self._root, self._read_root = roots
         self._blanked = blanked
         self._declaration = parser.declaration
         self._tokens = tokens
@@ -166,11 +176,15 @@ class _FileReader:
         self._text: Text = partial(_canonical_text, tokens)
         self._comments = Comments(tokens, characters, self._declaration)
         self._outline = find_definitions(tokens, self._declaration, self._comments)
+        docstrings = self._declaration.docstrings
+        self._file_docstring = docstrings.find(self._read_root) if docstrings else None
+        self._exports = self._read_exports()
         self._listed = self._read_listed()
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
         self._calls = CallReader(self._declaration, self._text)
         self._texts = FileTexts.of(tokens)
+        self._known_openings: list[Node] | None = None
         self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
     def read(self, blob: str) -> ParsedFile:
@@ -183,10 +197,13 @@ class _FileReader:
         ])  # fmt: skip
         file_source = canonical.source(0, len(canonical.texts))
         imports = read_imports(declaration, outline, ids, self._text, canonical)
-        exports = tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None
+        exports = self._exports
         globals_ = tuple(read_names(declaration.globals, outline, self._text))
         tests = judge_tests(symbols, self._told(symbols, imports))
-        reexports = read_reexports(self._handed_on(), imports, exports or ())
+        if declaration.handed_on:
+            reexports = declaration.handed_on(self._path, imports, exports)
+        else:
+            reexports = read_reexports(self._handed_on(), imports, exports or ())
         references = self._references(symbols)
         facts = FileFacts(
             file_path=self._path,
@@ -196,7 +213,7 @@ class _FileReader:
             content_hash=content_hash(self._hash_policy, file_source, self._source),
             source=file_source,
             lines=count_lines(self._source),
-            docstring=self._comments.text_of(self._file_docs),
+            docstring=self._docstring_text(self._file_docstring) or self._comments.text_of(self._file_docs),
             imports=imports,
             globals=globals_,
             exports=exports,
@@ -213,6 +230,8 @@ class _FileReader:
         return ParsedFile(facts, with_tests(symbols, tests))
 
     def _references(self, symbols: Sequence[Symbol]) -> References:
+        if read := self._declaration.references:
+            return read(self._read_root, self._source, self._path, symbols)
         return read_references(
             self._declaration,
             self._outline,
@@ -242,16 +261,26 @@ class _FileReader:
             if read := self._declaration.reexports.get(kind):
                 yield from read(node, self._text)
 
+    def _read_exports(self) -> tuple[str, ...] | None:
+        """The names that the file exports; None where it does not say."""
+        declaration, outline = self._declaration, self._outline
+        if declaration.made_exports:
+            return declaration.made_exports(outline.outside, self._text)
+        return tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None
+
     def _read_listed(self) -> frozenset[str] | None:
         """What the file gives away; None where it does not say."""
+        if self._declaration.made_exports:
+            return None if self._exports is None else frozenset(self._exports)
         readers = self._declaration.listed
         lists = [readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers]
         return frozenset().union(*lists) if lists else None
 
     def _is_public(self, definition: Definition, modifiers: tuple[str, ...]) -> bool:
         declaration, parts = self._declaration, definition.parts
-        is_named = self._listed is None or declaration.is_listed(definition.nodes[0], parts, self._listed)
-        return is_named and declaration.is_public(parts[-1], modifiers)
+        if self._listed is None:
+            return declaration.is_public(parts, modifiers)
+        return declaration.is_listed(definition.nodes[0], parts, self._listed)
 
     def _lay_out(self) -> Canonical:
         nodes = {node.start_byte: node for definition in self._outline.definitions for node in definition.docs}
@@ -261,7 +290,8 @@ class _FileReader:
         comments = [
             self._comments.canonical(nodes[start], stands_apart=nodes[start] in last) for start in sorted(nodes)
         ]
-        return lay_out(self._tokens, self._source, (), comments)
+        docstrings = (self._file_docstring, *(definition.docstring for definition in self._outline.definitions))
+        return lay_out(self._tokens, self._source, {node.start_byte for node in docstrings if node}, comments)
 
     def _symbol(self, definition: Definition, id_: str, parent_id: str | None) -> Symbol:
         declaration, canonical, tokens = self._declaration, self._canonical, self._tokens
@@ -298,11 +328,12 @@ class _FileReader:
             line_map=canonical.real_lines(first, end_line),
             facts=self._facts.read(
                 definition,
+                words,
                 first_line=first,
                 signature_start=self._first_token(self._signature_start(definition)),
-                is_async="async" in words,
             ),
-            has_syntax_errors=any(part.has_error for part in definition.nodes) or is_cut(self._blanked, start, end),
+            has_syntax_errors=any(part.has_error for part in (*definition.preambles, *definition.nodes))
+            or is_cut(self._blanked, start, end),
         )
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
@@ -315,25 +346,67 @@ class _FileReader:
             first, end = self._canonical.lines_between(held.start_byte, held.end_byte)
             said.append(text)
             lines += end - first
+        if (node := definition.docstring) is not None:
+            said.append(self._docstring_text(node))
+            lines += self._canonical.lines_between(0, node.end_byte)[1] - self._canonical.line_at(node.start_byte)
         return "\n\n".join(filter(None, said)) or None, lines
+
+    def _docstring_text(self, node: Node | None) -> str | None:
+        """What a docstring says."""
+        docstrings = self._declaration.docstrings
+        if node is None or docstrings is None:
+            return None
+        line = self._canonical.line_at(node.start_byte)
+        end = self._canonical.lines_between(0, node.end_byte)[1]
+        return docstrings.text(self._canonical.source(line, max(end, line + 1)))
 
     def _rank(self, definition: Definition) -> int:
         """A function without a body is no implementation of its name, nor is what sets a property, nor a companion."""
         if definition.type is SymbolType.CLASS:
             return int(definition.nodes[0].type in self._declaration.companions)
         words = self._declaration.modifiers(definition.nodes[0], definition.preambles, self._text)
-        return 2 if "set" in words else int(not any(definition.bodies))
+        ranks = self._declaration.ranks
+        return max((*(ranks.get(word, 0) for word in words), int(self._is_stub(definition))))
+
+    def _is_stub(self, definition: Definition) -> bool:
+        """Whether a function has no body, or one of nothing but a docstring and what stands in place of one."""
+        docstrings = self._declaration.docstrings
+        if definition.body is None or docstrings is None:
+            return not any(definition.bodies)
+        statements = [node for node in definition.body.named_children if not node.is_extra]
+        return all(map(docstrings.is_empty, statements[definition.docstring is not None :]))
 
     def _head(self, definition: Definition) -> str:
         """What comes before the body, with attributes; of clauses, which each have a head, what they have in common."""
-        return definition.clause or self._text_before_body(definition, definition.code_start)
+        kept = self._declaration.shown_marks | self._declaration.telling_marks
+        return definition.clause or self._text_before_body(definition, definition.code_start, kept)
 
     def _source_of(self, definition: Definition) -> str:
         """Its tokens, of which comments are none: what documents it, or something in it, tells it from no other."""
-        return self._tokens.text((definition.wrapper or definition.nodes[0]).start_byte, definition.end_byte)
+        start, end, pieces = (definition.wrapper or definition.nodes[0]).start_byte, definition.end_byte, []
+        openings = self._openings()
+        first = bisect_left(openings, start, key=_start_byte)
+        for node in openings[first : bisect_left(openings, end, first, key=_start_byte)]:
+            pieces.append(self._tokens.text(start, node.start_byte))
+            start = node.end_byte
+        return " ".join([*pieces, self._tokens.text(start, end)])
+
+    def _openings(self) -> list[Node]:
+        """What bodies begin with that says nothing: docstrings, or what stands in place of a body."""
+        if self._known_openings is None:
+            self._known_openings = []
+            docstrings = self._declaration.docstrings
+            for definition in self._outline.definitions if docstrings else ():
+                statements = definition.body.named_children if definition.body else ()
+                first = next((node for node in statements if not node.is_extra), None)
+                is_empty = docstrings is not None and first is not None and docstrings.is_empty(first)
+                found = definition.docstring or (first if is_empty else None)
+                self._known_openings += [found] if found is not None else []
+        return self._known_openings
 
     def _signature(self, definition: Definition) -> str:
-        return self._text_before_body(definition, self._signature_start(definition))
+        kept = self._declaration.shown_marks
+        return self._text_before_body(definition, self._signature_start(definition), kept)
 
     def _signature_start(self, definition: Definition) -> int:
         outer = definition.head or definition.wrapper or definition.nodes[0]
@@ -345,11 +418,11 @@ class _FileReader:
         at = bisect_left(offsets, start)
         return offsets[at] if at < len(offsets) else start
 
-    def _text_before_body(self, definition: Definition, start: int) -> str:
+    def _text_before_body(self, definition: Definition, start: int, kept: Container[str]) -> str:
         body = definition.body
         signature = self._tokens.text(start, body.start_byte if body else definition.nodes[0].end_byte)
         for mark in _BODY_MARKS:
-            if mark in self._declaration.shown_marks:
+            if mark in kept:
                 continue
             signature = signature.removesuffix(f" {mark}") if mark.isalpha() else signature.removesuffix(mark).rstrip()
         return signature.removesuffix(";")
@@ -358,6 +431,12 @@ class _FileReader:
 def _clauses(definition: Definition) -> int:
     """How many bodies a definition chooses from: each of its clauses has one."""
     return max(1, sum(body is not None for body in definition.bodies))
+
+
+def _is_inside(spans: Sequence[Span], place: int) -> bool:
+    """Whether a byte is in one of some parts, which are in order."""
+    k = bisect_right(spans, place, key=itemgetter(0)) - 1
+    return k >= 0 and place < spans[k][1]
 
 
 def _after_preambles(node: Node, preambles: frozenset[str]) -> int:

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Declaration, Text
+from codesum_pipeline.languages.declaration import Declaration, Mark, Text
 from codesum_pipeline.parsing.chains import parameter_names
-from codesum_pipeline.parsing.declared.definitions import FileOutline
-from codesum_pipeline.parsing.walk import Mark
+from codesum_pipeline.parsing.definitions import FileOutline
 
 OUTSIDE = -1
 # A row of what is written about one scope: its number, a name of it, and more.

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from codesum_pipeline.parsing.canonical import Canonical
-
 
 def docstring_node(body: Node | None) -> Node | None:
     """The string that is the first statement of a body, in brackets or not; None where there is none."""
@@ -25,14 +23,15 @@ def docstring_node(body: Node | None) -> Node | None:
     return value
 
 
-def docstring_text(canonical: Canonical, node: Node | None) -> str | None:
+def docstring_text(canonical: str) -> str | None:
     """The docstring's text without its margin; None for a formatted or bytes literal and for an empty one."""
-    if node is None:
-        return None
-    line = canonical.line_at(node.start_byte)
-    end = canonical.lines_between(0, node.end_byte)[1]
-    value = literal_value(canonical.source(line, max(end, line + 1)))
+    value = literal_value(canonical)
     return inspect.cleandoc(value) or None if isinstance(value, str) else None
+
+
+def is_ellipsis(statement: Node) -> bool:
+    """Whether a statement is `...`, in place of a body."""
+    return [child.type for child in statement.named_children] == ["ellipsis"]
 
 
 def _first(nodes: Iterable[Node]) -> Node | None:

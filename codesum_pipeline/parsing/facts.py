@@ -11,25 +11,34 @@ from operator import itemgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Text
+from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Mark, Text
 from codesum_pipeline.model.symbols import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
-from codesum_pipeline.parsing.declared.definitions import Definition
+from codesum_pipeline.parsing.definitions import Definition
 from codesum_pipeline.parsing.expressions import (
     FileTexts,
+    expression_at,
     first_argument,
     pieces_between,
     read_expression,
 )
-from codesum_pipeline.parsing.python_facts import MAX_FACTS, MAX_TEXT, Found, fact_at, shorten
-from codesum_pipeline.parsing.walk import Mark, Tokens
+from codesum_pipeline.parsing.walk import Tokens
 
+# Distinct texts, each with the bytes that say it first.
+Found = dict[str, tuple[int, int]]
+MAX_TEXT = 80
+MAX_FACTS = 40
 # What an assignment to a variable of the function itself assigns is no effect.
 LOCAL_NAMES = frozenset({
     "identifier", "constant", "simple_identifier", "variable_name", "variable", "word", "name", "shorthand",
 })  # fmt: skip
 
 _START = itemgetter(1)
+
+
+def shorten(text: str) -> str:
+    """A text on one line of bounded length."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 class CallReader:
@@ -66,9 +75,11 @@ class FactReader:
         self._text = text
         self._calls = calls
 
-    def read(self, definition: Definition, *, first_line: int, signature_start: int, is_async: bool) -> SymbolFacts:
-        """The facts of one definition, without what is nested in it; its signature starts at the first token from
-        `signature_start` on."""
+    def read(
+        self, definition: Definition, words: Sequence[str], *, first_line: int, signature_start: int
+    ) -> SymbolFacts:
+        """The facts of one definition with these modifiers, without what is nested in it; its signature starts at the
+        first token from `signature_start` on."""
         found = _DefinitionFacts()
         is_class = definition.type is SymbolType.CLASS
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
@@ -76,34 +87,49 @@ class FactReader:
 
         def facts(texts: Found) -> tuple[Fact, ...]:
             return tuple([
-                fact_at(self._tokens, text, self._canonical.line_at(start) - first_line + 1, start, end)
+                self._fact(text, self._canonical.line_at(start) - first_line + 1, start, end)
                 for text, (start, end) in texts.items()
             ])  # fmt: skip
 
         node = definition.nodes[0]
         parameters = () if is_class else tuple(self._declaration.parameters(node, self._text))
+        if parameters and parameters[0].kind == "receiver" and self._declaration.unbound in words:
+            parameters = (replace(parameters[0], kind="positional"), *parameters[1:])
         return SymbolFacts(
             parameters=parameters,
             return_type=None if is_class else self._declaration.return_type(node, self._text) or None,
             returned=facts(found.returned),
             raises=tuple([self._raised(fact, found) for fact in facts(found.raises)]),
             writes=facts(found.writes),
-            calls=tuple([_called(fact, found.names[fact.text]) for fact in facts(found.calls)]),
+            calls=tuple([_called(fact, found.names.get(fact.text)) for fact in facts(found.calls)]),
             fields=facts(found.fields),
             literals=() if is_class else self._texts.literals_in(definition.start_byte, definition.end_byte),
             attributes=()
             if is_class
             else self._texts.attributes_in(definition.start_byte, definition.end_byte, parameters),
             signature_line=self._canonical.line_at(signature_start) - first_line + 1,
+            docstring_line=self._docstring_line(definition, first_line),
             is_generator=found.is_generator and not is_class,
-            is_async=is_async,
+            is_async="async" in words,
         )
+
+    def _fact(self, text: str, line: int, start: int, end: int) -> Fact:
+        """A fact with the structure of what stands between two bytes."""
+        read = expression_at(self._tokens, start, end)
+        return Fact(text, line, read.names, read.form, read.said)
+
+    def _docstring_line(self, definition: Definition, first_line: int) -> int:
+        """Where a docstring ends, or the first line of the signature does."""
+        if self._declaration.docstrings is None:
+            return 1
+        end = (definition.docstring or definition.nodes[0].children[0]).end_byte
+        return self._canonical.lines_between(0, end)[1] - first_line
 
     def _read_node(
         self, marks: Sequence[Mark], node: Node, body: Node | None, found: "_DefinitionFacts", *, is_class: bool
     ) -> None:
         rules = self._declaration.facts
-        start, closed = (node if is_class else body or node).start_byte, 0
+        start, closed = (node if is_class and not rules.is_in_body else body or node).start_byte, 0
         for kind, offset, mark in marks:
             if not (start <= offset or kind in rules.delegations) or not offset < node.end_byte:
                 continue
@@ -121,8 +147,13 @@ class FactReader:
                 self._add_value(found.returned, mark)
             if kind in rules.raises:
                 self._add_value(found.raises, mark)
+            if kind in rules.outer:
+                found.outer.update(self._text(name) for name in mark.named_children)
             if kind in rules.assignments:
-                self._assignment(_assigned(mark, rules.assignments[kind]), found)
+                is_field = is_class and kind in rules.members
+                self._assignment(_assigned(mark, rules.assignments[kind]), mark if is_field else None, found)
+            if (callee := rules.callees.get(kind)) and (called := callee(mark)) is not None:
+                self._add(found.calls, self._short(offset, called.end_byte), offset, mark.end_byte)
             if kind in self._declaration.calls:
                 self._call(mark, self._calls.read(kind, mark), found)
         if body is not None and not is_class and (result := rules.result(body)) is not None:
@@ -148,14 +179,17 @@ class FactReader:
         self._add(found.calls, text, node.start_byte, node.end_byte)
         found.names[shorten(text)] = called.name
 
-    def _assignment(self, left: Node | None, found: "_DefinitionFacts") -> None:
-        targets = left.named_children if left is not None and left.type.endswith("_list") else [left]
-        for target in targets:
-            if target is not None and target.type not in LOCAL_NAMES:
-                written = self._short(target.start_byte, target.end_byte)
+    def _assignment(self, left: Node | None, field: Node | None, found: "_DefinitionFacts") -> None:
+        """What an assignment writes that is not the function's own, or the fields that it gives a class."""
+        for target in self._declaration.facts.targets(left) if left is not None else ():
+            start, end = target.start_byte, target.end_byte
+            if target.type not in LOCAL_NAMES or (found.outer and self._text(target) in found.outer):
+                written = self._short(start, end)
                 # `.x = 1` and `["x"] = 1` fill a new object.
-                written = "" if written.startswith((".", "[")) else written
-                self._add(found.writes, written, target.start_byte, target.end_byte)
+                self._add(found.writes, "" if written.startswith((".", "[")) else written, start, end)
+            elif field is not None and not _is_special(self._text(target)):
+                end = (field.child_by_field_name("type") or target).end_byte
+                self._add(found.fields, self._short(start, end), start, end)
 
     def _add_value(self, texts: Found, node: Node) -> None:
         start, end = self._value_at(node)
@@ -163,6 +197,8 @@ class FactReader:
 
     def _value_at(self, node: Node) -> tuple[int, int]:
         """The first byte and the end of what a statement gives; the same where it gives nothing."""
+        if (value := self._declaration.facts.value) is not None:
+            return value(node)
         words = self._declaration.facts.raising_words
         shown = [child for child in node.named_children if not child.is_extra and child.type not in words]
         # What is left by its name is not the function.
@@ -186,8 +222,14 @@ class FactReader:
             texts.setdefault(shorten(text), (start, end))
 
 
-def _called(fact: Fact, name: str) -> Fact:
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _called(fact: Fact, name: str | None) -> Fact:
     """A call with the chain that leads to it, as far as that is one."""
+    if name is None:
+        return fact
     bare = name.strip("!?$@")
     names = fact.names if fact.names[-1:] == (bare,) else (bare,) if bare.isidentifier() else ()
     return replace(fact, names=names, form=Form.CALL)
@@ -217,4 +259,6 @@ class _DefinitionFacts:
         self.fields: Found = {}
         # What is called, by the text of the call.
         self.names: dict[str, str] = {}
+        # Names that are not the function's own.
+        self.outer: set[str] = set()
         self.is_generator = False

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import Mark
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.declared.definitions import FileOutline
-from codesum_pipeline.parsing.declared.facts import CallReader
-from codesum_pipeline.parsing.walk import Mark
+from codesum_pipeline.parsing.definitions import FileOutline
+from codesum_pipeline.parsing.facts import CallReader
 
 # What is tested, as the first argument: its name or a word on it.
 _TOLD = frozenset({"argument", "constant", "scope_resolution"})

@@ -23,17 +23,16 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import MAX_CHAIN, MAX_TYPE, Declaration, References, Text
+from codesum_pipeline.languages.declaration import MAX_CHAIN, MAX_TYPE, Declaration, Mark, References, Text
 from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
+from codesum_pipeline.parsing.blocks import BlockScopes, NameRow, ScopedNames
+from codesum_pipeline.parsing.callee_names import CalleeNames
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
-from codesum_pipeline.parsing.declared.blocks import BlockScopes, NameRow, ScopedNames
-from codesum_pipeline.parsing.declared.callee_names import CalleeNames
-from codesum_pipeline.parsing.declared.definitions import Definition, FileOutline
-from codesum_pipeline.parsing.declared.facts import CallReader
-from codesum_pipeline.parsing.declared.structures import Structures
-from codesum_pipeline.parsing.walk import Mark
+from codesum_pipeline.parsing.definitions import Definition, FileOutline
+from codesum_pipeline.parsing.facts import CallReader
+from codesum_pipeline.parsing.structures import Structures
 
 # What a hook may say instead of a long receiver.
 LONG = "…"

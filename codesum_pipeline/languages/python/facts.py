@@ -1,0 +1,92 @@
+"""What a Python definition says about itself: parameters, values, what it assigns."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from codesum_pipeline.languages.declaration import Facts, Text
+from codesum_pipeline.languages.hooks import field_text
+from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+RECEIVERS = words("self cls mcs mcls metacls")
+SPLATS = {"list_splat_pattern": "var_positional", "dictionary_splat_pattern": "var_keyword"}
+
+
+def targets(left: Node | None) -> Iterator[Node]:
+    """The names, attributes and items that an assignment's left side assigns, in source order."""
+    waiting = [left] if left else []
+    while waiting:
+        node = waiting.pop()
+        if node.type in ("identifier", "attribute", "subscript"):
+            yield node
+        else:
+            waiting.extend(reversed(node.named_children))
+
+
+def value_span(statement: Node) -> tuple[int, int]:
+    """The bytes of what a statement gives: all after its first word, but for the cause of an error."""
+    word = statement.type.partition("_")[0]
+    end = statement.end_byte
+    if word == "raise":
+        end = next((child.start_byte for child in statement.children if child.type == "from"), end)
+    return statement.start_byte + len(word), end
+
+
+def parameters(definition: Node, text: Text) -> Iterator[Parameter]:
+    """A function's parameters as written; the first is the receiver if its name says so."""
+    node = definition.child_by_field_name("parameters")
+    kind, is_first = "positional", True
+    for child in node.named_children if node else ():
+        if child.type == "keyword_separator":
+            kind = "keyword"
+        elif child.type not in ("positional_separator", "comment", "line_continuation", "ERROR"):
+            parameter = _parameter(child, text, kind)
+            if is_first and parameter.name in RECEIVERS:
+                parameter = Parameter(parameter.name, parameter.type, parameter.default, "receiver")
+            if parameter.kind == "var_positional":
+                kind = "keyword"
+            is_first = False
+            yield parameter
+
+
+def _parameter(node: Node, text: Text, kind: str) -> Parameter:
+    named = node.child_by_field_name("name") or node
+    if node.type == "typed_parameter":
+        named = node.named_children[0]
+    type_, default = field_text(node, "type", text), field_text(node, "value", text)
+    return Parameter(text(named).lstrip("*"), type_ or None, default or None, SPLATS.get(named.type, kind))
+
+
+def bases(node: Node, text: Text) -> Iterator[str]:
+    """The bases as written."""
+    return (text(given) for given in _given(node) if given.type != "keyword_argument")
+
+
+def keywords(node: Node, text: Text) -> list[str]:
+    """The keyword arguments beside the bases."""
+    return [text(given) for given in _given(node) if given.type == "keyword_argument"]
+
+
+def _given(node: Node) -> list[Node]:
+    superclasses = node.child_by_field_name("superclasses")
+    return [] if superclasses is None else [given for given in superclasses.named_children if not given.is_extra]
+
+
+def type_of(node: Node) -> SymbolType:
+    """What a definition is."""
+    return SymbolType.CLASS if node.type == "class_definition" else SymbolType.FUNCTION
+
+
+FACTS = Facts(
+    returns=words("return_statement"),
+    raises=words("raise_statement"),
+    yields=words("yield"),
+    assignments={"assignment augmented_assignment": "left"},
+    targets=targets,
+    value=value_span,
+    callees={"call": lambda node: node.child(0)},
+    outer=words("global_statement nonlocal_statement"),
+    members=words("assignment"),
+    is_in_body=True,
+)

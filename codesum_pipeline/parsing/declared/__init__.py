@@ -1,1 +1,0 @@
-"""Reads a file of any language that has a declaration."""
