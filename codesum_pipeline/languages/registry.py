@@ -10,7 +10,7 @@ from codesum_pipeline.languages.declaration import Declaration
 
 @cache
 def declarations() -> tuple[Declaration, ...]:
-    """The `DECLARATION` of each module that has one, by name of the language."""
+    """The `DECLARATION` of each module that has one, by name; first those whose facts a resolver of their own reads."""
     modules = (import_module(found.name) for found in walk_packages(languages.__path__, f"{languages.__name__}."))
     found: list[Declaration] = [module.DECLARATION for module in modules if hasattr(module, "DECLARATION")]
-    return tuple(sorted(found, key=lambda declaration: declaration.spec.name))
+    return tuple(sorted(found, key=lambda declaration: (declaration.references is None, declaration.spec.name)))

@@ -13,7 +13,9 @@ MANY = 10_000
 
 def references_of(source: str) -> str:
     data = source.encode()
-    return extract_references(Parser(Language(tree_sitter_python.language())).parse(data), data, "a.py", []).json
+    return extract_references(
+        Parser(Language(tree_sitter_python.language())).parse(data).root_node, data, "a.py", []
+    ).json
 
 
 @pytest.mark.parametrize(
