@@ -7,13 +7,8 @@ from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-<<<<<<< HEAD:codesum_pipeline/parsing/declared/reader.py
-from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
-from codesum_pipeline.model.hashing import HashPolicy
-=======
 from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Span, Text
 from codesum_pipeline.model.hashing import HashPolicy
->>>>>>> 626f096 (Python is read like every other language: one walk, one record of facts, its own hooks):codesum_pipeline/parsing/reader.py
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.callee_names import CalleeNames

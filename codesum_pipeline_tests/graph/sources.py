@@ -7,13 +7,8 @@ from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import EdgeKind
-<<<<<<< HEAD
-from codesum_pipeline.parsing.python import parse_python
-from codesum_pipeline.settings.stages import ContextSettings
-=======
-from codesum_pipeline.model.options import GraphOptions
 from codesum_pipeline.parsing.parsers import PARSERS
->>>>>>> 626f096 (Python is read like every other language: one walk, one record of facts, its own hooks)
+from codesum_pipeline.settings.stages import ContextSettings
 
 Calls = set[tuple[str, str]]
 
