@@ -28,6 +28,8 @@ The config of a run, as the launchpad of the Dagster UI takes it, may set what
 is marked, for that run, under `resources → codesum → config → settings`; all
 else is refused there.
 
+In a meaning, N is the value of the key.
+
 | key | default | meaning |
 |---|---|---|
 """

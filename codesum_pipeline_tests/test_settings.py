@@ -5,7 +5,10 @@ import pytest
 from codesum_pipeline.homes.loading import find_home, load_settings
 from codesum_pipeline.homes.own import record_home
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.settings.marks import SettingsGroup, marked_settings
+from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.settings.stages import FilterSettings
+from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 
 def test_flags_outrank_the_environment_which_outranks_the_file_which_outranks_defaults(tmp_path: Path) -> None:
@@ -70,6 +73,44 @@ def test_a_wrong_setting_names_key_value_and_way_out(
 
     with pytest.raises(ConfigurationError, match=message):
         load_settings({"home": tmp_path}, environ=environ)
+
+
+def test_a_setting_that_does_not_say_whether_an_index_depends_on_it_is_an_error() -> None:
+    class Forgetful(SettingsGroup):
+        depth: int = 3
+
+    with pytest.raises(TypeError, match=r"Forgetful\.depth has no mark"):
+        list(marked_settings(Forgetful()))
+
+
+def test_a_fingerprint_covers_what_shapes_an_index(tmp_path: Path) -> None:
+    shaping = Settings(home=tmp_path).shaping()
+    by_model = changed(DEFAULTS, llm={"enabled": True}).shaping()
+
+    assert shaping == {
+        "hash_policy": "canonical",
+        "scan": {"offline": False, "lang_allowlist": (), "skip_patterns": (), "max_file_size_mb": 1.0},
+        "graph": {"top_k_callers": 5, "top_k_callees": 5},
+        "filter": {"min_lines": 3, "min_complexity": 2, "skip_patterns": ("^get_", "^set_", "^__.*__$")},
+        "index": {
+            "embedder": "static", "embedder_api_base": None, "summary_embed_max_tokens": 512, "extra_lanes": (),
+        },
+    }  # fmt: skip
+    assert by_model == shaping | {
+        "graph": shaping["graph"] | {"policy": "threshold", "similarity_threshold": 0.8, "max_new_callers": 5},
+        "llm": {
+            "enabled": True, "model": "", "fallback_models": (), "max_attempts": 3, "max_tokens": 2048, "form": "auto",
+            "trust": "off", "tests": False, "documented": False, "language": "English",
+        },
+    }  # fmt: skip
+
+
+def test_paths_of_the_settings_begin_at_the_home(tmp_path: Path) -> None:
+    given = {"repos_file": "/elsewhere/repos.yaml", "llm": {"recording": "answers"}}
+    found = load_settings({"home": tmp_path, **given}, environ={"HOME": "/unused"})
+
+    assert (found.repos_file, found.llm.recording) == (Path("/elsewhere/repos.yaml"), tmp_path / "answers")
+    assert (found.prompts_dir, found.digests.intents_file) == (tmp_path / "prompts", tmp_path / "intents.yaml")
 
 
 def test_the_home_is_the_nearest_folder_of_that_name_upward(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from codesum_pipeline.homes.own import check_may_be_own
+from codesum_pipeline.homes.own import check_may_be_own, user_folder
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.models import Settings
 
@@ -38,16 +38,8 @@ def cache_folder(bucket: str, environ: Mapping[str, str] = os.environ) -> Path:
 
     Raises `ConfigurationError` where the user has no folder for it.
     """
-    chosen = Path(environ.get("XDG_CACHE_HOME", ""))
     name = hashlib.sha256(bucket.encode()).hexdigest()[:_HASH_CHARS]
-    if chosen.is_absolute():
-        return chosen / "codesum" / "homes" / name
-    try:
-        return Path.home() / ".cache" / "codesum" / "homes" / name
-    except RuntimeError as error:
-        raise ConfigurationError(
-            f"there is no folder for this worker's copy of {bucket}: set HOME or XDG_CACHE_HOME"
-        ) from error
+    return user_folder("XDG_CACHE_HOME", ".cache", f"this worker's copy of {bucket}", environ) / "homes" / name
 
 
 def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: bool = False) -> Path:

@@ -13,6 +13,7 @@ import pwd
 import re
 import secrets
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -101,16 +102,17 @@ def _record_folder() -> Path:
 
 def state_folder() -> Path:
     """For what programs note between their runs; raises `ConfigurationError` where the user has no folder for it."""
-    return _user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
+    return user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
 
 
 def user_home() -> Path:
     """The home of checkouts that no other home is found for, in the user's data folder; raises `ConfigurationError`."""
-    return _user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")
+    return user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")
 
 
-def _user_folder(variable: str, usual: str, holds: str) -> Path:
-    chosen = Path(os.environ.get(variable, ""))
+def user_folder(variable: str, usual: str, holds: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """A folder of the user for what `holds` says; raises `ConfigurationError` where there is none."""
+    chosen = Path(environ.get(variable, ""))
     if chosen.is_absolute():
         return chosen / "codesum"
     try:

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.settings.marks import SettingsGroup
+from codesum_pipeline.settings.marks import SettingsGroup, setting
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?")
@@ -29,9 +29,9 @@ class _ChannelSettings(SettingsGroup):
 
     # How far the channel keeps what is sent twice apart, in words for the operator.
     promise: ClassVar[str]
-    secret_env: str = Field(default="", description="The environment variable that holds the channel's secret.")
-    secret_file: Path | None = Field(default=None, description="The file that holds it instead, relative to the home.")
-    timeout_s: float = Field(default=30.0, gt=0, le=600, description="How long one attempt may take.")
+    secret_env: str = setting("", "The environment variable that holds the channel's secret.")
+    secret_file: Path | None = setting(None, "The file that holds it instead, relative to the home.")
+    timeout_s: float = setting(30.0, "How long one attempt may take.", gt=0, le=600)
 
     @model_validator(mode="before")
     @classmethod
@@ -84,18 +84,18 @@ class EmailSettings(_ChannelSettings):
     promise: ClassVar[str] = "once; a repeat after a lost answer has the same Message-ID"
     kind: Literal["email"] = Field(description="`email`.")
     host: str = Field(min_length=1, max_length=253, description="The SMTP server.")
-    port: int = Field(default=587, ge=1, le=65535, description="Its port.")
-    security: Literal["starttls", "tls", "none"] = Field(
-        default="starttls",
-        description="starttls: the connection becomes encrypted before anything is sent; tls: it is from its start "
-        "(port 465); none: only for a server on this machine.",
+    port: int = setting(587, "Its port.", ge=1, le=65535)
+    security: Literal["starttls", "tls", "none"] = setting(
+        "starttls",
+        "starttls: the connection becomes encrypted before anything is sent; tls: it is from its start (port 465); "
+        "none: only for a server on this machine.",
     )
-    ca_file: Path | None = Field(
-        default=None,
-        description="Certificates that vouch for the server, relative to the home; default: those that the system or "
-        "Python's `certifi` trusts.",
+    ca_file: Path | None = setting(
+        None,
+        "Certificates that vouch for the server, relative to the home; default: those that the system or Python's "
+        "`certifi` trusts.",
     )
-    user: str = Field(default="", description="Who logs in, with the secret as the password; empty: nobody does.")
+    user: str = setting("", "Who logs in, with the secret as the password; empty: nobody does.")
     sender: str = Field(alias="from", description="Who the mail is from: `codesum <codesum@example.com>`.")
     to: tuple[str, ...] = Field(min_length=1, max_length=100, description="Who it is to, a list of addresses.")
 
@@ -127,14 +127,12 @@ class WebhookChannelSettings(_ChannelSettings):
     promise: ClassVar[str] = "once, where the receiver drops a webhook-id that it has seen"
     kind: Literal["webhook"] = Field(description="`webhook`.")
     url: str = Field(description="Where it is sent: http(s)://HOST/PATH, without a key or password.")
-    ca_file: Path | None = Field(
-        default=None,
-        description="Certificates that vouch for the server, relative to the home; default: those that the system or "
-        "Python's `certifi` trusts.",
+    ca_file: Path | None = setting(
+        None,
+        "Certificates that vouch for the server, relative to the home; default: those that the system or Python's "
+        "`certifi` trusts.",
     )
-    allow_private: bool = Field(
-        default=False, description="Whether the address may be one of this machine or of a private network."
-    )
+    allow_private: bool = setting(False, "Whether the address may be one of this machine or of a private network.")
 
     @field_validator("url")
     @classmethod
@@ -169,17 +167,15 @@ ChannelSettings = EmailSettings | WebhookChannelSettings | ChatSettings
 class DeliverySettings(SettingsGroup):
     """How digests and notices reach people."""
 
-    channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = Field(
-        default={}, description="Mail, webhooks and chats by name, a table each; see [delivery](delivery.md#channels)."
+    channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting(
+        {}, "Mail, webhooks and chats by name, a table each; see [delivery](delivery.md#channels)."
     )
-    operator_channels: tuple[str, ...] = Field(
-        default=(), description="Channels that hear of what a person has to repair; empty: only the log does."
+    operator_channels: tuple[str, ...] = setting(
+        (), "Channels that hear of what a person has to repair; empty: only the log does."
     )
-    max_attempts: int = Field(
-        default=8, ge=1, le=50, description="How often one message is tried on one channel before it is given up."
-    )
-    web_hosts: dict[str, WebHost] = Field(
-        default={}, description="Your own git hosts and what they run, for links: github, gitlab, gitea or bitbucket."
+    max_attempts: int = setting(8, "How often one message is tried on one channel before it is given up.", ge=1, le=50)
+    web_hosts: dict[str, WebHost] = setting(
+        {}, "Your own git hosts and what they run, for links: github, gitlab, gitea or bitbucket."
     )
 
     @field_validator("channels")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from codesum_pipeline.settings.marks import BELOW_HOME, LIMITS, NOTHING, SettingsGroup, Shapes
+from codesum_pipeline.settings.marks import BELOW_HOME, LIMITS, NOTHING, SettingsGroup, Shapes, setting
 
 _TEXTS = Shapes("llm", by_model=True)
 
@@ -44,106 +44,86 @@ class ModelPrice(SettingsGroup):
     model: str = Field(min_length=1, description="The model, as `llm.model` names it.")
     input: float = Field(ge=0, description="US dollars per million tokens read.")
     output: float = Field(ge=0, description="US dollars per million tokens written.")
-    cached_input: float | None = Field(
-        default=None, ge=0, description="US dollars per million tokens read from its cache."
-    )
+    cached_input: float | None = setting(None, "US dollars per million tokens read from its cache.", ge=0)
 
 
 class LlmSettings(SettingsGroup):
     """Whether and how a language model writes texts, and at most at what cost."""
 
-    enabled: Annotated[bool, _TEXTS] = Field(default=False, description="A language model writes texts.")
-    model: Annotated[str, _TEXTS] = Field(
-        default="", description="This model writes them, named as LiteLLM does: `anthropic/claude-haiku-4-5`."
+    enabled: bool = setting(False, "A language model writes texts.", _TEXTS)
+    model: str = setting("", "This model writes them, named as LiteLLM does: `anthropic/claude-haiku-4-5`.", _TEXTS)
+    fallback_models: tuple[str, ...] = setting((), "These models are asked where the first one fails.", _TEXTS)
+    max_summaries_per_run: int = setting(0, "A run asks for at most N texts; 0: it only counts them.", LIMITS, ge=0)
+    max_cost_usd_per_run: float | None = setting(
+        None, "A run spends at most N US dollars; default: no cap.", LIMITS, ge=0
     )
-    fallback_models: Annotated[tuple[str, ...], _TEXTS] = Field(
-        default=(), description="These models are asked where the first one fails."
+    max_cost_usd_per_day: float = setting(
+        0.0, "Runs that Dagster starts for what is left over spend at most N US dollars a day.", NOTHING, ge=0
     )
-    max_summaries_per_run: Annotated[int, LIMITS] = Field(
-        default=0, ge=0, description="A run asks for at most so many texts; 0: it only counts them."
+    backend: BackendName = setting(
+        BackendName.LITELLM,
+        "Who answers: litellm, record (the same, and every answer is kept), replay (kept answers alone, nothing over "
+        "the network) or noop (nobody).",
+        LIMITS,
     )
-    max_cost_usd_per_run: Annotated[float | None, LIMITS] = Field(
-        default=None, ge=0, description="A run spends at most so many US dollars; default: no cap."
+    recording: Path | None = setting(
+        None, "This folder keeps the answers of record and replay; relative to the home.", NOTHING, BELOW_HOME
     )
-    max_cost_usd_per_day: Annotated[float, NOTHING] = Field(
-        default=0.0, ge=0, description="Runs that Dagster starts for what is left over spend at most so much a day."
+    api_base: ApiBase = setting(None, "The model is asked at this address; default: at its provider.", NOTHING)
+    api_key_env: str | None = setting(
+        None, "This environment variable has the key; default: the one that LiteLLM reads for the provider.", NOTHING
     )
-    backend: Annotated[BackendName, LIMITS] = Field(
-        default=BackendName.LITELLM,
-        description="Who answers: litellm, record (the same, and every answer is kept), replay (kept answers alone, "
-        "nothing over the network) or noop (nobody).",
+    allowlist: tuple[str, ...] = setting(
+        (), "Only these models may be asked; empty: `model` and `fallback_models`.", NOTHING
     )
-    recording: Annotated[Path | None, NOTHING, BELOW_HOME] = Field(
-        default=None, description="This folder keeps the answers of record and replay; relative to the home."
+    echoed_names: dict[str, str] = setting(
+        {},
+        "A provider answers under these names for these models; a name with a date or revision added needs no entry.",
+        NOTHING,
     )
-    api_base: Annotated[ApiBase, NOTHING] = Field(
-        default=None, description="The model is asked at this address; default: at its provider."
+    prices: tuple[ModelPrice, ...] = setting(
+        (), "Prices of models that LiteLLM's list lacks or has otherwise; 0 is a price.", NOTHING
     )
-    api_key_env: Annotated[str | None, NOTHING] = Field(
-        default=None,
-        description="This environment variable has the key; default: the one that LiteLLM reads for the provider.",
+    concurrency: int = setting(8, "N calls are made at a time.", NOTHING, ge=1, le=1024)
+    requests_per_minute: int | None = setting(
+        None, "One model gets at most N calls a minute; default: no limit.", NOTHING, ge=1
     )
-    allowlist: Annotated[tuple[str, ...], NOTHING] = Field(
-        default=(), description="Only these models may be asked; empty: `model` and `fallback_models`."
+    tokens_per_minute: int | None = setting(
+        None, "One model gets at most N tokens a minute; default: no limit.", NOTHING, ge=1
     )
-    echoed_names: Annotated[dict[str, str], NOTHING] = Field(
-        default={},
-        description="A provider answers under these names, each with the model that it stands for. A name that adds a "
-        "date or revision to the model's needs no entry.",
+    max_attempts: int = setting(
+        3, "One text takes at most N calls: the first, and repairs of its answer.", _TEXTS, ge=1, le=10
     )
-    prices: Annotated[tuple[ModelPrice, ...], NOTHING] = Field(
-        default=(), description="Prices of models that LiteLLM's list lacks or has otherwise; 0 is a price."
+    max_retries: int = setting(
+        4, "A call is repeated up to N times if it failed in a way that passes.", NOTHING, ge=0, le=20
     )
-    concurrency: Annotated[int, NOTHING] = Field(
-        default=8, ge=1, le=1024, description="So many calls are made at a time."
-    )
-    requests_per_minute: Annotated[int | None, NOTHING] = Field(
-        default=None, ge=1, description="One model gets at most so many calls a minute; default: no limit."
-    )
-    tokens_per_minute: Annotated[int | None, NOTHING] = Field(
-        default=None, ge=1, description="One model gets at most so many tokens a minute; default: no limit."
-    )
-    max_attempts: Annotated[int, _TEXTS] = Field(
-        default=3,
-        ge=1,
-        le=10,
-        description="One text takes at most so many calls: the first, and repairs of its answer.",
-    )
-    max_retries: Annotated[int, NOTHING] = Field(
-        default=4, ge=0, le=20, description="A call that failed in a way that passes is made again so often."
-    )
-    max_tokens: Annotated[int, _TEXTS] = Field(
-        default=2048, ge=256, description="One answer has at most so many tokens."
-    )
-    timeout_s: Annotated[float, NOTHING] = Field(
-        default=60.0, gt=0, description="One call takes at most so many seconds."
-    )
+    max_tokens: int = setting(2048, "One answer has at most N tokens.", _TEXTS, ge=256)
+    timeout_s: float = setting(60.0, "One call takes at most N seconds.", NOTHING, gt=0)
     # What it comes to is among the versions, since the models say it, too.
-    max_prompt_chars: Annotated[int | None, NOTHING] = Field(
-        default=None,
+    max_prompt_chars: int | None = setting(
+        None,
+        "A prompt has at most N characters, of which 0.85 may be system, instruction and code. Default, and the most:"
+        " four times the fewest tokens that LiteLLM's list gives the models; 200000 for a model that it lacks.",
+        NOTHING,
         ge=1,
-        description="A prompt has at most so many characters, of which 0.85 may be system, instruction and code. "
-        "Default, and the most that can be set: four times the fewest tokens that LiteLLM's list gives `model` and "
-        "`fallback_models`; 200000 for a model that it lacks.",
     )
-    form: Annotated[Literal["auto", "tool", "json_schema", "json_text"], _TEXTS] = Field(
-        default="auto",
-        description="How a model is made to answer in the schema: a forced tool call, a response format, or JSON in "
-        "its text; auto: the first of them that the model can, as LiteLLM says.",
+    form: Literal["auto", "tool", "json_schema", "json_text"] = setting(
+        "auto",
+        "How a model answers: by a forced tool call, a response format or JSON in its text; auto: the first it can.",
+        _TEXTS,
     )
-    trust: Annotated[Trust, _TEXTS] = Field(
-        default=Trust.OFF,
-        description="off: a model writes about all code; scip: only about symbols with an edge that a compiler's index "
-        "confirms, and about what holds them.",
+    trust: Trust = setting(
+        Trust.OFF,
+        "off: a model writes about all code; scip: only where a compiler's index confirms an edge of the symbol.",
+        _TEXTS,
     )
-    tests: Annotated[bool, _TEXTS] = Field(default=False, description="A model writes about test code, too.")
-    documented: Annotated[bool, _TEXTS] = Field(
-        default=False,
-        description="A model writes about what its author documented, too: by a docstring, a doc comment or a README.",
+    tests: bool = setting(False, "A model writes about test code, too.", _TEXTS)
+    documented: bool = setting(
+        False,
+        "A model writes about what its author documented, too: by a docstring, a doc comment or a README.",
+        _TEXTS,
     )
-    language: Annotated[str, _TEXTS] = Field(
-        default="English", min_length=1, max_length=60, description="The texts are in this language."
-    )
+    language: str = setting("English", "The texts are in this language.", _TEXTS, min_length=1, max_length=60)
 
     @property
     def asks_nobody(self) -> bool:
@@ -168,70 +148,56 @@ class LlmSettings(SettingsGroup):
 class AskSettings(SettingsGroup):
     """How far a model may go to answer a question, and at most at what cost. Which model: `llm`."""
 
-    max_cost_usd_per_question: float = Field(
-        default=0.5,
-        ge=0,
-        description="One question costs at most so many US dollars; 0: only models that cost nothing.",
+    max_cost_usd_per_question: float = setting(
+        0.5, "One question costs at most N US dollars; 0: only models that cost nothing.", ge=0
     )
-    max_cost_usd_per_day: float = Field(
-        default=5.0,
-        ge=0,
-        description="All questions of a day (UTC), of all repositories, cost at most so many US dollars.",
+    max_cost_usd_per_day: float = setting(
+        5.0, "All questions of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
     )
-    max_steps: int = Field(
-        default=50,
-        ge=1,
-        le=1000,
-        description="A model calls tools at most so often for one question; then it has to answer.",
+    max_steps: int = setting(
+        50, "A model calls tools at most N times for one question; then it has to answer.", ge=1, le=1000
     )
-    max_tokens: int = Field(default=4096, ge=256, description="One answer has at most so many tokens.")
-    primary_document: str = Field(
-        default="README",
+    max_tokens: int = setting(4096, "One answer has at most N tokens.", ge=256)
+    primary_document: str = setting(
+        "README",
+        "An overview always shows this document of a repository: a path, or a name with or without its ending.",
         min_length=1,
         max_length=200,
-        description="An overview always shows this document of a repository, at most cut: a path, or a name with or "
-        "without its ending.",
     )
-    synthesis_timeout_s: float = Field(
-        default=90.0, gt=0, description="A question waits so many seconds for an overview, and then goes without it."
+    synthesis_timeout_s: float = setting(
+        90.0, "A question waits N seconds for an overview, and is then answered without it.", gt=0
     )
 
 
 class CompactionSettings(SettingsGroup):
     """Who may attest that old rows are compressed, and at most at what cost. Which model: `llm`."""
 
-    allowed_signers: Annotated[Path, BELOW_HOME] = Field(
-        default=Path("allowed_signers"),
-        description="This file names those who may sign attestations, in OpenSSH's format; relative to the home.",
+    allowed_signers: Path = setting(
+        Path("allowed_signers"),
+        "This file names those who may sign attestations, in OpenSSH's format; relative to the home.",
+        BELOW_HOME,
     )
-    max_cost_usd_per_job: float = Field(
-        default=0.5,
-        ge=0,
-        description="One attested job costs at most so many US dollars; 0: only models that cost nothing.",
+    max_cost_usd_per_job: float = setting(
+        0.5, "One attested job costs at most N US dollars; 0: only models that cost nothing.", ge=0
     )
-    max_cost_usd_per_day: float = Field(
-        default=5.0,
-        ge=0,
-        description="All attested jobs of a day (UTC), of all repositories, cost at most so many US dollars.",
+    max_cost_usd_per_day: float = setting(
+        5.0, "All attested jobs of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
     )
 
 
 class DigestSettings(SettingsGroup):
     """Where the standing questions are, how items are grouped, and at most at what cost a model writes."""
 
-    intents_file: Annotated[Path, BELOW_HOME] = Field(
-        default=Path("intents.yaml"), description="This file has the standing questions; relative to the home."
+    intents_file: Path = setting(
+        Path("intents.yaml"), "This file has the standing questions; relative to the home.", BELOW_HOME
     )
-    grouped: bool = Field(
-        default=True,
-        description="Near-duplicate changes are one item in daily and weekly digests, as they are in those of a build.",
+    grouped: bool = setting(
+        True, "Near-duplicate changes are one item in daily and weekly digests, as they are in those of a build."
     )
-    max_tokens: int = Field(default=4096, ge=1, description="One answer about a digest has at most so many tokens.")
-    max_cost_usd_per_digest: float = Field(
-        default=0.25, ge=0, description="One digest costs at most so many US dollars; 0: only models that cost nothing."
+    max_tokens: int = setting(4096, "One answer about a digest has at most N tokens.", ge=1)
+    max_cost_usd_per_digest: float = setting(
+        0.25, "One digest costs at most N US dollars; 0: only models that cost nothing.", ge=0
     )
-    max_cost_usd_per_day: float = Field(
-        default=1.0,
-        ge=0,
-        description="All digests of a day (UTC), of all repositories, cost at most so many US dollars.",
+    max_cost_usd_per_day: float = setting(
+        1.0, "All digests of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
     )

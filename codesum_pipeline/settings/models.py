@@ -10,7 +10,16 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.settings.delivery import DeliverySettings, unknown_channel
 from codesum_pipeline.settings.llm import ApiBase, AskSettings, CompactionSettings, DigestSettings, LlmSettings
-from codesum_pipeline.settings.marks import BELOW_HOME, BY_RUN, LIMITS, NOTHING, Shapes, group_of, marked_settings
+from codesum_pipeline.settings.marks import (
+    BELOW_HOME,
+    BY_RUN,
+    LIMITS,
+    NOTHING,
+    Shapes,
+    group_of,
+    marked_settings,
+    setting,
+)
 from codesum_pipeline.settings.operation import (
     AlertSettings,
     AuditSettings,
@@ -39,58 +48,62 @@ class Settings(ContextSettings, ScanSettings):
     home: Annotated[Path, NOTHING] = Field(
         description="This folder keeps everything; of a home in a bucket, what this worker uses of it."
     )
-    bucket: Annotated[str | None, NOTHING] = Field(
-        default=None,
-        description="Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy.",
+    bucket: str | None = setting(
+        None, "Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy.", NOTHING
     )
-    home_mode: Annotated[Literal["0700", "0750", "0755"], NOTHING] = Field(
-        default="0700",
-        description="Who may read what is written there: its owner, also the group, or everybody. Only the owner "
-        "writes.",
+    home_mode: Literal["0700", "0750", "0755"] = setting(
+        "0700",
+        "Who may read what is written there: its owner, also the group, or everybody. Only the owner writes.",
+        NOTHING,
     )
-    repos_file: Annotated[Path, NOTHING, BELOW_HOME] = Field(
-        default=Path("repos.yaml"), description="This file is the registry; relative to the home."
+    repos_file: Path = setting(
+        Path("repos.yaml"), "This file is the registry; relative to the home.", NOTHING, BELOW_HOME
     )
-    hash_policy: Annotated[HashPolicy, Shapes(), BY_RUN] = Field(
-        default=HashPolicy.CANONICAL,
-        description="content_hash covers: canonical (the source without layout) or raw (its bytes).",
+    hash_policy: HashPolicy = setting(
+        HashPolicy.CANONICAL,
+        "content_hash covers: canonical (the source without layout) or raw (its bytes).",
+        Shapes(),
+        BY_RUN,
     )
     filter: FilterSettings = FilterSettings()
-    embedder: Annotated[str, Shapes("index")] = Field(
-        default="static",
-        description="This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, "
-        "litellm/MODEL or text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
+    embedder: str = setting(
+        "static",
+        "This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
+        "text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
+        Shapes("index"),
     )
-    embedder_api_base: Annotated[ApiBase, Shapes("index")] = Field(
-        default=None, description="A LiteLLM embedding model is asked at this address; default: at its provider."
+    embedder_api_base: ApiBase = setting(
+        None, "A LiteLLM embedding model is asked at this address; default: at its provider.", Shapes("index")
     )
-    summary_embed_max_tokens: Annotated[int, Shapes("index")] = Field(
-        default=512, ge=16, description="So many tokens of a document's text are embedded."
+    summary_embed_max_tokens: int = setting(
+        512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
     )
-    extra_lanes: Annotated[tuple[ExtraLane, ...], Shapes("index")] = Field(
-        default=(),
-        description="Vectors of these lanes are made besides those of `summary` and `fused`: code. Only a search that "
-        "names the lane reads them.",
+    extra_lanes: tuple[ExtraLane, ...] = setting(
+        (), "These vectors are made, too, for searches that name their lane: code.", Shapes("index")
     )
-    keep_versions: Annotated[int, NOTHING] = Field(default=3, ge=2, description="So many published versions are kept.")
-    lease_wait_s: Annotated[float, NOTHING, BY_RUN] = Field(
-        default=600.0, ge=0, description="A build waits so many seconds for another of the same repository."
+    keep_versions: int = setting(3, "N published versions are kept.", NOTHING, ge=2)
+    lease_wait_s: float = setting(
+        600.0, "A build waits N seconds for another of the same repository.", NOTHING, BY_RUN, ge=0
     )
     llm: LlmSettings = LlmSettings()
-    max_rewrite_fraction: Annotated[float, LIMITS] = Field(
-        default=0.5,
+    max_rewrite_fraction: float = setting(
+        0.5,
+        "A model that would write more of an existing index again waits until that is confirmed.",
+        LIMITS,
         ge=0,
         le=1,
-        description="A model that would write more of an existing index again waits until that is confirmed.",
     )
-    summary_cache_dir: Annotated[Path, NOTHING, BELOW_HOME] = Field(
-        default=Path("cache"),
-        description="This folder keeps models' texts for all repositories; relative to the home.",
+    summary_cache_dir: Path = setting(
+        Path("cache"),
+        "This folder keeps models' texts for all repositories; relative to the home.",
+        NOTHING,
+        BELOW_HOME,
     )
-    prompts_dir: Annotated[Path, NOTHING, BELOW_HOME] = Field(
-        default=Path("prompts"),
-        description="system/ and instruction/ templates in this folder count before those of codesum; relative to the "
-        "home.",
+    prompts_dir: Path = setting(
+        Path("prompts"),
+        "system/ and instruction/ templates in this folder count before those of codesum; relative to the home.",
+        NOTHING,
+        BELOW_HOME,
     )
     evaluation: Annotated[EvaluationSettings, NOTHING] = EvaluationSettings()
     ask: Annotated[AskSettings, NOTHING] = AskSettings()

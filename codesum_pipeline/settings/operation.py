@@ -6,10 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.settings.marks import SettingsGroup
+from codesum_pipeline.settings.marks import SettingsGroup, setting
 
 # Addresses of servers hold passwords, so they are no settings: the environment has them under these names.
 POSTGRES_VARIABLE = "CODESUM_POSTGRES_URL"
@@ -33,120 +33,87 @@ class CheckName(StrEnum):
 class StorageSettings(SettingsGroup):
     """How a worker uses the bucket of its home; a home in a folder has no use for them."""
 
-    lease_s: float = Field(
-        default=60.0,
+    lease_s: float = setting(
+        60.0,
+        "A worker renews a lease three times in N seconds; another replaces a worker that was silent as long.",
         ge=1,
-        description="A worker renews the lease of a repository that it builds three times in so many seconds. Another "
-        "may replace one that was silent for so long.",
     )
-    retry_s: float = Field(
-        default=60.0,
-        ge=0,
-        description="A worker tries a request for so many seconds where the bucket does not answer, or is too busy.",
+    retry_s: float = setting(
+        60.0, "A worker repeats a request for N seconds where the bucket does not answer or is too busy.", ge=0
     )
-    transfers: int = Field(default=8, ge=1, description="A worker sends or fetches so many files at once.")
+    transfers: int = setting(8, "A worker sends or fetches N files at once.", ge=1)
 
 
 class ReadingSettings(SettingsGroup):
     """How many indexes a long-lived process keeps open, and how much of a bucket a machine keeps."""
 
-    open_indexes: int = Field(
-        default=1000,
-        ge=1,
-        description="A process keeps so many indexes open between questions and closes those that were not asked for "
-        "longest. A question about more opens these for itself.",
+    open_indexes: int = setting(
+        1000, "A process keeps N indexes open between questions; it closes those that were not asked for longest.", ge=1
     )
-    fresh_s: float = Field(
-        default=5.0,
-        ge=0,
-        description="Home in a bucket: a process looks again for what is published after so many seconds.",
+    fresh_s: float = setting(
+        5.0, "Home in a bucket: a process looks again for what is published after N seconds.", ge=0
     )
-    cache_gb: float = Field(
-        default=20.0,
+    cache_gb: float = setting(
+        20.0,
+        "Home in a bucket: a machine keeps N GB in the user's cache folder; what was not read for longest goes first.",
         gt=0,
-        description="Home in a bucket: a machine keeps so much of its indexes and tables in the user's cache folder; "
-        "what was not read for longest goes first.",
     )
 
 
 class PlannerSettings(SettingsGroup):
     """When Dagster looks at repositories and digests by itself, and how hard it asks remotes."""
 
-    nightly_cron: str = Field(
-        default="0 2 * * *", description="The nightly schedule looks at every repository at this time (UTC)."
+    nightly_cron: str = setting("0 2 * * *", "The nightly schedule looks at every repository at this time (UTC).")
+    digests_cron: str = setting(
+        "*/15 * * * *",
+        "The schedule sends digests that are due at these times; intents have their own times and time zones.",
     )
-    digests_cron: str = Field(
-        default="*/15 * * * *",
-        description="The schedule looks for digests that are due at these times, so a digest is at most so late. "
-        "Intents have their own times and time zones.",
+    sensor_interval_s: int = setting(60, "The sensor looks for new commits every N seconds.", ge=5)
+    push_interval_s: int = setting(
+        5, "The sensor looks every N seconds for repositories that a webhook said were pushed to.", ge=1
     )
-    sensor_interval_s: int = Field(default=60, ge=5, description="The sensor looks for new commits so often.")
-    push_interval_s: int = Field(
-        default=5, ge=1, description="The sensor looks for repositories that a webhook said were pushed to so often."
-    )
-    poll_interval_s: float = Field(
-        default=60.0,
+    poll_interval_s: float = setting(
+        60.0,
+        "The sensor asks each remote for its head every N seconds; where webhooks tell of pushes, a day is enough.",
         gt=0,
-        description="Each remote is asked for its head so often, give or take a tenth. A day or more is enough where "
-        "webhooks tell of pushes.",
     )
-    polls_per_tick: int = Field(
-        default=200, ge=1, description="One tick asks so many remotes; those that waited longest go first."
-    )
-    poll_parallel: int = Field(default=16, ge=1, le=256, description="So many repositories are looked at at one time.")
-    host_parallel: int = Field(default=4, ge=1, description="So many of them may be of one host.")
-    host_spacing_s: float = Field(
-        default=0.02, ge=0, description="A host is left alone for so long between the beginnings of two requests."
-    )
-    max_attempts: int = Field(default=3, ge=1, description="One state of a repository is tried so often.")
-    max_requests_per_tick: int = Field(default=25, ge=1, description="One tick asks for so many runs.")
-    ls_remote_timeout_s: float = Field(default=20.0, gt=0, description="One repository keeps a tick waiting so long.")
+    polls_per_tick: int = setting(200, "One tick asks N remotes; those that waited longest go first.", ge=1)
+    poll_parallel: int = setting(16, "The sensor looks at N repositories at one time.", ge=1, le=256)
+    host_parallel: int = setting(4, "N of them may be of one host.", ge=1)
+    host_spacing_s: float = setting(0.02, "N seconds lie between the beginnings of two requests to one host.", ge=0)
+    max_attempts: int = setting(3, "Dagster tries to build one state of a repository N times.", ge=1)
+    max_requests_per_tick: int = setting(25, "One tick asks for N runs.", ge=1)
+    ls_remote_timeout_s: float = setting(20.0, "One repository keeps a tick waiting for N seconds.", gt=0)
 
 
 class MaintenanceSettings(SettingsGroup):
     """When old records are pruned, and what is kept."""
 
-    cron: str = Field(default="30 3 * * *", description="The schedule prunes at this time (UTC).")
-    keep_runs: int = Field(
-        default=10,
+    cron: str = setting("30 3 * * *", "The schedule prunes at this time (UTC).")
+    keep_runs: int = setting(
+        10,
+        "Dagster keeps N runs of each repository and job, besides those under way and those that last made an asset.",
         ge=1,
-        description="Dagster keeps so many runs of each repository and job, with their events. Never deleted: runs "
-        "that are under way, and those with the last materialisation or check of an asset of a repository.",
     )
-    history_rows: int = Field(
-        default=10,
-        ge=1,
-        description="Each document keeps so many rows of the history, besides those that its present text and `codesum "
-        "explain` need.",
+    history_rows: int = setting(
+        10, "The history keeps N rows of each document, besides those that its text and `codesum explain` need.", ge=1
     )
-    history_days: int = Field(default=90, ge=1, description="Such rows are kept for so many days.")
-    books_days: int = Field(
-        default=90,
+    history_days: int = setting(90, "The history keeps such rows for N days.", ge=1)
+    books_days: int = setting(
+        90,
+        "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.",
         ge=31,
-        description="Each call of a model has a row of its own for so many days; older ones are added up by month, "
-        "model, level and outcome.",
     )
-    answers_days: int = Field(
-        default=365,
-        ge=0,
-        description="A model's text that no build takes from the cache goes after so many days; 0: never.",
-    )
-    overlays_days: int = Field(
-        default=30, ge=1, description="The index of a work tree that nobody opens goes after so many days."
-    )
-    mirrors_days: int = Field(
-        default=30, ge=1, description="The mirror of a repository that is not registered goes after so many days."
-    )
-    parts_hours: int = Field(
-        default=24,
+    answers_days: int = setting(365, "The cache drops a model's text that no build took for N days; 0: never.", ge=0)
+    overlays_days: int = setting(30, "The index of a work tree that nobody opened for N days is deleted.", ge=1)
+    mirrors_days: int = setting(30, "The mirror of a repository that is not registered is deleted after N days.", ge=1)
+    parts_hours: int = setting(
+        24,
+        "A bucket keeps parts that no state names any more for N hours, so that readers of earlier ones can finish.",
         ge=1,
-        description="Parts that no repository's state names any more stay in a bucket for so many hours: readers of an "
-        "earlier state have so long to finish.",
     )
-    unreachable_days: int = Field(
-        default=14,
-        ge=1,
-        description="A mirror keeps commits that no kept index and no registered ref leads to for so many days.",
+    unreachable_days: int = setting(
+        14, "A mirror keeps commits that no kept index and no registered ref leads to for N days.", ge=1
     )
 
     def history_since(self, now: datetime) -> str:
@@ -161,110 +128,70 @@ class MaintenanceSettings(SettingsGroup):
 class AuditSettings(SettingsGroup):
     """What is written down of those who ask with a token."""
 
-    enabled: bool = Field(
-        default=True,
-        description="Servers that ask for a token write a line for each request into audit/audit.jsonl in the home: "
-        "when, which token, what kind of request, which repositories answered, outcome, duration, hits.",
+    enabled: bool = setting(
+        True, "Servers that ask for a token write a line for each request into audit/audit.jsonl in the home."
     )
-    questions: bool = Field(default=False, description="The lines have the questions themselves, too.")
-    max_mb: float = Field(default=10.0, gt=0, le=1024, description="A file that would get larger is closed.")
-    files: int = Field(default=10, ge=1, le=1000, description="So many files are kept; the oldest goes first.")
+    questions: bool = setting(False, "The lines have the questions themselves, too.")
+    max_mb: float = setting(10.0, "A file that would get larger than N MB is closed.", gt=0, le=1024)
+    files: int = setting(10, "N files are kept; the oldest goes first.", ge=1, le=1000)
 
 
 class CheckSettings(SettingsGroup):
     """What an operator expects of each repository: shares between 0 and 1 where nothing else is said."""
 
-    errors: tuple[CheckName, ...] = Field(
-        default=(CheckName.VERIFIED,),
-        description="These checks fail with an ERROR, the others with a WARN. None of them stops a build.",
+    errors: tuple[CheckName, ...] = setting(
+        (CheckName.VERIFIED,), "These checks fail with an ERROR, the others with a WARN. None of them stops a build."
     )
-    behind_hours: float = Field(
-        default=24.0, gt=0, description="A published index may be so many hours behind its repository."
+    behind_hours: float = setting(24.0, "A published index may be N hours behind its repository.", gt=0)
+    resolved_calls_least: float = setting(
+        0.0, "At least this share of calls has a known target, in the repository or outside.", ge=0, le=1
     )
-    resolved_calls_least: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="At least this share of calls has a known target, in the repository or outside.",
+    resolved_calls_drop: float = setting(
+        0.1, "That share may be N below the median of the repository's last ten commits.", ge=0, le=1
     )
-    resolved_calls_drop: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="That share may be so much below the median of the repository's last ten commits; 1: as much as it "
-        "likes.",
+    placeholders_most: float = setting(0.95, "At most this share of documents are placeholders.", ge=0, le=1)
+    model_texts_least: float = setting(
+        0.5, "Where a model writes, it wrote at least this share of documents, placeholders aside.", ge=0, le=1
     )
-    placeholders_most: float = Field(
-        default=0.95, ge=0, le=1, description="At most this share of documents are placeholders."
+    failures_most: float = setting(0.05, "At most N files and texts fail for each document.", ge=0, le=1)
+    cost_usd_most: float | None = setting(
+        None, "A repository's texts cost at most N US dollars on one day (UTC); default: not looked at.", ge=0
     )
-    model_texts_least: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Where a model writes, it wrote at least this share of documents, placeholders aside.",
-    )
-    failures_most: float = Field(
-        default=0.05, ge=0, le=1, description="Files and texts fail at most so often for each document."
-    )
-    cost_usd_most: float | None = Field(
-        default=None,
-        ge=0,
-        description="A repository's texts cost at most so many US dollars on one day (UTC); default: not looked at.",
-    )
-    verify_days: float = Field(
-        default=7.0,
-        gt=0,
-        description="Each published index is compared with its tables, byte by byte, in so many days.",
+    verify_days: float = setting(
+        7.0, "Each published index is compared with its tables, byte by byte, every N days.", gt=0
     )
 
 
 class AlertSettings(SettingsGroup):
     """Who is told when something breaks or recovers, and how soon; nothing is said while a state lasts."""
 
-    channels: tuple[str, ...] = Field(
-        default=(),
-        description="These channels of `delivery.channels` are told; empty: those of `delivery.operator_channels`.",
+    channels: tuple[str, ...] = setting(
+        (), "These channels of `delivery.channels` are told; empty: those of `delivery.operator_channels`."
     )
-    severity: Literal["WARN", "ERROR"] = Field(
-        default="WARN", description="Checks whose failure is less than this are left out."
-    )
-    failed_builds: int = Field(
-        default=3, ge=1, description="An alert tells of so many failed runs in a row of one repository (or job)."
-    )
-    settle_minutes: float = Field(
-        default=5.0,
+    severity: Literal["WARN", "ERROR"] = setting("WARN", "Checks whose failure is less than this are left out.")
+    failed_builds: int = setting(3, "An alert tells of N failed runs in a row of one repository (or job).", ge=1)
+    settle_minutes: float = setting(
+        5.0,
+        "A new state is told once it has lasted N minutes; each alert about the same thing within a day doubles that.",
         ge=0,
-        description="A new state is told once it has lasted so long. Each alert about the same thing "
-        "within a day doubles that, so that what goes on and off is told seldom.",
     )
-    digest_above: int = Field(
-        default=5, ge=1, description="More changes than this at one time are one message, not one each."
-    )
-    away_hours: float = Field(
-        default=1.0, ge=0, description="The sensor says that it was away after so many hours without a look; 0: never."
-    )
-    interval_s: int = Field(default=60, ge=10, description="The sensor `alerts` looks so often.")
+    digest_above: int = setting(5, "More than N changes at one time are one message, not one each.", ge=1)
+    away_hours: float = setting(1.0, "The sensor says that it was away after N hours without a look; 0: never.", ge=0)
+    interval_s: int = setting(60, "The sensor `alerts` looks every N seconds.", ge=10)
 
 
 class KubernetesSettings(SettingsGroup):
     """The Kubernetes jobs that carry out runs."""
 
-    namespace: str = Field(default="default", description="Jobs are made in this namespace.")
-    image: str | None = Field(
-        default=None, description="A job runs this image; must be set where `engine.launcher` is k8s."
+    namespace: str = setting("default", "Jobs are made in this namespace.")
+    image: str | None = setting(None, "A job runs this image; must be set where `engine.launcher` is k8s.")
+    service_account: str = setting("default", "A job's pod has this service account.")
+    instance_config_map: str = setting("dagster-instance", "This ConfigMap holds `dagster.yaml`; a job's pod reads it.")
+    kubeconfig: Path | None = setting(
+        None, "This file says how the cluster is reached; default: as a pod of it, by its service account."
     )
-    service_account: str = Field(default="default", description="A job's pod has this service account.")
-    instance_config_map: str = Field(
-        default="dagster-instance", description="This ConfigMap holds `dagster.yaml`; a job's pod reads it."
-    )
-    kubeconfig: Path | None = Field(
-        default=None,
-        description="This file says how the cluster is reached; default: as a pod of it, by its service account.",
-    )
-    secrets: tuple[str, ...] = Field(default=(), description="These Secrets become environment variables of a job.")
-    config_maps: tuple[str, ...] = Field(
-        default=(), description="These ConfigMaps become environment variables of a job."
-    )
+    secrets: tuple[str, ...] = setting((), "These Secrets become environment variables of a job.")
+    config_maps: tuple[str, ...] = setting((), "These ConfigMaps become environment variables of a job.")
 
     @model_validator(mode="after")
     def _are_names(self) -> Self:
@@ -278,31 +205,23 @@ class KubernetesSettings(SettingsGroup):
 class EngineSettings(SettingsGroup):
     """Where runs are carried out, and where Dagster keeps its records; see [deploy](deploy.md)."""
 
-    launcher: Literal["local", "celery", "k8s"] = Field(
-        default="local",
-        description="A run is carried out by: local (a process of this machine), celery (`codesum worker` on any "
-        "machine; the Redis in `CODESUM_BROKER_URL`) or k8s (a Kubernetes job).",
+    launcher: Literal["local", "celery", "k8s"] = setting(
+        "local",
+        "Who carries out a run: local (this machine), celery (the broker in `CODESUM_BROKER_URL`) or k8s (a job).",
     )
-    storage: Literal["sqlite", "postgres"] = Field(
-        default="sqlite",
-        description="Dagster keeps runs, events and schedules in: sqlite (files in the home) or postgres (the database "
-        "in `CODESUM_POSTGRES_URL`).",
+    storage: Literal["sqlite", "postgres"] = setting(
+        "sqlite",
+        "Where Dagster keeps records: sqlite (files in the home) or postgres (as `CODESUM_POSTGRES_URL` says).",
     )
-    max_concurrent_runs: int | None = Field(
-        default=None,
+    max_concurrent_runs: int | None = setting(
+        None,
+        "N runs are under way at a time; with celery as many as workers have processes. Default: see `dagster.yaml`.",
         ge=1,
         le=10_000,
-        description="So many runs are under way at a time, in all; with celery as many as all workers have processes. "
-        "Default: as the home's `dagster.yaml` says, which is 4.",
     )
-    worker_processes: int = Field(
-        default=1, ge=1, le=1024, description="One `codesum worker` carries out so many runs at a time."
-    )
-    worker_lost_after_s: float = Field(
-        default=90.0,
-        ge=5,
-        description="A run fails, and is started anew, once no Celery worker has said for so long that it carries the "
-        "run out.",
+    worker_processes: int = setting(1, "One `codesum worker` carries out N runs at a time.", ge=1, le=1024)
+    worker_lost_after_s: float = setting(
+        90.0, "A run is started anew once no Celery worker has named it for N seconds.", ge=5
     )
     k8s: KubernetesSettings = KubernetesSettings()
 
@@ -320,34 +239,25 @@ class EngineSettings(SettingsGroup):
 class HostSettings(SettingsGroup):
     """How hosts are asked. Which organisations: `codesum org`, [organisations](organisations.md)."""
 
-    sync_cron: str = Field(
-        default="23 * * * *",
-        description="The schedule asks hosts which repositories their organisations have at these times (UTC).",
+    sync_cron: str = setting(
+        "23 * * * *", "The schedule asks hosts which repositories their organisations have at these times (UTC)."
     )
-    timeout_s: float = Field(
-        default=30.0, gt=0, description="One request to a host's API takes at most so many seconds."
+    timeout_s: float = setting(30.0, "One request to a host's API takes at most N seconds.", gt=0)
+    max_wait_s: float = setting(
+        60.0, "One sync waits N seconds in all where a host limits requests; the next sync tries again.", ge=0
     )
-    max_wait_s: float = Field(
-        default=60.0,
-        ge=0,
-        description="One sync waits so many seconds in all where a host limits requests; the next sync tries again.",
-    )
-    max_retired_share: float = Field(
-        default=0.2,
+    max_retired_share: float = setting(
+        0.2,
+        "A sync that would retire more of an organisation's repositories, and more than two, waits for a confirmation.",
         ge=0,
         le=1,
-        description="A sync that would retire more of an organisation's repositories (and more than two) retires none "
-        "until that is confirmed.",
     )
 
 
 class WebhookSettings(SettingsGroup):
     """What hosts that tell of pushes may send. Their secrets are in no settings: see [webhooks](webhooks.md)."""
 
-    max_body_mb: float = Field(
-        default=5.0,
-        gt=0,
-        le=25,
-        description="A larger event is refused; what it tells of is found by polling. Hosts send up to 25 MB.",
+    max_body_mb: float = setting(
+        5.0, "A larger event is refused; polling finds what it tells of. Hosts send up to 25 MB.", gt=0, le=25
     )
-    max_per_minute: int = Field(default=600, ge=1, description="One address gets so many answers in a minute.")
+    max_per_minute: int = setting(600, "One address gets N answers in a minute.", ge=1)

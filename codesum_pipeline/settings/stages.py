@@ -3,11 +3,11 @@
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
-from codesum_pipeline.settings.marks import BELOW_HOME, BY_RUN, NOTHING, SettingsGroup, Shapes
+from codesum_pipeline.settings.marks import BELOW_HOME, BY_RUN, NOTHING, SettingsGroup, Shapes, setting
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -28,21 +28,15 @@ class ExtraLane(StrEnum):
 class ScanSettings(SettingsGroup):
     """Which files are indexed."""
 
-    offline: Annotated[bool, Shapes("scan")] = Field(
-        default=False, description="codesum fetches nothing over the network and indexes what the mirrors hold."
+    offline: bool = setting(
+        False, "codesum fetches nothing over the network and indexes what the mirrors hold.", Shapes("scan")
     )
-    lang_allowlist: Annotated[tuple[str, ...], Shapes("scan")] = Field(
-        default=(), description="Only these languages are indexed; empty: all."
+    lang_allowlist: tuple[str, ...] = setting((), "Only these languages are indexed; empty: all.", Shapes("scan"))
+    skip_patterns: tuple[str, ...] = setting(
+        (), "Files that match these further patterns, written as in .gitignore, are skipped.", Shapes("scan")
     )
-    skip_patterns: Annotated[tuple[str, ...], Shapes("scan")] = Field(
-        default=(), description="Files that match these further patterns, written as in .gitignore, are skipped."
-    )
-    max_file_size_mb: Annotated[float, Shapes("scan")] = Field(
-        default=1.0, gt=0, description="Larger files are skipped."
-    )
-    git_timeout_s: Annotated[float, NOTHING, BY_RUN] = Field(
-        default=600.0, gt=0, description="A git command is ended after so many seconds."
-    )
+    max_file_size_mb: float = setting(1.0, "Files of more than N MB are skipped.", Shapes("scan"), gt=0)
+    git_timeout_s: float = setting(600.0, "A git command is ended after N seconds.", NOTHING, BY_RUN, gt=0)
 
 
 class ContextSettings(SettingsGroup):
@@ -52,36 +46,45 @@ class ContextSettings(SettingsGroup):
     most `context_similarity_threshold`, and a cross-module call or more than `max_new_callers` callers came.
     """
 
-    top_k_callers: Annotated[int, Shapes("graph"), BY_RUN] = Field(
-        default=5, ge=0, description="A document's context samples so many callers."
+    top_k_callers: int = setting(5, "A document's context samples N callers.", Shapes("graph"), BY_RUN, ge=0)
+    top_k_callees: int = setting(5, "A document's context samples N callees.", Shapes("graph"), BY_RUN, ge=0)
+    graph_policy: GraphPolicy = setting(
+        GraphPolicy.THRESHOLD,
+        "When a changed context has a text written again: threshold (the next two keys) or strict (always).",
+        Shapes("graph", "policy", by_model=True),
     )
-    top_k_callees: Annotated[int, Shapes("graph"), BY_RUN] = Field(
-        default=5, ge=0, description="A document's context samples so many callees."
+    context_similarity_threshold: float = setting(
+        0.8,
+        "Two contexts count as the same above this Jaccard index.",
+        Shapes("graph", "similarity_threshold", by_model=True),
+        ge=0,
+        le=1,
     )
-    graph_policy: Annotated[GraphPolicy, Shapes("graph", "policy", by_model=True)] = Field(
-        default=GraphPolicy.THRESHOLD,
-        description="When a model writes a text again because its context changed: threshold (as the next two keys "
-        "say) or strict (always).",
-    )
-    context_similarity_threshold: Annotated[float, Shapes("graph", "similarity_threshold", by_model=True)] = Field(
-        default=0.8, ge=0, le=1, description="Two contexts with a higher Jaccard index count as the same."
-    )
-    max_new_callers: Annotated[int, Shapes("graph", by_model=True)] = Field(
-        default=5, ge=0, description="A context is another one with more new callers, or a new call across modules."
+    max_new_callers: int = setting(
+        5,
+        "More than N new callers, or a new call across modules, make a context another one.",
+        Shapes("graph", by_model=True),
+        ge=0,
     )
 
 
 class FilterSettings(SettingsGroup):
     """Which functions get a placeholder instead of a text of their own."""
 
-    min_lines: Annotated[int, Shapes("filter"), BY_RUN] = Field(
-        default=3, ge=0, description="A function with fewer canonical lines gets a placeholder."
+    min_lines: int = setting(
+        3, "A function of fewer than N canonical lines gets a placeholder.", Shapes("filter"), BY_RUN, ge=0
     )
-    min_complexity: Annotated[int, Shapes("filter"), BY_RUN] = Field(
-        default=2, ge=0, description="A function of less complexity gets one if its name matches a skip pattern."
+    min_complexity: int = setting(
+        2,
+        "A function of less complexity than N gets one if its name matches a skip pattern.",
+        Shapes("filter"),
+        BY_RUN,
+        ge=0,
     )
-    skip_patterns: Annotated[tuple[str, ...], Shapes("filter")] = Field(
-        default=("^get_", "^set_", "^__.*__$"), description="Regular expressions match the names of trivial functions."
+    skip_patterns: tuple[str, ...] = setting(
+        ("^get_", "^set_", "^__.*__$"),
+        "These regular expressions match the names of trivial functions.",
+        Shapes("filter"),
     )
 
     @field_validator("skip_patterns")
@@ -98,23 +101,20 @@ class FilterSettings(SettingsGroup):
 class EvaluationSettings(SettingsGroup):
     """Whether a build measures its retrieval, on which questions, and whether a worse index is held back."""
 
-    enabled: bool = Field(
-        default=False,
-        description="Each new index is measured before it is published. Off, because the repository's own questions "
-        "take longer than its first build.",
+    enabled: bool = setting(
+        False, "Each new index is measured before it is published, which takes longer than a first build."
     )
-    questions: Annotated[Path | None, BELOW_HOME] = Field(
-        default=None,
-        description="This file has the questions, one JSON object a line; relative to the home. Default: the "
-        "repository's own docstrings (asked in a copy without them) and commit messages.",
+    questions: Path | None = setting(
+        None,
+        "This file has the questions, one JSON object a line; relative to the home. Default: the repository's own "
+        "docstrings (asked in a copy without them) and commit messages.",
+        BELOW_HOME,
     )
-    sample: int = Field(default=200, ge=1, description="So many functions, and classes, are asked for by docstring.")
-    commits: int = Field(default=300, ge=0, description="The messages of so many commits are tried as questions.")
-    gate: bool = Field(
-        default=False, description="The published index stays where the new one is worse by more than the margin."
-    )
-    margin: float = Field(
-        default=0.02, ge=0, le=1, description="An index is worse if the whole 95 % interval lies below this difference."
+    sample: int = setting(200, "N functions, and N classes, are asked for by their docstrings.", ge=1)
+    commits: int = setting(300, "The messages of N commits are tried as questions.", ge=0)
+    gate: bool = setting(False, "The published index stays where the new one is worse by more than the margin.")
+    margin: float = setting(
+        0.02, "An index is worse if the whole 95 % interval lies below this difference.", ge=0, le=1
     )
 
     @model_validator(mode="after")
@@ -127,27 +127,25 @@ class EvaluationSettings(SettingsGroup):
 class ScipSettings(SettingsGroup):
     """How a `scip_command` of repos.yaml is run: [a compiler's index](scip.md)."""
 
-    sandbox: Literal["bubblewrap", "none"] = Field(
-        default="bubblewrap",
-        description="A `scip_command` runs in bubblewrap (it sees its checkout and the system's programs alone) or in "
-        "none (it may do whatever the user who builds may do).",
+    sandbox: Literal["bubblewrap", "none"] = setting(
+        "bubblewrap",
+        "A command runs in bubblewrap (it sees its checkout and the system's programs) or none (it may do all).",
     )
-    network: bool = Field(default=False, description="A command in the sandbox may use the network.")
-    timeout_s: float = Field(default=1800.0, gt=0, description="A command is ended after so many seconds.")
-    max_memory_mb: int = Field(
-        default=4096, ge=16, description="A command, with all that it starts, may have so much memory at one time."
+    network: bool = setting(False, "A command in the sandbox may use the network.")
+    timeout_s: float = setting(1800.0, "A command is ended after N seconds.", gt=0)
+    max_memory_mb: int = setting(
+        4096, "A command, with all that it starts, may have N MB of memory at one time.", ge=16
     )
-    max_index_mb: int = Field(
-        default=4096,
+    max_index_mb: int = setting(
+        4096,
+        "All indexes of a repository may have N MB, uncompressed, and so may each file that a command writes.",
         ge=1,
-        description="All indexes of a repository together may be so large, uncompressed, and so may each file that a "
-        "command writes.",
     )
-    environment: tuple[str, ...] = Field(
-        default=(), description="A command gets the environment variables of these names, PATH and the like."
+    environment: tuple[str, ...] = setting(
+        (), "A command gets the environment variables of these names, besides PATH and the like."
     )
-    read_only: tuple[str, ...] = Field(
-        default=(), description="A command may read these folders, too, such as the one that holds an indexer."
+    read_only: tuple[str, ...] = setting(
+        (), "A command may read these folders, too, such as the one that holds an indexer."
     )
 
     @field_validator("environment")
