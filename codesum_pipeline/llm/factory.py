@@ -2,17 +2,19 @@
 
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.model_list import declares
-from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import AnswerForm
-from codesum_pipeline.llm.record import RecordBackend
-from codesum_pipeline.llm.replay import ReplayBackend
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 
 def build_backend(settings: LlmSettings, templates: Templates) -> SummaryBackend:
     """Return who answers; `noop` and `replay` never load a client, so they ask nobody."""
+    # Most builds ask nobody, and import none of them.
+    from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+    from codesum_pipeline.llm.noop import NoopBackend
+    from codesum_pipeline.llm.record import RecordBackend
+    from codesum_pipeline.llm.replay import ReplayBackend
+
     match settings.backend:
         case BackendName.NOOP:
             return NoopBackend(max_prompt_chars=prompt_chars(settings))

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from google.protobuf.message import DecodeError
-
-from codesum_pipeline.scip.messages import message_class
+from codesum_pipeline.scip.messages import read_message
 from codesum_pipeline.scip.places import ASSUMED, EncodedLines, PositionEncoding, Span, enclosing_range_of, range_of
 from codesum_pipeline.scip.spelling import Spelling
 from codesum_pipeline.scip.symbol_names import SymbolName, is_local, parse_symbol
@@ -62,8 +60,8 @@ class IndexComparison:
 def compare(content: bytes, text: str) -> IndexComparison:
     r"""A document beside the text of its file, whose lines end by `\n`."""
     try:
-        document = message_class("Document").FromString(content)
-    except DecodeError as error:
+        document = read_message("Document", content)
+    except ValueError as error:
         return IndexComparison(problem=f"its document cannot be read: {error}")
     comparisons = (_compare(document, text, encoding) for encoding in _encodings(document, text))
     first = next(comparisons)

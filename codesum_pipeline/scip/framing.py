@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from google.protobuf.message import DecodeError
-
 from codesum_pipeline.model.errors import RefusedIndex
-from codesum_pipeline.scip.messages import message_class
+from codesum_pipeline.scip.messages import read_message
 
 # No compiler writes more about one file, and all of it is in memory at a time.
 MOST_DOCUMENT_BYTES = 64 << 20
@@ -103,8 +101,8 @@ def _tool(content: bytes, offset: int) -> IndexerIdentity:
 
 def _parsed(name: str, content: bytes, offset: int) -> Any:
     try:
-        return message_class(name).FromString(content)
-    except DecodeError as error:
+        return read_message(name, content)
+    except ValueError as error:
         raise RefusedIndex(f"what stands at byte {offset:,} is no message of SCIP: {error}") from error
 
 

@@ -5,19 +5,15 @@ is not ours to choose. Fields that are not described are passed over.
 """
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
-from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message_factory import GetMessageClass
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+    from google.protobuf.descriptor_pool import DescriptorPool
 
 _PACKAGE = "scip"
-_SCALARS = {
-    "string": FieldDescriptorProto.TYPE_STRING,
-    # Enumerations are read as numbers: a newer index may have values that we do not know.
-    "int32": FieldDescriptorProto.TYPE_INT32,
-    "bool": FieldDescriptorProto.TYPE_BOOL,
-}
+# Enumerations are read as numbers: a newer index may have values that we do not know.
+_SCALARS = {"string": "TYPE_STRING", "int32": "TYPE_INT32", "bool": "TYPE_BOOL"}
 _REPEATED = "*"
 # Each field: its number and type; `*` where it is repeated.
 _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
@@ -74,21 +70,37 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
 }
 
 
+def read_message(name: str, content: bytes) -> Any:
+    """Raises `ValueError` where the content is no such message."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return message_class(name).FromString(content)
+    except DecodeError as error:
+        raise ValueError(str(error)) from error
+
+
 @cache
 def message_class(name: str) -> Any:
     """The class of a message, such as `Document`."""
+    from google.protobuf.message_factory import GetMessageClass
+
     return GetMessageClass(_pool().FindMessageTypeByName(f"{_PACKAGE}.{name}"))
 
 
 @cache
-def _pool() -> DescriptorPool:
+def _pool() -> "DescriptorPool":
     """Apart from the one of the process, in which another library may describe the same messages."""
+    from google.protobuf.descriptor_pool import DescriptorPool
+
     pool = DescriptorPool()
     pool.Add(_file())
     return pool
 
 
-def _file() -> FileDescriptorProto:
+def _file() -> "FileDescriptorProto":
+    from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
+
     messages = [
         DescriptorProto(name=name, field=[_field(field, *said) for field, said in fields.items()])
         for name, fields in _MESSAGES.items()
@@ -96,7 +108,9 @@ def _file() -> FileDescriptorProto:
     return FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3", message_type=messages)
 
 
-def _field(name: str, number: int, said: str) -> FieldDescriptorProto:
+def _field(name: str, number: int, said: str) -> "FieldDescriptorProto":
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto
+
     type_ = said.removeprefix(_REPEATED)
     is_repeated = said.startswith(_REPEATED)
     field = FieldDescriptorProto(
@@ -105,7 +119,7 @@ def _field(name: str, number: int, said: str) -> FieldDescriptorProto:
         label=FieldDescriptorProto.LABEL_REPEATED if is_repeated else FieldDescriptorProto.LABEL_OPTIONAL,
     )
     if type_ in _SCALARS:
-        field.type = _SCALARS[type_]
+        field.type = getattr(FieldDescriptorProto, _SCALARS[type_])
     else:
         field.type, field.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{_PACKAGE}.{type_}"
     return field

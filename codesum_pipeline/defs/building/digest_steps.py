@@ -7,6 +7,7 @@ is kept, and the next build or look of the schedule goes on with it.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.building.reuse import PUBLISHED
@@ -15,22 +16,18 @@ from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_dig
 from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome, Values
 from codesum_pipeline.digests.rows import DigestRow, KeptMatch
-from codesum_pipeline.digests.running import run_after_build
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.indexes.embedders import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.matching.baseline import hold_documents, move_baseline, read_baseline
-from codesum_pipeline.matching.changes import VersionComparison, compare_published
-from codesum_pipeline.matching.scores import match
-from codesum_pipeline.matching.wording import reading
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.intents import Intent, IntentMatch
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
+
+if TYPE_CHECKING:
+    from codesum_pipeline.matching.changes import VersionComparison
 
 
 def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
@@ -43,6 +40,9 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
         if not asking:
             _move_on(ws)
             return
+        # Most homes have no standing question, and their builds import nothing for one.
+        from codesum_pipeline.matching.changes import compare_published
+
         comparison = compare_published(ws)
         if comparison is None:
             return
@@ -65,8 +65,10 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
 def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """The digests that go out with each build, and another try for what the outbox has."""
     with telling.guarded(home.intents.file.name):
-        desk = home.digest_desk(now=ws.now)
         if ws.layout.digests.exists():
+            from codesum_pipeline.digests.running import run_after_build
+
+            desk = home.digest_desk(now=ws.now)
             telling.note_ticks(desk, run_after_build(desk, ws.key))
     with telling.guarded("the digests of this repository"):
         _count_digests(ws, telling)
@@ -122,9 +124,15 @@ def _move_on(ws: Workspace) -> None:
         move_baseline(folder, version)
 
 
-def _matches(ws: Workspace, comparison: VersionComparison, asking: Sequence[Intent]) -> list[IntentMatch]:
+def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
     if not comparison.changes:
         return []
+    from codesum_pipeline.indexes.embedders import embedder_of
+    from codesum_pipeline.matching.scores import match
+    from codesum_pipeline.matching.wording import reading
+    from codesum_pipeline.retrieval.reader import PublishedIndex
+    from codesum_pipeline.source.git import BlobReader
+
     index = PublishedIndex.of_version(comparison.version.folder)
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         return match(comparison.changes, asking, index, embedder_of(ws.settings), reading(blobs))

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.defs.building.values import Markdown
-from codesum_pipeline.delivery.dialects import CHAT, written
 from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.digests.rows import DigestRow, KeptMatch
 from codesum_pipeline.model.digests import PostId
@@ -47,6 +46,8 @@ def _best(matches: Sequence[KeptMatch]) -> Iterator[tuple[object, ...]]:
 
 def _shown(row: DigestRow) -> str:
     """Under what it is, the words of a digest as a chat would get them: without links and HTML."""
+    from codesum_pipeline.delivery.dialects import CHAT, written
+
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
     about = [
         f"about {plain(', '.join(row.repositories))}",

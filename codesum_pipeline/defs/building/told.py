@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import StepOutcome, Value
@@ -13,10 +14,12 @@ from codesum_pipeline.delivery.outbox import OUTBOX_FILE, Delivery, open_outbox
 from codesum_pipeline.delivery.schema import DeliveryState
 from codesum_pipeline.digests.rows import DigestRow, TickOutcome, TickRow
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.digests.tick import DigestDesk
 from codesum_pipeline.intents.file import IntentSurvey
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Failure
+
+if TYPE_CHECKING:
+    from codesum_pipeline.digests.tick import DigestDesk
 
 _log = logging.getLogger(__name__)
 # What went wrong with a delivery: it is tried again, or a person has to look.
@@ -50,7 +53,7 @@ class StepNotes:
         """Intents that cannot be used; the others go on."""
         self.failures += [Failure(name, str(problem)) for name, problem in survey.problems.items()]
 
-    def note_ticks(self, desk: DigestDesk, ticks: Sequence[TickRow]) -> None:
+    def note_ticks(self, desk: "DigestDesk", ticks: Sequence[TickRow]) -> None:
         """What came of each question that was due, and how what was written stands with its channels."""
         outcomes = Counter(tick.outcome for tick in ticks)
         digests = _written(desk, ticks)
@@ -76,7 +79,7 @@ class StepNotes:
             warnings=tuple(self.warnings),
         )
 
-    def _note_unsent(self, desk: DigestDesk) -> None:
+    def _note_unsent(self, desk: "DigestDesk") -> None:
         home, now = desk.sender.home, desk.sender.now
         if not (home / OUTBOX_FILE).exists():
             return
@@ -91,7 +94,7 @@ class StepNotes:
             ]
 
 
-def _written(desk: DigestDesk, ticks: Sequence[TickRow]) -> list[DigestRow]:
+def _written(desk: "DigestDesk", ticks: Sequence[TickRow]) -> list[DigestRow]:
     ids = [tick.digest_id for tick in ticks if tick.digest_id is not None]
     if not ids:
         return []

@@ -4,8 +4,6 @@ import configparser
 import re
 from collections.abc import Iterable, Iterator
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from codesum_pipeline.overviews.manifests.lines import ManifestLines, short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
@@ -156,6 +154,9 @@ def _requirement(path: str, line: int, text: str, scope: DependencyScope) -> lis
     """One requirement; none where the text is something else."""
     if len(text) > _LONGEST:
         return []
+    # Most builds read no manifest anew.
+    from packaging.requirements import InvalidRequirement, Requirement
+
     try:
         wanted = Requirement(text.strip())
     except InvalidRequirement:
