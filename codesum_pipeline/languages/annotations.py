@@ -39,3 +39,9 @@ MODIFIERS = (
     r"(?:(?:public|protected|private|internal|static|final|sealed|abstract|synchronized|native|default|strictfp|virtual"
     r"|override|async|readonly|unsafe|partial|extern|new|file|ref|non-sealed)[ \t]+)"
 )
+# Bases of Scala's and Kotlin's test frameworks whose classes hold tests as calls in their bodies.
+SPEC_BASES = words("""
+    AnyFunSuite AnyFunSpec AnyFlatSpec AnyWordSpec AnyFreeSpec AnyFeatureSpec AnyPropSpec AsyncFunSuite AsyncFlatSpec
+    AsyncWordSpec FunSuite CatsEffectSuite ScalaCheckSuite FlatSpec WordSpec ZIOSpecDefault TestSuite StringSpec FunSpec
+    ShouldSpec BehaviorSpec DescribeSpec FreeSpec ExpectSpec AnnotationSpec
+""")

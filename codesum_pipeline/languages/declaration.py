@@ -13,7 +13,8 @@ from typing import Self
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spec import LanguageSpec, split_keys
+from codesum_pipeline.languages.frameworks import FrameworkRules
+from codesum_pipeline.languages.spec import LanguageSpec, Mark, Span, split_keys
 from codesum_pipeline.model.symbols import Import, Parameter, Reexport, Symbol, SymbolType
 
 # Longer ones are expressions and types whose class nobody can tell.
@@ -45,10 +46,6 @@ def _is_list(node: Node) -> bool:
     return node.type.endswith("_list")
 
 
-# Bytes of a file, from the first up to, not including, the last.
-Span = tuple[int, int]
-# A node that a language asked for: the name of its kind, its first byte, the node.
-Mark = tuple[str, int, Node]
 # The canonical text of a node on one line.
 Text = Callable[[Node | None], Code]
 
@@ -267,6 +264,8 @@ class Declaration:
     # Whether a definition is reached through an object alone, so that no plain name means it.
     is_member: Callable[[Node], bool] = lambda node: False
     facts: Facts = field(default_factory=Facts)
+    # How tests are told.
+    tests: FrameworkRules = field(default_factory=FrameworkRules)
     calls: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = field(default_factory=dict)
     imports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
     typed: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)

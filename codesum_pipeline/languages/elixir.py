@@ -16,6 +16,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import field_text, hidden_by, raw_text
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -306,6 +307,7 @@ _LINES = (
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(needs_methods=False, methods_decide=True),
     definition_lines=_LINES,
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
     docs=Docs.ADJACENT,

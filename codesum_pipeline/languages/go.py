@@ -1,6 +1,7 @@
 """Go."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 import tree_sitter_go
 from tree_sitter import Node
@@ -17,10 +18,11 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import defines, field_reader, field_text, first_values, names_in, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
-from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.symbols import Import, Parameter, Symbol, SymbolType
 
 SPEC = LanguageSpec(
     name="go",
@@ -198,8 +200,20 @@ _LINES = (
     r"type[ \t]+(?P<name>\w+)[^=/]*[ \t](?:struct|interface)\b",
 )
 
+_TEST_NAME = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
+_TEST_TAG = re.compile(
+    rb"^//go:build (?:.*[ (])?(?:integration|e2e|acceptance|functional|smoke|unit|tests?)(?:[ )&|]|$)", re.M
+)
+
+
+def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Import]) -> bool:
+    types = {parameter.type for parameter in symbol.facts.parameters[:1]}
+    return bool(_TEST_NAME.match(symbol.name)) and bool(types & {"*testing.T", "*testing.B", "*testing.F"})
+
+
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(is_test=_is_test, tag=_TEST_TAG),
     definition_lines=_LINES,
     definitions={
         "function_declaration": defines(SymbolType.FUNCTION),

@@ -1,12 +1,11 @@
 """Haskell, in which a function is its type signature and the equations after it."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 
 import tree_sitter_haskell
 from tree_sitter import Node
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.conditional import directives, later_branches
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
@@ -18,9 +17,10 @@ from codesum_pipeline.languages.declaration import (
     ImportSyntax,
     Text,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import field_reader, field_text, raw_text, unknown_words
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
-from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.symbols import Import, Parameter, Symbol, SymbolType
 
 _ROWS = words("""
     haskell imports declarations class_declarations instance_declarations local_binds alternatives do equations
@@ -348,10 +348,35 @@ _LINES = (
     r"(?:data|newtype|class)[ \t]+(?:instance\b|family[ \t]+)?(?:.*=>[ \t]*)?(?P<name>[A-Z][\w']*)",
 )
 
+
+def _exported_modules(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`module X (module Y, …)`."""
+    own = field_text(node.parent, "module", text) if node.parent is not None else ""
+    for child in node.named_children:
+        if child.type == "module_export" and (module := field_text(child, "module", text)) != own:
+            yield ImportSyntax(module, "*")
+
+
 _unknown = unknown_words(later_branches)
+
+_TEST_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
+_TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
+
+
+def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Import]) -> bool:
+    return any(one.module.startswith("Test.") for one in imports) and bool(_TEST_NAME.match(symbol.name))
+
+
+def _is_test_file(path: str, imports: Sequence[Import], symbols: Sequence[Symbol]) -> bool:
+    """A library of a framework is none."""
+    if path.startswith("Test/") or "/Test/" in path or not any(_TEST_FRAMEWORKS.match(one.module) for one in imports):
+        return False
+    return any(symbol.name in ("main", "spec", "test", "tests") for symbol in symbols)
+
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(is_test=_is_test, is_test_file=_is_test_file, stands_beside=True),
     definition_lines=_LINES,
     definitions={
         "function": _function,
@@ -383,7 +408,7 @@ DECLARATION = Declaration(
     heading=words("header"),
     package={"header": field_reader("module")},
     exports={"export": _export},
-    reexports={"exports": handed_on.exported_modules},
+    reexports={"exports": _exported_modules},
     listed={"exports": _listed},
     is_listed=_is_listed,
 )

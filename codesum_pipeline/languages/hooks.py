@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, DefinitionHead, Span, Text, TypedName
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.declaration import Code, DefinitionHead, ImportSyntax, Text, TypedName
+from codesum_pipeline.languages.spec import Span, words
 from codesum_pipeline.model.symbols import SymbolType
 
 # A longer text is no name, member or call whose class could be told.
@@ -99,3 +99,13 @@ def unknown_words(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, b
             yield spans
 
     return hiding
+
+
+def of_public(read: Callable[[Node, Text], Iterable[ImportSyntax]]) -> Callable[[Node, Text], Iterator[ImportSyntax]]:
+    """The imports of a node that says `pub` first."""
+
+    def handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
+        if node.children and node.children[0].type in ("visibility_modifier", "pub"):
+            yield from (found for found in read(node, text) if found.alias != "_")
+
+    return handed_on

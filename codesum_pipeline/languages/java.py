@@ -5,7 +5,9 @@ class that a field or variable is bound to has the variable's name, and an enum
 constant with a body is a class.
 """
 
+import re
 from collections.abc import Iterator
+from html import unescape
 
 import tree_sitter_java
 from tree_sitter import Node
@@ -22,8 +24,8 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import defines, field_reader, field_text, names_in, raw_text
-from codesum_pipeline.languages.javadoc import plain_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -286,8 +288,23 @@ _LINES = (
     r"[A-Za-z_][\w<>\[\],.?]*[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*\([^;=\"()]*\)[ \t]*(?:throws[ \t]+[\w., ]+)?\{",
 )
 
+_INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
+_HTML_TAG = re.compile(r"</?(?:p|code|pre|b|i|em|strong|tt|ul|ol|li|dl|dt|dd|br|a|blockquote|h[1-6])\b[^<>]*>", re.I)
+
+
+def _plain_text(documentation: str) -> str:
+    """The words of a comment; lines that hold nothing but tags go."""
+    lines = []
+    for line in documentation.split("\n"):
+        shown = _HTML_TAG.sub("", _INLINE_TAG.sub(r"\1", line))
+        if shown.strip() or shown == line:
+            lines.append(unescape(shown.rstrip()))
+    return "\n".join(lines).strip("\n")
+
+
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(methods_decide=True),
     definition_lines=_LINES,
     definitions={
         "class_declaration interface_declaration": _TYPE,
@@ -301,7 +318,7 @@ DECLARATION = Declaration(
     },
     docs=Docs.MARKED,
     doc_marks=("/**", "///"),
-    plain_doc=plain_text,
+    plain_doc=_plain_text,
     facts=Facts(
         returns=words("return_statement"),
         raises=words("throw_statement"),

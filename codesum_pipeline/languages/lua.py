@@ -1,11 +1,10 @@
-"""Lua: functions with dotted names, functions bound to names, and tables that stand for modules and classes."""
+"""functions with dotted names, functions bound to names, and tables that stand for modules and classes."""
 
 from collections.abc import Iterator
 
 import tree_sitter_lua
 from tree_sitter import Node
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
@@ -16,6 +15,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import field_text, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists, spell_quoted
@@ -190,6 +190,50 @@ def _require(node: Node, text: Text) -> Iterator[ImportSyntax]:
     yield ImportSyntax(raw_text(path.child_by_field_name("content")), None, text(name) or None)
 
 
+def _returned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`return { X = require("x"), y = y }` and `return require("x")`."""
+    values = next((child.named_children for child in node.named_children if child.type == "expression_list"), [])
+    if len(values) != 1:
+        return
+    if values[0].type == "function_call":
+        yield from (ImportSyntax(path, "*") for path in _required(values[0], text))
+    elif values[0].type == "table_constructor":
+        for field in values[0].named_children:
+            name = field.child_by_field_name("name")
+            if name is not None and name.type == "identifier":
+                yield from _taken(text(name), field.child_by_field_name("value"), text)
+
+
+def _assigned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`M.X = require("x")`."""
+    name, value = _bound(node)
+    if name is None:
+        return
+    table = name.child_by_field_name("table") if name.type == "dot_index_expression" else None
+    if table is not None and table.type == "identifier":
+        yield from _taken(field_text(name, "field", text), value, text)
+
+
+def _taken(name: str, value: Node | None, text: Text) -> Iterator[ImportSyntax]:
+    inner = None
+    if value is not None and value.type == "dot_index_expression":
+        inner, value = field_text(value, "field", text), value.child_by_field_name("table")
+    if value is None:
+        return
+    if value.type == "function_call":
+        yield from (ImportSyntax(path, inner, name) for path in _required(value, text))
+    elif value.type == "identifier":
+        yield ImportSyntax("", f"{text(value)}.{inner}" if inner else text(value), name)
+
+
+def _required(call: Node, text: Text) -> Iterator[str]:
+    arguments = call.child_by_field_name("arguments")
+    if field_text(call, "name", text) == "require" and arguments is not None and arguments.named_children:
+        path = arguments.named_children[0]
+        if path.type == "string":
+            yield raw_text(path.child_by_field_name("content"))
+
+
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """`x = Class.new()`, `x = Class:new()` and `x = Class()` say their class."""
     name, value = _bound(node)
@@ -225,6 +269,7 @@ _LINES = (
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(calls=words("describe it")),
     definition_lines=_LINES,
     definitions={"function_declaration": _function, "assignment_statement": _assignment, "field": _field},
     docs=Docs.ADJACENT,
@@ -242,6 +287,6 @@ DECLARATION = Declaration(
     bases=_bases,
     modifiers=_modifiers,
     is_public=lambda parts, modifiers: "local" not in modifiers and not parts[-1].startswith("_"),
-    reexports={"return_statement": handed_on.returned_fields, "assignment_statement": handed_on.assigned_fields},
+    reexports={"return_statement": _returned_fields, "assignment_statement": _assigned_fields},
     globals={"assignment_statement": _global},
 )

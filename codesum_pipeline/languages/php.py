@@ -15,6 +15,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import child_of, defines, field_reader, field_text, hidden_by, names_in, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists, spell_plain
@@ -246,6 +247,7 @@ _LINES = (
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(calls=words("describe it test"), methods_decide=True),
     definition_lines=_LINES,
     definitions={
         "function_definition method_declaration": defines(SymbolType.FUNCTION),

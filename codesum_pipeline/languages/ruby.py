@@ -8,6 +8,7 @@ Here-documents stand in the tree after the line that they begin on.
 
 from collections.abc import Iterator
 
+import tree_sitter_ruby
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import (
@@ -15,16 +16,114 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Docs,
+    Extension,
     Facts,
     ImportSyntax,
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import field_text, first_values, hidden_by, raw_text
-from codesum_pipeline.languages.ruby_mixins import MIXINS, constants, extension
-from codesum_pipeline.languages.ruby_spec import SPEC
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
+from codesum_pipeline.languages.spelling import lists, spell_plain
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+
+def _is_alone(node: Node) -> bool:
+    """Whether a block holds one expression only."""
+    return sum(not child.is_extra for child in node.named_children[:9]) < 2
+
+
+def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> str:
+    """A double quote, where what stands between holds nothing that either kind reads in a way of its own."""
+    text = quote.parent
+    if written != "'" or parent != "string" or text is None:
+        return written
+    return '"' if spell_plain(text, (text.text or b"").decode("latin-1"), parent, field)[0] == '"' else written
+
+
+SPEC = LanguageSpec(
+    name="ruby",
+    version=3,
+    distribution="tree-sitter-ruby",
+    grammar=tree_sitter_ruby.language,
+    lines=frozenset(),
+    blocks=words("program body_statement block_body then do"),
+    rows=words("program body_statement block_body then do begin else ensure parenthesized_statements"),
+    braced=words("begin"),
+    openers=words("begin"),
+    parened=words("parenthesized_statements"),
+    flat={"block_body parenthesized_statements": _is_alone},
+    hanging=words("else ensure"),
+    lowered=words("rescue else ensure end"),
+    restarts=words("rescue else ensure elsif when in_clause end"),
+    # What literals may be written between has one name for all: `%w[`, `%Q(`, `/x`.
+    atoms=words('bare_string bare_symbol scope_resolution operator " / ` :" %w( %i( )'),
+    deep=words("bare_string bare_symbol scope_resolution"),
+    trailing=words("heredoc_body uninterpreted"),
+    dropped=words("empty_statement"),
+    comments=words("comment"),
+    branches=words("""
+        if elsif unless while until for if_modifier unless_modifier while_modifier until_modifier when in_clause
+        rescue rescue_modifier
+    """),
+    wrappers=words("call argument_list"),
+    row_marks=words("identifier"),
+    respelled={'"': _spell_quote},
+    lists=lists("argument_list array hash"),
+    tokens=spaced("""
+        OPEN    ( [
+        CLOSE   ) ]
+        COMMA   ,
+        TIGHT   . &. :: .. ... #{ string_content escape_sequence heredoc_body heredoc_content heredoc_end
+           uninterpreted
+        OMITTED ;
+        PREFIX  ! ~ %w( %i(
+        WORD    -> yield nil
+        TEXT    " :" `
+    """),
+    tokens_in=spaced_in("""
+        OMITTED   program ;  then then  do do
+        PREFIX    array|array_pattern|find_pattern [  hash|hash_pattern {
+           parenthesized_statements|parenthesized_pattern|destructured_parameter (  destructured_left_assignment (
+           unary -  unary +  unary|block_argument|block_parameter &
+           splat_argument|splat_parameter|rest_assignment *
+           hash_splat_argument|hash_splat_parameter|hash_splat_nil **
+           variable_reference_pattern|expression_reference_pattern ^
+        CLOSE     hash|hash_pattern }  setter =  rational r  complex i  complex ri
+        TIGHT     interpolation }  range ..
+        COMMA     interpolation|block_parameters|lambda_parameters ;  pair|keyword_pattern|keyword_parameter :
+        STEP      block_parameters |
+        TEXT      regex /
+    """),
+)
+
+
+_MIXINS = words("include extend prepend")
+
+
+def _extension(node: Node, text: Text) -> Extension | None:
+    """`Class.include(Module)`, and `Class.send(:include, Module)` of older code."""
+    receiver = raw_text(node.child_by_field_name("receiver"))
+    method = raw_text(node.child_by_field_name("method"))
+    if method == "send":
+        method = raw_text(next(iter(_arguments(node)), None)).lstrip(":")
+    if method not in _MIXINS or not receiver[:1].isupper():
+        return None
+    return Extension(receiver, tuple(_constants(node)))
+
+
+def _constants(call: Node) -> Iterator[str]:
+    """The classes and modules among the arguments of a call."""
+    for argument in _arguments(call):
+        if argument.type in ("constant", "scope_resolution"):
+            yield raw_text(argument)
+
+
+def _arguments(call: Node) -> list[Node]:
+    arguments = call.child_by_field_name("arguments")
+    return arguments.named_children if arguments is not None else []
+
 
 _VISIBILITY = words("private protected public module_function")
 _DEFINING_CALLS = words("define_method define_singleton_method")
@@ -33,7 +132,7 @@ _MADE = words("Struct Class Module Data Concern")
 _ATTRIBUTES = words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
 _IMPORTS = words("require require_relative load autoload")
 # Calls that declare something, and so are no calls here.
-_DECLARING = _VISIBILITY | _DEFINING_CALLS | MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
+_DECLARING = _VISIBILITY | _DEFINING_CALLS | _MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
 _CLAUSES = words("rescue else ensure")
 _STATEMENTS = _CLAUSES | words("""
     return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
@@ -201,7 +300,7 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
         value = node.child_by_field_name("right")
         assert value is not None
         receiver = _raw(value, "receiver").removeprefix("::")
-        yield from (receiver,) if receiver in ("Struct", "Data") else constants(value)
+        yield from (receiver,) if receiver in ("Struct", "Data") else _constants(value)
         block = value.child_by_field_name("block")
         body = block.child_by_field_name("body") if block is not None else None
     else:
@@ -210,8 +309,8 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
             yield _base(above.named_children[0], text)
         body = node.child_by_field_name("body")
     for child in body.named_children if body is not None else ():
-        if child.type == "call" and _raw(child, "method") in MIXINS and not _raw(child, "receiver"):
-            yield from constants(child)
+        if child.type == "call" and _raw(child, "method") in _MIXINS and not _raw(child, "receiver"):
+            yield from _constants(child)
 
 
 def _base(node: Node, text: Text) -> str:
@@ -363,6 +462,7 @@ _LINES = (
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(calls=words("describe RSpec shared_examples"), methods_decide=True),
     definition_lines=_LINES,
     definitions={
         "class module": _class,
@@ -388,7 +488,7 @@ DECLARATION = Declaration(
     bound={"assignment operator_assignment": first_values("left", "right")},
     parameters=_parameters,
     bases=_bases,
-    extensions={"call": extension},
+    extensions={"call": _extension},
     modifiers=_modifiers,
     wrapper_modifiers=_wrapper_modifiers,
     is_public=hidden_by("private protected private_class_method"),

@@ -12,6 +12,10 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.spacing import TokenSpacing
 
+# Bytes of a file, from the first up to, not including, the last.
+Span = tuple[int, int]
+# A node that a language asked for: the name of its kind, its first byte, the node.
+Mark = tuple[str, int, Node]
 # Something that holds of a node in its place: all that it stands in, outermost first, and its field there.
 Holds = Callable[[Node, Sequence[Node], str | None], bool]
 # How a node with this text is written in its place: the name of what it stands in, and its field there.

@@ -1,11 +1,11 @@
 """Swift."""
 
+import re
 from collections.abc import Iterator
 
 import tree_sitter_swift
 from tree_sitter import Node
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
@@ -17,11 +17,28 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text, unknown_words
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
-from codesum_pipeline.languages.swift_words import unknown
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+# Among the cases of a `switch`, a condition of the compiler costs it all that follows.
+_CONDITION = re.compile(rb"^[ \t]*#(?:if|elseif|else|endif)\b[^\n]*", re.M)
+_ARGUMENTS = rb"\((?:[^()]|\((?:[^()]|\([^()]{0,400}\)){0,400}\)){0,2000}\)"
+# A function that another language defines has no body.
+_FOREIGN = re.compile(
+    rb"@(?:_silgen_name|_extern)\([^()\n]*\)\s+(?:[a-z]+\s+){0,4}func\s+\w+(?:<[^<>(){}]{0,400}>)?[ \t]*"
+    + _ARGUMENTS
+    + rb"(?:[ \t]*(?:async|throws))*(?:[ \t]*->[^\n{]*)?(?=\n|$)"
+)
+
+
+def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
+    """The compiler's conditions, and functions without a body."""
+    for pattern in (_CONDITION, _FOREIGN):
+        yield from (match.span() for match in pattern.finditer(source))
+
 
 _BODIES = words("class_body protocol_body enum_class_body computed_property willset_didset_block")
 _STATEMENTS = words("""
@@ -189,6 +206,14 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax(module, name) if is_part and module else ImportSyntax(path)
 
 
+def _exported_module(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`@_exported import X`."""
+    words = raw_text(node.named_children[0]) if node.named_children else ""
+    path = next((text(child) for child in node.named_children if child.type == "identifier"), "")
+    if "@_exported" in words and path:
+        yield ImportSyntax(path, "*")
+
+
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     if type_ := _said_type(node, text):
         yield TypedName(field_text(node, "name", text), type_)
@@ -252,6 +277,7 @@ _LINES = (
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(library_words=words("open public"), methods_decide=True),
     definition_lines=_LINES,
     definitions={
         "function_declaration protocol_function_declaration": _function,
@@ -261,7 +287,7 @@ DECLARATION = Declaration(
     },
     docs=Docs.MARKED,
     doc_marks=("///", "/**"),
-    hiding=unknown_words(unknown),
+    hiding=unknown_words(_unknown),
     facts=Facts(
         returns=words("control_transfer_statement"),
         raising_words=words("throw_keyword"),
@@ -273,7 +299,7 @@ DECLARATION = Declaration(
     ),
     calls={"call_expression": _call},
     imports={"import_declaration": _import},
-    reexports={"import_declaration": handed_on.exported_module},
+    reexports={"import_declaration": _exported_module},
     typed={"parameter": _typed, "property_declaration": _typed_property},
     parameters=_parameters,
     return_type=_return_type,

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import tree_sitter_zig
 from tree_sitter import Node
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
@@ -16,7 +15,8 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.hooks import child_of, defines, field_reader, field_text, raw_text
+from codesum_pipeline.languages.frameworks import FrameworkRules
+from codesum_pipeline.languages.hooks import child_of, defines, field_reader, field_text, of_public, raw_text
 from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -218,8 +218,18 @@ _LINES = (
     r"(?:struct|union|enum|opaque)\b(?=[^;{}]*\{)",
 )
 
+
+def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`pub const X = @import("x.zig").X`, and `pub const X = x.X` of an import `x`."""
+    yield from (imported := tuple(_import(node, text)))
+    names = [child for child in node.named_children if child.type in ("identifier", "field_expression")]
+    if not imported and [name.type for name in names] == ["identifier", "field_expression"]:
+        yield ImportSyntax("", text(names[1]), text(names[0]))
+
+
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(stands_beside=True),
     definition_lines=_LINES,
     definitions={
         "function_declaration": defines(SymbolType.FUNCTION),
@@ -243,6 +253,6 @@ DECLARATION = Declaration(
     return_type=field_reader("type"),
     modifiers=_modifiers,
     is_public=lambda parts, modifiers: bool({"pub", "export"} & set(modifiers)),
-    reexports={"variable_declaration": handed_on.public_constants(_import)},
+    reexports={"variable_declaration": of_public(_handed_on)},
     globals={"variable_declaration": _global},
 )

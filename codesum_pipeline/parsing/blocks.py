@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Declaration, Mark, Text
+from codesum_pipeline.languages.declaration import Declaration, Text
+from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.parsing.chains import parameter_names
 from codesum_pipeline.parsing.definitions import FileOutline
 

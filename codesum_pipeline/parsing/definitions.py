@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Declaration, DefinitionHead, Mark
+from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
 from codesum_pipeline.languages.hooks import raw_text
+from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.comments import Comments

@@ -11,7 +11,8 @@ from operator import itemgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Mark, Text
+from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Text
+from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.model.symbols import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.definitions import Definition

@@ -7,7 +7,8 @@ from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Span, Text
+from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
+from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
@@ -31,8 +32,7 @@ from codesum_pipeline.parsing.references import (
     read_references,
 )
 from codesum_pipeline.parsing.structures import Structures
-from codesum_pipeline.parsing.testing import TEST_CALLS, FileEvidence, judge_tests, with_tests
-from codesum_pipeline.parsing.tests_in_file import has_test_calls, in_test_modules
+from codesum_pipeline.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
 _start_byte = attrgetter("start_byte")
@@ -240,14 +240,18 @@ class _FileReader:
 
     def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
         """What the file says about tests besides its definitions."""
-        language = self._declaration.spec.name
-        inside = in_test_modules(symbols, self._outline) if language == "rust" else frozenset()
-        calls_tests = has_test_calls(
-            self._outline.outside, self._declaration.calls, self._calls, TEST_CALLS.get(language)
-        )
+        declaration, outside = self._declaration, self._outline.outside
+        rules = declaration.tests
+        modules = rules.modules(outside)
+        inside = {
+            symbol.id
+            for symbol, definition in zip(symbols, self._outline.definitions, strict=True)
+            if any(start <= definition.code_start < end for start, end in modules)
+        }
+        calls_tests = has_test_calls(outside, declaration.calls, self._calls, rules.calls)
         head = self._source[:_HEAD_BYTES]
         return FileEvidence(
-            self._path, language, imports, calls_tests, head, is_in_tests=lambda symbol: symbol.id in inside
+            self._path, rules, imports, calls_tests, head, is_in_tests=lambda symbol: symbol.id in inside
         )
 
     def _handed_on(self) -> Iterator[ImportSyntax]:

@@ -23,7 +23,8 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import MAX_CHAIN, MAX_TYPE, Declaration, Mark, References, Text
+from codesum_pipeline.languages.declaration import MAX_CHAIN, MAX_TYPE, Declaration, References, Text
+from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.blocks import BlockScopes, NameRow, ScopedNames

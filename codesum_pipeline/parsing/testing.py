@@ -7,46 +7,26 @@ but those are.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow.compute as pc
+from tree_sitter import Node
 
+from codesum_pipeline.languages.frameworks import TEST, FrameworkRules, is_called_test
+from codesum_pipeline.languages.spec import Mark, words
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
+from codesum_pipeline.parsing.facts import CallReader
 from codesum_pipeline.store.tables import TableStore
 
-TEST = "test"
-# Calls at the top of a file that are given a text, or what is tested, and a body.
-TEST_CALLS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset({"describe", "it", "test", "suite", "context"})),
-    "ruby": frozenset({"describe", "RSpec", "shared_examples"}),
-    "lua": frozenset({"describe", "it"}),
-    "php": frozenset({"describe", "it", "test"}),
-}
-# Classes are tests where they have some.
-_METHODS_DECIDE = frozenset({"java", "kotlin", "c-sharp", "php", "swift", "ruby", "elixir"})
 _TEST_BASE = re.compile(
     r"(?:^|[.:\\])(?:\w*TestCase|XCTestCase|QuickSpec|AsyncSpec|Minitest::(?:Test|Spec)|ActionDispatch::IntegrationTest"
     r"|ExUnit\.Case|testing::Test|testing::TestWithParam(?:<.*>)?)$"
 )
-# Bases whose classes hold tests as calls in their bodies: Scala's and Kotlin's frameworks.
-_SPEC_BASES = frozenset({
-    "AnyFunSuite", "AnyFunSpec", "AnyFlatSpec", "AnyWordSpec", "AnyFreeSpec", "AnyFeatureSpec", "AnyPropSpec",
-    "AsyncFunSuite", "AsyncFlatSpec", "AsyncWordSpec", "FunSuite", "CatsEffectSuite", "ScalaCheckSuite", "FlatSpec",
-    "WordSpec", "ZIOSpecDefault", "TestSuite", "StringSpec", "FunSpec", "ShouldSpec", "BehaviorSpec", "DescribeSpec",
-    "FreeSpec", "ExpectSpec", "AnnotationSpec",
-})  # fmt: skip
-_PYTHON_FRAMEWORKS = frozenset({"pytest", "unittest", "nose", "hypothesis", "testtools"})
-_HASKELL_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
-_HASKELL_PROPERTIES = re.compile(r"(?:prop|spec|test|unit)_")
-_MACROS = re.compile(r"(?:TYPED_)?TEST(?:_\w+)?\(|TEMPLATE_TEST_CASE\w*\(|SCENARIO\(|BOOST_\w*TEST_CASE\w*\(|MU_TEST\(")
-_GO_TESTS = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
-_GO_TAG = re.compile(
-    rb"^//go:build (?:.*[ (])?(?:integration|e2e|acceptance|functional|smoke|unit|tests?)(?:[ )&|]|$)", re.M
-)
-# Tests stand beside what they test.
-_MIXED = frozenset({"haskell", "rust", "zig"})
+# What is tested, as the first argument: its name or a word on it.
+_TOLD = words("argument constant scope_resolution")
+_VARIANTS = words("concurrent each only serial skip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +35,7 @@ class FileEvidence:
     bytes, and whether a definition stands in a module of tests."""
 
     path: str
-    language: str
+    rules: FrameworkRules
     imports: Sequence[Import] = ()
     calls_tests: bool = False
     head: bytes = b""
@@ -91,54 +71,52 @@ def with_tests(symbols: Sequence[Symbol], verdict: FileTesting) -> tuple[Symbol,
 
 def _is_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> bool:
     """Whether a definition that stands in no test is one."""
-    is_class, is_marked = symbol.type is SymbolType.CLASS, TEST in symbol.modifiers
-    if told.language == "python":
-        return _is_python_test(symbol, children, told)
-    if told.language == "go":
-        types = {parameter.type for parameter in symbol.facts.parameters[:1]}
-        return bool(_GO_TESTS.match(symbol.name)) and bool(types & {"*testing.T", "*testing.B", "*testing.F"})
-    if told.language == "haskell":
-        uses = any(one.module.startswith("Test.") for one in told.imports)
-        return uses and bool(_HASKELL_PROPERTIES.match(symbol.name))
-    if is_marked or told.is_in_tests(symbol) or (told.language in ("c", "cpp") and _MACROS.match(symbol.signature)):
+    rules = told.rules
+    if rules.is_test is not None:
+        return rules.is_test(symbol, children, told.imports)
+    if TEST in symbol.modifiers or told.is_in_tests(symbol):
         return True
-    if not is_class:
+    if rules.signatures is not None and rules.signatures.match(symbol.signature):
+        return True
+    if symbol.type is not SymbolType.CLASS:
         return False
-    if told.language in ("scala", "kotlin"):
-        bases = {base.partition("[")[0].rpartition(".")[2] for base in symbol.bases}
-        if bases & _SPEC_BASES and not {"abstract", "open", "trait"} & {*symbol.modifiers}:
-            return True
+    bases = {base.partition("[")[0].rpartition(".")[2] for base in symbol.bases}
+    if bases & rules.specs and not {"abstract", "open", "trait"} & {*symbol.modifiers}:
+        return True
     if any(map(_TEST_BASE.search, symbol.bases)):
-        is_library = told.language == "swift" and {"open", "public"} & {*symbol.modifiers}
-        return not is_library and (told.language in ("cpp", "elixir") or any(map(_is_called_test, children)))
-    return told.language in _METHODS_DECIDE and any(TEST in child.modifiers for child in children)
-
-
-def _is_python_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> bool:
-    """A class with test methods; a function at the top only where the file uses a framework: methods such as
-    `test_client` are none."""
-    if TEST not in symbol.modifiers:
-        return False
-    if symbol.type is SymbolType.CLASS:
-        return any(map(_is_called_test, children))
-    uses = {found.module.partition(".")[0] for found in told.imports}
-    return symbol.parent_id is None and bool(uses & _PYTHON_FRAMEWORKS)
-
-
-def _is_called_test(symbol: Symbol) -> bool:
-    return TEST in symbol.modifiers or symbol.name.startswith(("test", "spec"))
+        is_library = rules.library_words & {*symbol.modifiers}
+        return not is_library and (not rules.needs_methods or any(map(is_called_test, children)))
+    return rules.methods_decide and any(TEST in child.modifiers for child in children)
 
 
 def _is_test_file(symbols: Sequence[Symbol], top: Sequence[str], found: Collection[str], told: FileEvidence) -> bool:
-    if told.calls_tests or (told.language == "go" and _GO_TAG.search(told.head)):
+    rules = told.rules
+    if told.calls_tests or (rules.tag is not None and rules.tag.search(told.head)):
         return True
-    if told.language == "haskell" and not told.path.startswith("Test/") and "/Test/" not in told.path:
-        uses = any(_HASKELL_FRAMEWORKS.match(one.module) for one in told.imports)
-        return uses and any(symbol.name in ("main", "spec", "test", "tests") for symbol in symbols)
+    if rules.is_test_file(told.path, told.imports, symbols):
+        return True
     tests = sum(id_ in found for id_ in top)
-    if told.language in _MIXED:
-        return told.language == "rust" and bool(tests) and tests == len(top)
+    if rules.stands_beside:
+        return rules.is_whole and bool(tests) and tests == len(top)
     return tests * 2 > len(top) if tests else False
+
+
+def has_test_calls(outside: Sequence[Mark], kinds: Collection[str], calls: CallReader, wanted: Collection[str]) -> bool:
+    """Whether the file calls a test framework outside of all definitions: `describe("…", …)`, `test.each(…)`."""
+    for kind, _, node in outside if wanted else ():
+        called = calls.read(kind, node) if kind in kinds else None
+        if called is None:
+            continue
+        first = called.receiver.partition(".")[0] or called.name
+        if first in wanted and (called.name in _VARIANTS or _tells(node)):
+            return True
+    return False
+
+
+def _tells(call: Node) -> bool:
+    arguments = call.child_by_field_name("arguments")
+    first = next((child for child in arguments.named_children if not child.is_extra), None) if arguments else None
+    return first is not None and (first.type in _TOLD or "string" in first.type)
 
 
 def read_tests(tables: TableStore, key: str) -> frozenset[str]:

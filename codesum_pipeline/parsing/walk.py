@@ -11,8 +11,8 @@ from typing import Any
 
 from tree_sitter import Node, Tree, TreeCursor
 
-from codesum_pipeline.languages.declaration import Mark
 from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.parsing.directives import read_directive
 from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
 from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS, folded, written

@@ -2,7 +2,6 @@
 
 import tree_sitter_c
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.c_family import shared as c_family
 from codesum_pipeline.languages.c_family.declarators import (
     declaration,
@@ -14,6 +13,7 @@ from codesum_pipeline.languages.c_family.declarators import (
 )
 from codesum_pipeline.languages.c_family.macros import masked, unknown
 from codesum_pipeline.languages.declaration import Declaration, Docs, Facts
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import hidden_by, unknown_words
 from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.languages.spelling import lists
@@ -43,6 +43,7 @@ SPEC = LanguageSpec(
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(signatures=c_family.TEST_MACROS),
     definition_lines=c_family.LINES_OF_DEFINITIONS,
     definitions={
         "function_definition": function,
@@ -57,7 +58,7 @@ DECLARATION = Declaration(
     hiding=unknown_words(unknown),
     facts=Facts(returns=words("return_statement"), assignments=c_family.ASSIGNMENTS, fields=c_family.FIELDS),
     calls={"call_expression": c_family.call},
-    reexports={"translation_unit": handed_on.forwarded_headers},
+    reexports={"translation_unit": c_family.forwarded_headers},
     imports={"preproc_include": c_family.include},
     typed={"declaration parameter_declaration field_declaration": c_family.typed},
     parameters=c_family.parameters,

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import tree_sitter_cpp
 from tree_sitter import Node
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.c_family import shared as c_family
 from codesum_pipeline.languages.c_family.declarators import (
     declaration,
@@ -28,6 +27,7 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import field_text, hidden_by, raw_text, unknown_words
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
@@ -151,6 +151,7 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(signatures=c_family.TEST_MACROS, needs_methods=False),
     definition_lines=(
         rf"[ \t]*{c_family.FUNCTION_LINE}",
         *c_family.LINES_OF_DEFINITIONS[1:],
@@ -182,7 +183,7 @@ DECLARATION = Declaration(
         fields=c_family.FIELDS,
     ),
     calls={"call_expression": c_family.call, "new_expression": _made},
-    reexports={"translation_unit": handed_on.forwarded_headers},
+    reexports={"translation_unit": c_family.forwarded_headers},
     imports={"preproc_include": c_family.include, "using_declaration": _using},
     typed={
         "declaration parameter_declaration": c_family.typed,

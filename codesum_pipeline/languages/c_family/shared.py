@@ -1,5 +1,6 @@
 """What C and C++ have in common: layout, spacing, and the facts of functions and structures."""
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -191,6 +192,38 @@ def include(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax(path[1:-1], "*")
 
 
+_GUARDS = words("preproc_ifdef preproc_if preproc_else preproc_elif preproc_elifdef")
+# What may stand in a header that does nothing but include others: its words and what they ask.
+_IDLE = frozenset({
+    "comment", "identifier", "number_literal", "preproc_call", "preproc_defined", "preproc_directive",
+    "binary_expression", "call_expression", "parenthesized_expression", "unary_expression",
+    "#ifndef", "#ifdef", "#if", "#else", "#elif", "#elifdef", "#elifndef", "#endif", "\n", ";",
+})  # fmt: skip
+
+
+def forwarded_headers(unit: Node, text: Text) -> Iterator[ImportSyntax]:
+    """All headers that a file includes which does nothing else."""
+    waiting, included = [unit], []
+    while waiting:
+        for child in waiting.pop().children:
+            if child.type in _GUARDS:
+                waiting.append(child)
+            elif child.type == "preproc_include":
+                included.append(child)
+            elif not _is_idle(child):
+                return
+    for node in sorted(included, key=lambda found: found.start_byte):
+        path = field_text(node, "path", text)
+        if path[:1] in ('"', "<"):
+            yield ImportSyntax(path[1:-1], "*")
+
+
+def _is_idle(node: Node) -> bool:
+    """Whether a node of a header is a comment, a pragma or its guard."""
+    is_guard = node.type == "preproc_def" and node.child_by_field_name("value") is None
+    return is_guard or node.type in _IDLE
+
+
 def declared_type(node: Node, text: Text) -> str:
     """The class that a declaration names; empty for one that is built in."""
     type_ = node.child_by_field_name("type")
@@ -263,3 +296,7 @@ _OWN_LINE = rf"{_NO_WORD}(?P<name>[a-z_]\w*)[ \t]*\([^;{{}}()\"]*\)[ \t]*\n\{{"
 _STRUCTURE_LINE = r"[ \t]*(?:typedef[ \t]+)?(?:struct|union|enum)[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*\{"
 # Lines that look like a definition, at the beginning of a line.
 LINES_OF_DEFINITIONS = (FUNCTION_LINE, _OWN_LINE, _STRUCTURE_LINE)
+# Macros that make tests.
+TEST_MACROS = re.compile(
+    r"(?:TYPED_)?TEST(?:_\w+)?\(|TEMPLATE_TEST_CASE\w*\(|SCENARIO\(|BOOST_\w*TEST_CASE\w*\(|MU_TEST\("
+)

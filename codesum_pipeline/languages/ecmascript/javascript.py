@@ -2,9 +2,9 @@
 
 import tree_sitter_javascript
 
-from codesum_pipeline.languages import handed_on
 from codesum_pipeline.languages.declaration import Declaration, Docs
 from codesum_pipeline.languages.ecmascript import definitions, facts, jsdoc, layout, modules
+from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.languages.spelling import is_always
 
@@ -36,6 +36,7 @@ SPEC = LanguageSpec(
 
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(calls=words("describe it test suite context")),
     definition_lines=definitions.LINES,
     definitions=definitions.JAVASCRIPT,
     shown_marks=words("=>"),
@@ -81,6 +82,6 @@ DECLARATION = Declaration(
     wrapper_modifiers=facts.wrapper_words,
     is_public=facts.is_public,
     exports={"program": modules.read_exports, "assignment_expression": modules.read_common_exports},
-    reexports={"export_statement": modules.read_reexport, "assignment_expression": handed_on.common_exports},
+    reexports={"export_statement": modules.read_reexport, "assignment_expression": modules.common_exports},
     globals={"program": modules.read_globals},
 )

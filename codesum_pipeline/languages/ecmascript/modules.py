@@ -209,6 +209,36 @@ def _object_names(exported: Node, text: Text) -> Iterator[str]:
             yield f"{raw_text(value)} as {name}" if is_other else name
 
 
+def common_exports(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`module.exports = require("x")` or `{ a: require("x") }`, `exports.x = require("x").y`."""
+    target = raw_text(node.child_by_field_name("left")).replace(" ", "")
+    value = node.child_by_field_name("right")
+    owner, _, name = target.rpartition(".")
+    if value is None:
+        return
+    if target == "module.exports" and value.type == "object":
+        for pair in value.named_children:
+            key = pair.child_by_field_name("key")
+            if key is not None and key.type == "property_identifier":
+                yield from _required(text(key), pair.child_by_field_name("value"), text)
+    elif target == "module.exports":
+        yield from (ImportSyntax(found.module, found.name or "*") for found in _required("", value, text))
+    elif owner in ("exports", "module.exports"):
+        yield from _required(name, value, text)
+
+
+def _required(name: str, value: Node | None, text: Text) -> Iterator[ImportSyntax]:
+    inner = None
+    if value is not None and value.type == "member_expression":
+        inner, value = field_text(value, "property", text), value.child_by_field_name("object")
+    if value is None or value.type != "call_expression" or field_text(value, "function", text) != "require":
+        return
+    arguments = value.child_by_field_name("arguments")
+    path = arguments.named_children[0] if arguments is not None and arguments.named_children else None
+    if path is not None and path.type == "string":
+        yield ImportSyntax(raw_text(path)[1:-1], inner, name or None)
+
+
 def read_globals(program: Node, text: Text) -> Iterator[str]:
     """The variables of a module that are no functions, no classes and no imports."""
     for node in program.named_children:

@@ -1,11 +1,12 @@
 """Python."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 import tree_sitter_python
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead, Docs, Docstrings
+from codesum_pipeline.languages.frameworks import TEST, FrameworkRules, is_called_test
 from codesum_pipeline.languages.hooks import field_text, raw_text
 from codesum_pipeline.languages.python.brackets import (
     is_bare_call,
@@ -30,6 +31,7 @@ from codesum_pipeline.languages.python.spelling import (
 )
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 
 SPEC = LanguageSpec(
     name="python",
@@ -113,8 +115,22 @@ def _is_public_name(name: str) -> bool:
     return not name.startswith("_") or (name.startswith("__") and name.endswith("__"))
 
 
+_FRAMEWORKS = words("pytest unittest nose hypothesis testtools")
+
+
+def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Import]) -> bool:
+    """A class with test methods; a function at the top only where the file uses a framework: methods such as
+    `test_client` are none."""
+    if TEST not in symbol.modifiers:
+        return False
+    if symbol.type is SymbolType.CLASS:
+        return any(map(is_called_test, children))
+    return symbol.parent_id is None and any(one.module.partition(".")[0] in _FRAMEWORKS for one in imports)
+
+
 DECLARATION = Declaration(
     spec=SPEC,
+    tests=FrameworkRules(is_test=_is_test),
     definitions={"function_definition class_definition": _definition},
     docs=Docs.ADJACENT,
     docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import ImportSyntax, Mark, Text
+from codesum_pipeline.languages.declaration import ImportSyntax, Text
 from codesum_pipeline.languages.hooks import field_text
 from codesum_pipeline.languages.python.docstrings import literal_value
 from codesum_pipeline.languages.python.facts import targets
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.spec import Mark, words
 from codesum_pipeline.model.symbols import Import, Reexport
 
 # What the names of `__all__` are written in.

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.languages.definition_lines import definition_lines
 from codesum_pipeline.languages.python.comments import silent_spans
-
-Span = tuple[int, int]
+from codesum_pipeline.languages.spec import Span
 
 # Lines that look like a definition.
 LINES = (
