@@ -32,8 +32,8 @@ _SPACES = re.compile(r"[ \t\r\f\v\n]+")
 _NO_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*>?|(<)(?=[^<>]*(?:<|\Z))", re.S)
 
 _UNSHOWN = frozenset(("head", "iframe", "math", "noscript", "object", "script", "style", "svg", "template", "title"))
-# A line at the margin of two words or more, and what is taken out before one is looked for.
-_SAYING = re.compile(r"^[^\W\d_]+ [^\W\d_]+[\w ,.;:'()-]*$", re.MULTILINE)
+# A line or an entry at the margin of two words or more, and what is taken out before one is looked for.
+_SAYING = re.compile(r"^(?:[-*#] )?[^\W\d_]+ [^\W\d_]+[\w ,.;:'()-]*$", re.MULTILINE)
 _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 _PARAGRAPHS = frozenset(
     (

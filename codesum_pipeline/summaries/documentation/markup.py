@@ -44,9 +44,12 @@ def plain(text: str) -> str:
         text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", text)))
     if "{" in text:
         text = _TEMPLATE.sub(r"\1", _EPYTEXT.sub(r"\1", text))
-    text = _LITERAL.sub(r"\2", text).replace("`", "'" if text.count("`") == 2 else "")
-    text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
-    text = _URL.sub("", _SPACE.sub(" ", _ESCAPED.sub(r"\1", text)))
+    if "`" in text:
+        text = _LITERAL.sub(r"\2", text).replace("`", "'" if text.count("`") == 2 else "")
+    if "*" in text or "_" in text:
+        text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
+    text = _SPACE.sub(" ", _ESCAPED.sub(r"\1", text))
+    text = _URL.sub("", text) if "://" in text else text
     return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", _EMPTY_BRACKETS.sub(_empty_call, text))).strip()
 
 

@@ -121,7 +121,7 @@ def _as_markdown(text: str, *, in_code: bool) -> Iterator[str]:
 _MAX_LINES = 600
 _MAX_CHARS = 60_000
 _MAX_PARAGRAPHS = 6
-_MAX_HEADINGS = 40
+_MAX_BLOCKS = 40
 _MIN_PARAGRAPH_CHARS = 25
 _MAX_ITEMS_CHARS = 160
 _FRONT_MATTER = re.compile(r"\A\ufeff?\s*(---|\+\+\+)\s*\n(?:.*\n){0,60}?\1\s*(?:\n|$)")
@@ -159,6 +159,9 @@ def read_prose(text: str) -> Prose:
     headings: list[str] = []
     items: list[str] = []
     for block in read_blocks(head):
+        kept = {BlockKind.ITEM: items, BlockKind.HEADING: headings, BlockKind.PARAGRAPH: paragraphs}[block.kind]
+        if len(kept) >= _MAX_BLOCKS:
+            continue
         told = plain(" ".join(block.text.split()))
         if not any(map(str.isalnum, told)):
             continue
@@ -172,7 +175,7 @@ def read_prose(text: str) -> Prose:
             paragraphs.append(told.rstrip(":"))
     found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in sentences(paragraph, limit=4)]
     told_first = [one for one in found if " " in one and not is_aside(one)]
-    return Prose(title, tuple(told_first[:10]), tuple(headings[:_MAX_HEADINGS]), tuple(items[:_MAX_HEADINGS]))
+    return Prose(title, tuple(told_first[:10]), tuple(headings), tuple(items))
 
 
 def _is_prose(told: str) -> bool:
