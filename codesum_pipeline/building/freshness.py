@@ -58,7 +58,7 @@ class Fingerprints:
 
     @property
     def is_held_back(self) -> bool:
-        return self.is_held and self.wanted == self.begun == self.recorded
+        return self.is_held and self.wanted == self.begun
 
 
 class IndexState(StrEnum):
@@ -133,11 +133,15 @@ def compare(ws: Workspace, *, commit: str | None, fingerprint: str | None, head:
     )
 
 
-def is_complete(ws: Workspace) -> bool:
-    """Whether no step failed on an item, and those that remember their last run would only repeat their reports."""
-    if read_failures(ws.layout.memos(ws.key)).keys() & {step.name for step in STEPS}:
+def is_complete(ws: Workspace, *, is_held: bool = False) -> bool:
+    """Whether no step failed on an item, and those that remember their last run would only repeat their reports.
+
+    The steps after a publication do not run where the gate held it back.
+    """
+    steps = STEPS[: STEPS.index(PUBLISHED_INDEX)] if is_held else STEPS
+    if read_failures(ws.layout.memos(ws.key)).keys() & {step.name for step in steps}:
         return False
-    return all(is_current(step, ws) for step in STEPS if step not in _LOOKING) and is_evaluated(ws)
+    return all(is_current(step, ws) for step in steps if step not in _LOOKING) and is_evaluated(ws)
 
 
 def has_left_over(ws: Workspace) -> bool:

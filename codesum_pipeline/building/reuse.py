@@ -41,6 +41,8 @@ R_co = TypeVar("R_co", covariant=True)
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 # The name of an index, which a step reads and writes besides tables.
 PUBLISHED = "published"
+# Whether the promotion gate holds the candidate back.
+HOLD = "hold"
 
 
 class StageFunction(Protocol[R_co]):
@@ -65,7 +67,7 @@ class Settle(Generic[R]):
 class Step(Generic[R]):
     """One step of a build.
 
-    `reads` and `writes` name tables, and `PUBLISHED`, the name that readers resolve; what a later step
+    `reads` and `writes` name tables, and `PUBLISHED` and `HOLD`; what a later step
     writes is read as the build before left it. The first of `writes` is the table that stands for the step.
     `idle` turns its report into the one that it gives when it finds everything
     done. `stamps` are tables that it reads for when and why alone: where

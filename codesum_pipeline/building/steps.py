@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.building.reuse import PUBLISHED, Settle, StageFunction, Step
-from codesum_pipeline.evaluation.gate import publish_unless_worse
-from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate
+from codesum_pipeline.building.reuse import HOLD, PUBLISHED, Settle, StageFunction, Step
+from codesum_pipeline.evaluation.gate import judge_candidate, publish_unless_held
+from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
 from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.dense import DenseReport, embed_documents
@@ -178,19 +178,19 @@ INDEX_CANDIDATE = Step(
 )
 RETRIEVAL_EVALUATION = Step(
     "retrieval_evaluation",
-    evaluate_candidate,
+    judge_candidate,
     EvaluationReport,
     # The questions are taken from the repository's docstrings and history.
     reads=("candidate", "documents", "document_history", "symbols", "files", "file_facts", "snapshot", PUBLISHED),
-    writes=("evaluations", "evaluation_lift", "evaluation_answers"),
+    writes=("evaluations", "evaluation_lift", "evaluation_answers", HOLD),
     # Whether it is wanted, and of which questions, shapes no index and so stands in no memo.
     remember=lambda _report: False,
 )
 PUBLISHED_INDEX = Step(
     "published_index",
-    publish_unless_worse,
+    publish_unless_held,
     PublishReport,
-    reads=("candidate", "evaluation_answers", "files"),
+    reads=("candidate", HOLD),
     writes=(PUBLISHED,),
     # It compares with what readers see and sweeps what killed builds left, in milliseconds.
     remember=lambda _report: False,

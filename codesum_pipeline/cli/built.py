@@ -35,6 +35,7 @@ def outcome_json(outcome: "RunOutcome", *, commit: str | None) -> dict[str, Any]
         "run_id": outcome.run_id,
         "succeeded": outcome.succeeded,
         "up_to_date": False,
+        "held": outcome.is_held,
         "seconds": round(outcome.seconds, 3),
         "commit": commit,
         "message": outcome.message or None,
@@ -56,6 +57,7 @@ def standing_json(key: str, standing: LastBuild) -> dict[str, Any]:
         "run_id": None,
         "succeeded": True,
         "up_to_date": standing.held_because is None,
+        "held": standing.held_because is not None,
         "seconds": 0.0,
         "commit": standing.commit,
         "message": standing.held_because,
@@ -75,7 +77,7 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
     rows = [
         (
             outcome.key,
-            Text("built", style="green") if outcome.succeeded else Text("failed", style="red"),
+            _result(outcome),
             *(sum(_level_counts(outcome, level)[place] for level in LEVELS) for place in range(len(_HEADS))),
             _number(outcome, "dense_index", "embedded"),
             _number(outcome, "repo_snapshot", "files_skipped"),
@@ -87,6 +89,12 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
     return table(("repository", "result", *numbers), rows, right=numbers)
 
 
+def _result(outcome: "RunOutcome") -> Text:
+    if outcome.is_held:
+        return Text("held back", style="yellow")
+    return Text("built", style="green") if outcome.succeeded else Text("failed", style="red")
+
+
 def _remarks(outcome: "RunOutcome") -> list[Text]:
     """What a level does not say: files, vectors, time."""
     files, vectors = _numbers(outcome, "repo_snapshot"), _numbers(outcome, "dense_index")
@@ -96,7 +104,7 @@ def _remarks(outcome: "RunOutcome") -> list[Text]:
         f"{count(int(vectors.get('embedded', 0)), 'vector')} computed, {vectors.get('carried', 0):,} kept",
         *broken_files(_numbers(outcome, "symbols")),
         *_confirmed(_numbers(outcome, "call_graph")),
-        "published" if published.get("published") else _UNPUBLISHED[is_held(outcome)],
+        "published" if published.get("published") else _UNPUBLISHED[outcome.is_held],
         *_told(_numbers(outcome, "intent_digests")),
         f"{outcome.seconds:.1f} s",
     )
@@ -128,11 +136,6 @@ def _told(numbers: Mapping[str, int | float]) -> Iterator[str]:
 def is_built(outcome: "RunOutcome") -> bool:
     """Whether the run came to its end, also where it failed for want of a model's texts."""
     return outcome.succeeded or "published_index" in outcome.numbers
-
-
-def is_held(outcome: "RunOutcome") -> bool:
-    """Whether the gate kept what was published before."""
-    return bool(_numbers(outcome, "published_index").get("held"))
 
 
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:

@@ -110,20 +110,21 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
         found = compare(
             workspace, commit=version.manifest["commit"], fingerprint=version.manifest["fingerprint"], head=None
         )
-        if found.snapshot is None or found.needs_build or not is_complete(workspace):
+        is_held = found.hold is not None
+        if found.snapshot is None or found.needs_build or not is_complete(workspace, is_held=is_held):
             return None
         commit = found.snapshot.commit
         mirror = Mirror(layout.mirror(key), timeout_s=home.settings.git_timeout_s)
         is_at_head = mirror.head_commit(workspace.entry, offline=home.settings.offline) == commit
-        if not is_at_head or not _is_recorded(home, key, found.fingerprints.wanted or ""):
+        if not is_at_head or not _is_recorded(home, key, found.fingerprints.wanted or "", is_held=is_held):
             return None
         return LastBuild(commit, found.hold.because if found.hold else None)
     except CodesumError:
         return None
 
 
-def _is_recorded(home: Home, key: str, fingerprint: str) -> bool:
-    """Whether every asset is materialised for the fingerprint; Dagster is asked where that is not noted."""
+def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
+    """Whether all assets that the build reached have the fingerprint; Dagster is asked where that is not noted."""
     note = home.layout.recorded(key)
     if note.exists():
         return note.read_text(encoding="utf-8") == fingerprint
@@ -131,4 +132,4 @@ def _is_recorded(home: Home, key: str, fingerprint: str) -> bool:
         return False
     from codesum_pipeline.defs.control import is_recorded
 
-    return is_recorded(home, key, fingerprint)
+    return is_recorded(home, key, fingerprint, is_held=is_held)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.cli.built import built_table, is_held, outcome_json, standing_json, standing_line
+from codesum_pipeline.cli.built import built_table, outcome_json, standing_json, standing_line
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of, tracebacks
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
@@ -130,9 +130,8 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             name = f"{outcome.key}: " if len(outcomes) > 1 else ""
             show(*(styled(f"{name}{line}", "dim") for line in model_lines(home, outcome)))
     for outcome in outcomes:
-        last = standing_builds(home, [outcome.key]).get(outcome.key) if is_held(outcome) else None
-        if last and last.held_because:
-            note(f"{outcome.key}: {last.held_because}")
+        if outcome.is_held:
+            note(f"{outcome.key}: {outcome.message}")
         for line in unusable_indexes(home, outcome.key):
             note(f"{outcome.key}: {line}")
         for warning in model_warnings(home, outcome):

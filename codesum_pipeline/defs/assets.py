@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD
+from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, NOT_WORSE
 from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.metadata import table_metadata
 from codesum_pipeline.defs.partitions import codesum_repos
@@ -40,6 +40,13 @@ _CHECKS = (
         "summary_documents",
         CheckName.FAILURES,
         "There are at most `checks.failures_most` failures of files and texts for each document.",
+    ),
+    _check(
+        "retrieval_evaluation",
+        NOT_WORSE,
+        "By the questions that both answered, the candidate is not worse than the published index by more than "
+        "`evaluation.margin`, with 95 % confidence. Where it is, it is not published, and the run ends.",
+        blocking=True,
     ),
     _check(
         "published_index",

@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.defs.building.builder import BuildOptions, progress_about
+from codesum_pipeline.defs.building.builder import BLOCKING, BuildOptions, progress_about
 from codesum_pipeline.defs.building.exchange import (
     BUILT_FROM,
     CHECK,
@@ -129,6 +129,10 @@ class _RunServer:
             if isinstance(answer, FailureMessage) or self.recorder.connection.poll():
                 break
             if question.what == CHECK and not all(finding.passed for finding in answer.value):
+                break
+            if question.what == PERFORM and any(
+                finding.name in BLOCKING and not finding.passed for finding in answer.value.findings
+            ):
                 break
         return answer
 

@@ -30,7 +30,7 @@ from codesum_pipeline.defs.maintaining import Tell, maintain
 from codesum_pipeline.defs.partitions import PARTITIONS, add_partitions
 from codesum_pipeline.defs.resource import PARTITION_TAG, RunHost
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
-from codesum_pipeline.defs.steps import recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
@@ -108,10 +108,15 @@ def index_repositories(
     return outcomes
 
 
-def is_recorded(home: Home, key: str, fingerprint: str) -> bool:
-    """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records."""
+def is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
+    """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records.
+
+    Of a build that the promotion gate held back these are the assets before the published index.
+    """
+    keys = [asset.key for asset in ASSETS]
     with _instance(home) as instance:
-        found = {recorded_fingerprint(instance, key, asset.key) for asset in ASSETS}
+        built = keys[: keys.index(PUBLISHED_INDEX)] if is_held else keys
+        found = {recorded_fingerprint(instance, key, asset) for asset in built}
     if found != {fingerprint}:
         return False
     note_recorded(home.layout, key, fingerprint)

@@ -9,9 +9,7 @@ from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.checks import CHECKS
 from codesum_pipeline.defs.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost
 from codesum_pipeline.defs.standing_checks import STANDING_CHECKS
-from codesum_pipeline.defs.steps import OWNER
-
-JOB = "index_repository"
+from codesum_pipeline.defs.steps import JOB, OWNER
 
 # Steps of one repository depend on one another: a process for each would cost more than it saves, and would
 # leave the repository's lease free between them.

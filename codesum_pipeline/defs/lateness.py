@@ -9,7 +9,7 @@ import dagster as dg
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.planner import BuildDecision, Plan
-from codesum_pipeline.defs.steps import PUBLISHED_INDEX, severity_of
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, report_check, severity_of
 from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -34,7 +34,7 @@ def note_plan(home: "Home", instance: dg.DagsterInstance, plan: Plan, entries: S
         late, in_time = _noted(home, book, plan)
     changed = [*late.items(), *((key, "at the repository's newest commit again") for key in in_time)]
     for key, said in changed:
-        _report(instance, evaluation_of(home, key, passed=key not in late, said=said))
+        report_check(instance, evaluation_of(home, key, passed=key not in late, said=said))
 
 
 def evaluation_of(home: "Home", key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
@@ -88,15 +88,3 @@ def _note_late(home: "Home", book: "AlertBook", late: Mapping[str, str], in_time
     if alarms:
         book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
     book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in in_time)
-
-
-def _report(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluation) -> None:
-    """Write it to the run that published the index; where none did, only the alert says it."""
-    published_by = dg.AssetRecordsFilter(asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)])
-    for record in instance.fetch_materializations(published_by, limit=1).records:
-        event = dg.DagsterEvent(
-            event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
-            job_name="index_repository",
-            event_specific_data=evaluation,
-        )
-        instance.report_dagster_event(event, run_id=record.run_id)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from dagster._core.events import RunFailureReason
 
+from codesum_pipeline.defs.building.builder import NOT_WORSE
 from codesum_pipeline.defs.building.exchange import RemoteTraceback
 from codesum_pipeline.defs.building.run_outcome import Numbers, RunOutcome
 from codesum_pipeline.model import errors
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
 def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
     """Read a run's events."""
-    message, error = ("", None) if result.success else complaint_of(result.all_events)
+    held_because = None if result.success else _held_because(result.all_events)
+    is_good = result.success or held_because is not None
+    message, error = (held_because or "", None) if is_good else complaint_of(result.all_events)
     return RunOutcome(
         key=key,
         run_id=result.run_id,
-        succeeded=result.success,
+        succeeded=is_good,
+        is_held=held_because is not None,
         seconds=seconds,
         message=message,
         error=error,
@@ -34,6 +38,16 @@ def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -
             )
         },
     )
+
+
+def _held_because(events: Iterable[dg.DagsterEvent]) -> str | None:
+    """Why the promotion gate ended a run; None where it did not."""
+    for event in events:
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            check = event.asset_check_evaluation_data
+            if check.check_name == NOT_WORSE and not check.passed:
+                return check.description
+    return None
 
 
 def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:

@@ -14,11 +14,11 @@ from codesum_pipeline.defs import processes
 from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.building.run_outcome import RunOutcome, failed_run
 from codesum_pipeline.defs.instances import open_instance, writing_records
-from codesum_pipeline.defs.jobs import JOB, resolve_job
+from codesum_pipeline.defs.jobs import resolve_job
 from codesum_pipeline.defs.outcomes import outcome_of, was_interrupted
 from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, RunHost, run_config_for
-from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
+from codesum_pipeline.defs.steps import EVALUATION, JOB, PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
@@ -65,12 +65,13 @@ class Runs:
         try:
             with writing_records(self._layout):
                 result = self._execute(host, key, run_id=run_id, options=options, process=process)
-                if result.success:
-                    fingerprint = recorded_fingerprint(self._instance, key, PUBLISHED_INDEX)
-                    note_recorded(self._layout, key, fingerprint or "")
+                outcome = outcome_of(key, result, seconds=time.monotonic() - start)
+                if outcome.succeeded:
+                    last = EVALUATION if outcome.is_held else PUBLISHED_INDEX
+                    note_recorded(self._layout, key, recorded_fingerprint(self._instance, key, last) or "")
+                return outcome
         except CannotWrite as error:
             return failed_run(key, run_id, error, seconds=time.monotonic() - start)
-        return outcome_of(key, result, seconds=time.monotonic() - start)
 
     def _execute(
         self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: Holder

@@ -7,7 +7,7 @@ from codesum_pipeline.defs.jobs import index_repository
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import OWNER
-from codesum_pipeline.defs.ticks import SensorTick, report_behind, take_tick
+from codesum_pipeline.defs.ticks import SensorTick, take_tick
 from codesum_pipeline.source.poll_state import marked_keys
 
 
@@ -60,7 +60,7 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
 
 
 def _result(instance: dg.DagsterInstance, tick: SensorTick) -> dg.SensorResult:
-    report_behind(instance, tick.check_evaluations)
+    tick.report_behind(instance)
     return dg.SensorResult(
         run_requests=tick.run_requests,
         skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.builder import Builder
+from codesum_pipeline.defs.building.builder import AT_HEAD, NOT_WORSE, Builder
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.resource import PARTITION_TAG, BuildRequest, CodesumResource
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home
 
 OWNER = "team:codesum"
-PUBLISHED_INDEX = dg.AssetKey("published_index")
+JOB = "index_repository"
+EVALUATION, PUBLISHED_INDEX = dg.AssetKey("retrieval_evaluation"), dg.AssetKey("published_index")
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
 FINGERPRINT_TAG = "codesum/fingerprint"
 SECONDS = "seconds"
@@ -47,6 +48,7 @@ def run_step(
         done = builder.perform(step)
         log_outcome(context, done)
         _tag_run(context, done)
+        _note_hold(context, done)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
             metadata={
@@ -70,6 +72,41 @@ def _tag_run(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
         context.instance.add_run_tags(
             context.run.run_id, {tag: str(value)[:_TAG_CHARS] for tag, value in found.items()}
         )
+
+
+def _note_hold(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
+    """The published index is behind, which nothing that comes after the gate will say."""
+    for finding in done.findings:
+        if finding.name == NOT_WORSE and not finding.passed:
+            context.log_event(behind(context.partition_key, finding.description or ""))
+
+
+def behind(key: str, why: str, **metadata: Any) -> dg.AssetCheckEvaluation:
+    """What the check `index_is_at_head` says of a published index that is behind."""
+    return dg.AssetCheckEvaluation(
+        asset_key=PUBLISHED_INDEX,
+        check_name=AT_HEAD,
+        passed=False,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=why,
+        metadata=metadata,
+        partition=key,
+    )
+
+
+def report_check(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluation) -> None:
+    """Write an evaluation to the run that published the index; where none did, nothing is written.
+
+    Dagster keeps one evaluation of a check per partition and run: a second one that belongs to no run is refused.
+    """
+    published_by = dg.AssetRecordsFilter(asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)])
+    for record in instance.fetch_materializations(published_by, limit=1).records:
+        event = dg.DagsterEvent(
+            event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
+            job_name=JOB,
+            event_specific_data=evaluation,
+        )
+        instance.report_dagster_event(event, run_id=record.run_id)
 
 
 def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:

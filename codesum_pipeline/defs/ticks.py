@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import dagster as dg
 
 from codesum_pipeline.defs.attempts import ACTIVE
-from codesum_pipeline.defs.building.builder import AT_HEAD, BuildOptions
-from codesum_pipeline.defs.jobs import index_repository
+from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.lateness import note_plan
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import Sight, observe
@@ -16,7 +15,7 @@ from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
 from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, named, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
 from codesum_pipeline.defs.resource import run_config_for
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG, PUBLISHED_INDEX
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, behind, report_check
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import PollState, open_poll_state
@@ -36,42 +35,14 @@ class SensorTick:
     def run_requests(self) -> list[dg.RunRequest]:
         return [_run_request(request) for request in self.plan.requests]
 
-    @property
-    def check_evaluations(self) -> list[dg.AssetCheckEvaluation]:
-        """Published indexes that are found behind."""
-        behind = self.published.difference(self.new_keys)
-        return [
-            dg.AssetCheckEvaluation(
-                asset_key=PUBLISHED_INDEX,
-                check_name=AT_HEAD,
-                passed=False,
-                severity=dg.AssetCheckSeverity.WARN,
-                description="the repository, its settings or an algorithm is newer than the published index",
-                metadata={FINGERPRINT_TAG: request.fingerprint, "attempt": request.number},
-                partition=request.key,
-            )
-            for request in self.plan.requests
-            if request.key in behind and request.usd_left is None
-        ]
-
-
-def report_behind(instance: dg.DagsterInstance, evaluations: Sequence[dg.AssetCheckEvaluation]) -> None:
-    """Write each evaluation to the run that published the index.
-
-    Dagster keeps one evaluation of a check per partition and run: a second one that belongs to no run is refused,
-    and the tick with it.
-    """
-    for evaluation in evaluations:
-        published_by = dg.AssetRecordsFilter(
-            asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)]
-        )
-        for record in instance.fetch_materializations(published_by, limit=1).records:
-            event = dg.DagsterEvent(
-                event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
-                job_name=index_repository.name,
-                event_specific_data=evaluation,
-            )
-            instance.report_dagster_event(event, run_id=record.run_id)
+    def report_behind(self, instance: dg.DagsterInstance) -> None:
+        """Let the check of published indexes that are to be built fail."""
+        published = self.published.difference(self.new_keys)
+        for request in self.plan.requests:
+            if request.key in published and request.usd_left is None:
+                why = "the repository, its settings or an algorithm is newer than the published index"
+                tried = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
+                report_check(instance, behind(request.key, why, **tried))
 
 
 def take_tick(

@@ -6,14 +6,13 @@ hold back an index, since the published one grows older with every commit.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-from codesum_pipeline.evaluation.bootstrap import Interval, paired_interval
+from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.records import stored_answers
-from codesum_pipeline.evaluation.step import questions_digest
-from codesum_pipeline.indexes.publish import PublishReport, keep_published, publish_candidate, published_version
-from codesum_pipeline.indexes.version_folder import Version
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.evaluation.step import EvaluationReport, evaluate_candidate, questions_digest
+from codesum_pipeline.indexes.publish import PublishReport, publish_candidate, published_version, sweep_versions
+from codesum_pipeline.model.errors import ConfigurationError, HeldBack
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.settings.stages import EvaluationSettings
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -22,19 +21,6 @@ from codesum_pipeline.store.workspace import Workspace
 
 # With fewer questions, chance decides.
 LEAST_QUESTIONS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
-    """Two indexes by the same questions: mean scores, and the interval of the second's gain."""
-
-    questions: int
-    before: float
-    after: float
-    difference: Interval
-
-    def is_worse(self, margin: float) -> bool:
-        return self.difference.high < -margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +34,32 @@ class Hold:
     because: str
 
 
-def publish_unless_worse(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
-    """Publish the candidate, or keep the published index and note why."""
-    present = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key), read_content=ws.force)
-    because = _objection(ws, present) if present else None
-    if present is None or because is None:
-        ws.layout.hold(ws.key).unlink(missing_ok=True)
-        return publish_candidate(ws, progress=progress)
-    settings = ws.settings.evaluation
+def judge_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:
+    """Evaluate the candidate, and note a hold where it is worse than the published index.
+
+    Before a hold is noted, versions that nobody needs are deleted: the step that does so otherwise will not run.
+    """
+    report = evaluate_candidate(ws, progress=progress)
+    settings, noted = ws.settings.evaluation, ws.layout.hold(ws.key)
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
-    hold = Hold(candidate["fingerprint"], present.digest, questions_digest(settings), settings.margin, because)
-    report = keep_published(ws, present, because=because)
-    write_text_atomically(ws.layout.hold(ws.key), json.dumps(asdict(hold), indent=2) + "\n")
+    present = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key), read_content=ws.force)
+    if settings.gate and present and present.manifest["content_digest"] != candidate["content_digest"]:
+        report = _compared(ws, report, present.manifest["content_digest"], candidate["content_digest"])
+        if report.held_because is not None:
+            sweep_versions(ws, present)
+            facts = (present.digest, questions_digest(settings), settings.margin, report.held_because)
+            write_text_atomically(noted, json.dumps(asdict(Hold(candidate["fingerprint"], *facts)), indent=2) + "\n")
+            return report
+    noted.unlink(missing_ok=True)
     return report
+
+
+def publish_unless_held(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
+    """Publish the candidate; raises `HeldBack` where the gate holds it back."""
+    (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
+    if hold := standing_hold(ws.layout, ws.key, ws.settings.evaluation, fingerprint=candidate["fingerprint"]):
+        raise HeldBack(hold.because)
+    return publish_candidate(ws, progress=progress)
 
 
 def standing_hold(layout: HomeLayout, key: str, settings: EvaluationSettings, *, fingerprint: str) -> Hold | None:
@@ -84,8 +83,9 @@ def hold_again(content: bytes, settings: EvaluationSettings, *, published: str, 
     return hold if hold == now else None
 
 
-def compare(ws: Workspace, published: str, candidate: str) -> ScoreComparison | None:
-    """Compare two content digests by the questions that both answered; None where these are too few.
+def _compared(ws: Workspace, report: EvaluationReport, published: str, candidate: str) -> EvaluationReport:
+    """The report with the scores of two content digests by the questions that both answered; without, where these are
+    too few.
 
     A question about a file that the repository no longer has is left out; one about a file that only the index lacks
     counts.
@@ -98,25 +98,23 @@ def compare(ws: Workspace, published: str, candidate: str) -> ScoreComparison | 
         if row["asked"] in before and paths.issuperset(row["files"])
     ]
     if len(pairs) < LEAST_QUESTIONS:
-        return None
+        return report
     old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return ScoreComparison(len(pairs), sum(old) / len(old), sum(new) / len(new), paired_interval(old, new))
-
-
-def _objection(ws: Workspace, present: Version) -> str | None:
-    """The reason against publishing the candidate, or None."""
-    settings = ws.settings.evaluation
-    (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
-    published = present.manifest["content_digest"]
-    if not settings.gate or candidate["content_digest"] == published:
-        return None
-    found = compare(ws, published, candidate["content_digest"])
-    if found is None or not found.is_worse(settings.margin):
-        return None
-    low, high = found.difference.low, found.difference.high
-    return (
-        f"the new index answers {found.questions} questions worse than the published one: {found.after:.3f} against "
-        f"{found.before:.3f}, 95 % of the difference within {low:+.3f} and {high:+.3f}, beyond the margin of "
-        f"{settings.margin:g}; the published one stays until something changes (`codesum index {ws.key} --force` tries "
-        "again, evaluation.gate = false publishes it)"
+    gain, margin = paired_interval(old, new), ws.settings.evaluation.margin
+    found = replace(
+        report,
+        compared=len(pairs),
+        published_score=sum(old) / len(old),
+        candidate_score=sum(new) / len(new),
+        gain_low=gain.low,
+        gain_high=gain.high,
     )
+    if gain.high >= -margin:
+        return found
+    because = (
+        f"the new index answers {found.compared} questions worse than the published one: {found.candidate_score:.3f} "
+        f"against {found.published_score:.3f}, 95 % of the difference within {gain.low:+.3f} and {gain.high:+.3f}, "
+        f"beyond the margin of {margin:g}; the published one stays until something changes (`codesum index {ws.key} "
+        "--force` tries again, evaluation.gate = false publishes it)"
+    )
+    return replace(found, held_because=because)

@@ -52,6 +52,9 @@ class EvaluationReport:
     `code_only_ndcg_at_10` is that of an index without written texts; `model_texts_gain` is what a model's texts add to
     the score of extractive ones (of code alone where embedding has a price), and `model_texts_cost_usd` their price.
     Without questions, or where evaluation is off, there are no figures.
+
+    The promotion gate adds the scores of both indexes by the `compared` questions that both answered, the 95 % interval
+    of the candidate's gain, and why it is held back, where it is.
     """
 
     enabled: bool
@@ -68,6 +71,12 @@ class EvaluationReport:
     table_hash: str
     failed: int = 0
     failures: tuple[Failure, ...] = ()
+    compared: int = 0
+    published_score: float | None = None
+    candidate_score: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    held_because: str | None = None
 
 
 def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:

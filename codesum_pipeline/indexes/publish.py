@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
@@ -27,7 +27,7 @@ _LEAST_KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """`published` is false when what is out already says the same of the same commit, or `held_because` says why."""
+    """`published` is false when what is out already says the same of the same commit."""
 
     published: bool
     digest: str
@@ -37,8 +37,6 @@ class PublishReport:
     versions_kept: int
     versions_deleted: int
     table_hash: str
-    held: bool = False
-    held_because: str | None = None
 
 
 def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
@@ -66,14 +64,12 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     return _report(version, published=is_new, kept=len(kept), deleted=deleted)
 
 
-def keep_published(ws: Workspace, present: Version, *, because: str) -> PublishReport:
-    """Leave the name where it points; the candidate stays beside the versions until there is another one."""
+def sweep_versions(ws: Workspace, present: Version) -> None:
+    """Delete the versions that nobody needs, where the candidate is not published: it stays until there is another."""
     versions = ws.layout.versions(ws.key)
-    candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
+    (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
     log = _published_before(versions, present.digest, None)
-    kept = set(log[-max(_LEAST_KEPT, ws.settings.keep_versions) :])
-    deleted = _sweep(versions, keep={*kept, candidate["digest"]})
-    return replace(_report(present, published=False, kept=len(kept), deleted=deleted), held=True, held_because=because)
+    _sweep(versions, keep={*log[-max(_LEAST_KEPT, ws.settings.keep_versions) :], candidate["digest"]})
 
 
 def _report(version: Version, *, published: bool, kept: int, deleted: int) -> PublishReport:

@@ -25,6 +25,7 @@ CodesumError
 ├── ProcessGone                 do it again: of the two processes of a build, one ended before the other
 ├── CannotWrite                 do not retry before the disk has room, or can be written
 ├── DeliveryRefused             do not retry: a channel will never take this message
+├── HeldBack                    do not retry: the promotion gate keeps this candidate from being published
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
 ├── SummaryError                a model's text could not be had; the extractive one stands
 │   ├── BackendNotConfigured    no backend, or a replay without this request
@@ -166,6 +167,10 @@ class ProcessGone(CodesumError):
 
 class CannotWrite(CodesumError):
     """The system refuses to write a file: no space, a limit, or read-only."""
+
+
+class HeldBack(CodesumError):
+    """The promotion gate keeps a candidate from being published."""
 
 
 class UnusableVectors(CodesumError):

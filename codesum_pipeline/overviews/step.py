@@ -1,8 +1,4 @@
-"""The step that writes a repository's page: of the version that is published, and only where that is another one.
-
-Tables say what the last build found, which is what is published unless the gate held it back. Then the page of the
-published version stays.
-"""
+"""The step that writes a repository's page: of the version that is published, and only where that is another one."""
 
 import json
 from dataclasses import dataclass
@@ -23,14 +19,13 @@ from codesum_pipeline.store.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class OverviewReport:
-    """`written` is false where the page is that of an earlier build; `held` where the last build was not published.
+    """`written` is false where the page is that of an earlier build.
 
     `commit` is that which the page stands for; none where the version that is published has no page. `by_model`:
     words of a model are on it; for so many `unknown_names` others were left out.
     """
 
     written: bool
-    held: bool
     commit: str | None
     frameworks: int
     entry_points: int
@@ -47,12 +42,8 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     progress("writing the overview", 0, 1)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
     published = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
-    if published is None:
-        raise BrokenStore(f"repository {ws.key!r}: no index is published: run `codesum index {ws.key}` again")
-    if published.manifest["content_digest"] != candidate["content_digest"] or (
-        published.manifest["commit"] != candidate["commit"]
-    ):
-        return _kept(ws)
+    if published is None or any(published.manifest[name] != candidate[name] for name in ("content_digest", "commit")):
+        raise BrokenStore(f"repository {ws.key!r}: what was built is not published: run `codesum index {ws.key}` again")
     overview = make_overview(ws)
     row = {
         "commit": published.manifest["commit"],
@@ -70,26 +61,16 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         # views is no input of the page.
         write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
-    return _report(ws, written=before != [row], held=False)
+    return _report(ws, written=before != [row])
 
 
-def _kept(ws: Workspace) -> OverviewReport:
-    """Leave the page; one that was never written cannot be, since the tables are those of another version."""
-    if ws.tables.readable_path("overviews", ws.key) is None:
-        ws.tables.write("overviews", ws.key, OVERVIEWS.empty_table())
-    else:
-        ws.tables.keep("overviews", ws.key)
-    return _report(ws, written=False, held=True)
-
-
-def _report(ws: Workspace, *, written: bool, held: bool) -> OverviewReport:
+def _report(ws: Workspace, *, written: bool) -> OverviewReport:
     rows = ws.tables.read("overviews", ws.key).to_pylist()
     facts = json.loads(rows[0]["facts"]) if rows else {}
     words = facts.get("by_model", {})
     counts = {name: len(facts.get(name, ())) for name in ("frameworks", "entry_points", "neighbourhoods")}
     return OverviewReport(
         written=written,
-        held=held,
         commit=rows[0]["commit"] if rows else None,
         parts=len(facts["parts"]["parts"]) if facts else 0,
         characters=len(rows[0]["page"]) if rows else 0,

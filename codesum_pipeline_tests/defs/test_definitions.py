@@ -37,6 +37,7 @@ CHECKS = {
     ("summary_documents", "citations_hold"): True,
     ("summary_documents", "no_names_leak"): True,
     ("dense_index", "vectors_are_whole"): True,
+    ("retrieval_evaluation", "candidate_is_not_worse"): True,
     ("published_index", "index_is_at_head"): False,
     ("published_index", "every_level_was_answered"): True,
     ("call_graph", "calls_are_resolved"): False,

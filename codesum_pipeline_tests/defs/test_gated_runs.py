@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.planner import BuildDecision, plan_builds
-from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.source.poll_state import open_poll_state
@@ -60,13 +60,23 @@ def published_digest(home: Home) -> str:
     return version.digest
 
 
-def made(result: dg.ExecuteInProcessResult, asset: str) -> dg.AssetMaterialization:
-    (event,) = [
+def made(result: dg.ExecuteInProcessResult, asset: str) -> list[dg.AssetMaterialization]:
+    return [
         event.materialization
         for event in result.get_asset_materialization_events()
         if event.asset_key == dg.AssetKey(asset)
     ]
-    return event
+
+
+def last_checks(instance: dg.DagsterInstance, name: str) -> list[dg.AssetCheckEvaluation]:
+    """The newest evaluation of a check of the published index, as the UI shows it."""
+    key = dg.AssetCheckKey(PUBLISHED_INDEX, name)
+    records = instance.event_log_storage.get_asset_check_execution_history(key, limit=1)
+    return [
+        record.event.dagster_event.asset_check_evaluation_data
+        for record in records
+        if record.event and record.event.dagster_event
+    ]
 
 
 @pytest.mark.slow
@@ -81,16 +91,19 @@ def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     assert verdict(home, instance) is BuildDecision.BUILD
     held = run_job("shop")
 
-    assert held.success and published_digest(home) == good
-    (check,) = [found for found in held.get_asset_check_evaluations() if found.check_name == "index_is_at_head"]
-    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert not held.success and published_digest(home) == good
+    (check,) = [found for found in held.get_asset_check_evaluations() if found.check_name == "candidate_is_not_worse"]
+    assert (check.passed, check.blocking, check.partition) == (False, True, "shop")
     assert check.description is not None
     assert check.description.startswith(
         "the new index answers 10 questions worse than the published one: 0.000 against"
     )
-    shown = made(held, "published_index").metadata
-    assert (shown["held"].value, shown["published"].value) == (True, False)
-    assert recorded_fingerprint(instance, "shop", PUBLISHED_INDEX) != good
+    scores = {name: value.value for name, value in check.metadata.items()}
+    assert (scores["compared"], scores["candidate_score"]) == (10, 0.0)
+    assert scores["gain_low"] <= scores["gain_high"] < -0.02 < 0 < scores["published_score"]
+    assert not made(held, "published_index") and not made(held, "repo_overview")
+    (at_head,) = last_checks(instance, "index_is_at_head")
+    assert (at_head.passed, at_head.description) == (False, check.description)
     assert verdict(home, instance) is BuildDecision.HELD
 
     configure(SLIP + GATED.replace("gate = true", "gate = false"))
@@ -105,7 +118,8 @@ def test_an_evaluation_shows_its_figures_and_their_course(
 ) -> None:
     configure(GATED)
 
-    shown = made(run_job("shop"), "retrieval_evaluation").metadata
+    (evaluated,) = made(run_job("shop"), "retrieval_evaluation")
+    shown = evaluated.metadata
 
     assert (shown["enabled"].value, shown["questions"].value, shown["asked"].value) == (True, 10, 10)
     assert 0 < shown["ndcg_at_10"].value <= 1  # type: ignore[operator]

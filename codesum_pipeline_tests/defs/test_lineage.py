@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.building.recording import RecordingStore
-from codesum_pipeline.building.reuse import PUBLISHED
+from codesum_pipeline.building.reuse import HOLD, PUBLISHED
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS
@@ -67,6 +67,8 @@ class Builds:
         self.writes[step].update(recording.writes())
         if ws.layout.digests in opened:
             (self.writes if step == "intent_matches" else self.reads)[step].add("intent_matches")
+        if ws.layout.hold(ws.key) in opened:
+            self.reads[step].add(HOLD)
         if step not in MAKE_VERSIONS and opens_published(ws, opened, step):
             self.reads[step].add(PUBLISHED)
 
@@ -132,7 +134,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
 
 
 def test_steps_read_and_write_what_they_declare(builds: Builds) -> None:
-    not_tables = {PUBLISHED, "intent_matches", "digests"}
+    not_tables = {PUBLISHED, HOLD, "intent_matches", "digests"}
 
     # What a step writes itself it may also take over from.
     assert {step.name: builds.reads[step.name].difference(step.writes) for step in ALL_STEPS} == {

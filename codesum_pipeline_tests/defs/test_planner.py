@@ -41,14 +41,14 @@ def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25, usd_
             id="an index that Dagster does not know is built",
         ),
         pytest.param(
-            Observation("a", wanted="f2", recorded="f2", published="f1", begun="f2", is_held=True),
+            Observation("a", wanted="f2", recorded="f1", published="f1", begun="f2", is_held=True),
             BuildDecision.HELD,
             id="a build that the gate held back is not built again",
         ),
         pytest.param(
-            Observation("a", wanted="f2", recorded="f1", published="f1", begun="f2", is_held=True),
+            Observation("a", wanted="f2", recorded="f1", published="f1", begun="f1", is_held=True),
             BuildDecision.BUILD,
-            id="unless it did not end",
+            id="unless the tables are of another state",
         ),
         pytest.param(
             Observation("a", wanted=None, is_active=True), BuildDecision.ACTIVE, id="one being built is left alone"

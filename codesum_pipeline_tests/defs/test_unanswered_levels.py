@@ -86,7 +86,8 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
     assert version.manifest["fingerprint"] == fingerprint == recorded_fingerprint(instance, "shop", PUBLISHED_INDEX)
     assert (written_by(home, "function"), written_by(home, "class")) == ({"llm"}, {"extractive"})
     page = home.tables.read("overviews", "shop").to_pylist()[0]
-    assert (page["digest"], page["commit"]) == (version.digest, commit), "what is published has its page"
+    published = (version.manifest["content_digest"], commit)
+    assert (page["content_digest"], page["commit"]) == published, "what is published has its page"
 
     asked = len(server.seen)
     for _ in range(3):

@@ -2,16 +2,18 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codesum_pipeline.building.reuse import carry_out
-from codesum_pipeline.building.steps import STEPS
+from codesum_pipeline.building.steps import PUBLISHED_INDEX, STEPS
 from codesum_pipeline.evaluation.gate import standing_hold
+from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.indexes.publish import PublishReport
+from codesum_pipeline.model.errors import HeldBack
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline.store.workspace import Workspace
@@ -48,17 +50,18 @@ class Shop:
     def commit(self, text: str) -> None:
         self.repo.commit({"docs/more.md": text})
 
-    def build_worse(self, **chosen: Any) -> PublishReport:
-        """A build whose lanes say of each document what belongs to another."""
+    def build_worse(self, **chosen: Any) -> EvaluationReport:
+        """A build whose lanes say of each document what belongs to another, as far as the gate lets it go."""
         ws = self.at(**chosen)
         reports: dict[str, Any] = {}
-        with empty_serving_file():
+        with empty_serving_file(), suppress(HeldBack):
             for step in STEPS:
                 if step.name == "index_candidate":
                     shuffle_lanes(ws)
                 reports[step.name] = carry_out(step, ws).report
-        published: PublishReport = reports["published_index"]
-        return published
+        evaluated: EvaluationReport = reports["retrieval_evaluation"]
+        assert ("published_index" in reports) == (evaluated.held_because is None)
+        return evaluated
 
     def published(self) -> PublishedIndex:
         return PublishedIndex.open(self.at().layout.published("shop"))
@@ -87,8 +90,10 @@ def test_an_index_that_answers_clearly_worse_is_held_and_the_last_good_one_serve
 
     report = shop.build_worse()
 
-    assert (report.published, report.held, report.digest) == (False, True, shop.first)
     assert report.held_because is not None
+    assert report.published_score is not None and report.candidate_score is not None and report.gain_high is not None
+    assert (report.compared, report.candidate_score < report.published_score) == (14, True)
+    assert report.gain_high < -0.02
     assert report.held_because.startswith("the new index answers 14 questions worse than the published one: ")
     assert shop.hold() == report.held_because
     assert shop.published().version.digest == shop.first
@@ -101,14 +106,15 @@ def test_with_the_gate_off_it_is_published(shop: Shop) -> None:
 
     report = shop.build_worse(gate=False)
 
-    assert (report.published, report.held, report.held_because) == (True, False, None)
+    assert (report.held_because, report.compared) == (None, 0)
     assert shop.published().version.digest != shop.first
 
 
 def test_a_loss_within_the_margin_is_published(shop: Shop) -> None:
     shop.commit("# More\n")
 
-    assert shop.build_worse(margin=1.0).published
+    assert shop.build_worse(margin=1.0).held_because is None
+    assert shop.published().version.digest != shop.first
 
 
 def test_a_better_commit_is_published_and_ends_the_hold(shop: Shop) -> None:
@@ -121,7 +127,7 @@ def test_a_better_commit_is_published_and_ends_the_hold(shop: Shop) -> None:
 
     report = build(shop.at())["published_index"]
 
-    assert (report.published, report.held) == (True, False)
+    assert report.published
     assert shop.published().version.manifest["commit"] == shop.repo.git("rev-parse", "HEAD").strip()
     assert shop.hold() is None and not shop.at().layout.hold("shop").exists()
 
@@ -141,9 +147,19 @@ def test_a_held_build_is_held_again_word_for_word(shop: Shop) -> None:
     shop.commit("# More\n")
     first = shop.build_worse()
 
-    again = build(shop.at())
+    again = build(shop.at(), until="retrieval_evaluation")["retrieval_evaluation"]
 
-    assert (again["retrieval_evaluation"].asked, again["published_index"].held_because) == (0, first.held_because)
+    assert (again.asked, again.held_because) == (0, first.held_because)
+
+
+def test_a_candidate_that_is_held_back_is_not_published_by_its_step_alone_either(shop: Shop) -> None:
+    shop.commit("# More\n")
+    because = shop.build_worse().held_because
+
+    with pytest.raises(HeldBack) as raised:
+        carry_out(PUBLISHED_INDEX, shop.at())
+    assert str(raised.value) == because
+    assert carry_out(PUBLISHED_INDEX, shop.at(gate=False)).report.published
 
 
 @pytest.mark.slow
@@ -168,4 +184,5 @@ def test_what_people_deleted_is_no_loss_and_what_a_setting_leaves_out_is(
     evaluation = {"enabled": True, "gate": True, "questions": shop.questions}
     narrowed = workspace_at(shop.folder / "home", shop.repo, evaluation=evaluation, skip_patterns=["shop/"])
 
-    assert build(narrowed)["published_index"].held
+    with pytest.raises(HeldBack):
+        build(narrowed)

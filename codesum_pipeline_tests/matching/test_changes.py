@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.publish import keep_published, published_version
+from codesum_pipeline.indexes.publish import published_version, sweep_versions
 from codesum_pipeline.matching.changes import VersionComparison, compare_published
 from codesum_pipeline.model.intents import ChangeKind, DocumentChange
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -219,7 +219,7 @@ def test_a_candidate_that_is_held_back_changed_nothing(later: Shop) -> None:
     build(workspace, until="index_candidate")
     present = published_version(workspace.layout.published("shop"), workspace.layout.versions("shop"))
     assert present is not None
-    keep_published(workspace, present, because="it is worse")
+    sweep_versions(workspace, present)
     assert _compare(workspace).changes == ()
 
 

@@ -1,7 +1,7 @@
 """One build of one repository, carried out step by step."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
-from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, BuildOptions
+from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, NOT_WORSE, BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.building.faults import CHECKS
@@ -35,7 +35,7 @@ from codesum_pipeline.defs.building.shows import (
 from codesum_pipeline.defs.building.shows_evaluation import show_evaluation
 from codesum_pipeline.defs.building.shows_run import REWRITTEN, SUMMARY, show_run
 from codesum_pipeline.defs.building.values import CheckFinding, StepOutcome, Values
-from codesum_pipeline.evaluation.gate import standing_hold
+from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -113,10 +113,6 @@ class Build:
         if step == _PUBLISHING:
             commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
-        findings = (
-            *(self._findings(done.report) if step == "published_index" else ()),
-            *find_health(step, ws, self.home.settings.checks, done.report),
-        )
         return StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),
@@ -126,7 +122,7 @@ class Build:
             values={**self._told_of_run(step, before), **report_values(done.report)},
             failures=tuple(done.failures),
             warnings=self._warnings(step),
-            findings=findings,
+            findings=tuple(self._findings(step, done.report)),
         )
 
     def show(self, step: str) -> Values:
@@ -144,7 +140,7 @@ class Build:
         """What changed, as soon as that is known, and all of it where the index is published."""
         if before is not None:
             return note_change(self.workspace, before)
-        if step != "published_index":
+        if step != _PUBLISHING:
             return {}
         summary, written = show_run(self.workspace)
         return {SUMMARY: summary, REWRITTEN: written}
@@ -154,24 +150,40 @@ class Build:
         held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
         return (f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else ()
 
-    def _findings(self, published: Any) -> tuple[CheckFinding, ...]:
-        """Whether what was built is what readers see, and whether a model answered at every level."""
-        ws, fingerprint = self.workspace, self.built_from()
-        hold = standing_hold(ws.layout, self.key, ws.settings.evaluation, fingerprint=fingerprint)
-        outages = standing_outages(ws.layout, self.key, fingerprint=fingerprint)
-        unanswered = None
-        if outages:
-            # The run fails here, before its last steps; what is published has its page, and is told of, all the same.
-            carry_out(REPO_OVERVIEW, ws, progress=self.progress)
-            for step in DIGEST_STEPS:
-                self.perform(step)
-            whys = "; ".join(outage.because for outage in outages.values())
-            unanswered = (
-                f"the index is {'held back' if hold else 'up to date'} with extractive texts instead: {whys} "
-                f"(`codesum index {self.key}` asks again)"
-            )
-        counts = {"documents": published.documents, "versions_kept": published.versions_kept}
-        return (
-            CheckFinding(AT_HEAD, hold is None, hold.because if hold else None, counts, is_warning=True),
-            CheckFinding(ANSWERED, not outages, unanswered),
-        )
+    def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
+        """What the checks that belong to a step found."""
+        if step == "retrieval_evaluation":
+            yield self._gate(report)
+        if step == _PUBLISHING:
+            counts = {"documents": report.documents, "versions_kept": report.versions_kept}
+            yield CheckFinding(AT_HEAD, passed=True, values=counts, is_warning=True)
+            yield self._answered()
+        yield from find_health(step, self.workspace, self.home.settings.checks, report)
+
+    def _gate(self, report: EvaluationReport) -> CheckFinding:
+        """Whether the candidate may be published, with the scores of both indexes where they were compared."""
+        names = ("compared", "published_score", "candidate_score", "gain_low", "gain_high")
+        scores = {name: getattr(report, name) for name in names if report.compared}
+        if report.held_because is not None:
+            said = "; ".join([report.held_because, *self._outages()])
+        elif not self.workspace.settings.evaluation.gate:
+            said = "switched off: evaluation.gate is false"
+        else:
+            said = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
+        return CheckFinding(NOT_WORSE, report.held_because is None, said or None, scores)
+
+    def _answered(self) -> CheckFinding:
+        outages = self._outages()
+        if not outages:
+            return CheckFinding(ANSWERED, passed=True)
+        # The run fails here, before its last steps; what is published has its page, and is told of, all the same.
+        carry_out(REPO_OVERVIEW, self.workspace, progress=self.progress)
+        for step in DIGEST_STEPS:
+            self.perform(step)
+        said = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
+        return CheckFinding(ANSWERED, passed=False, description=f"{said} (`codesum index {self.key}` asks again)")
+
+    def _outages(self) -> list[str]:
+        """Why a model gave nothing at a level."""
+        found = standing_outages(self.workspace.layout, self.key, fingerprint=self.built_from())
+        return [outage.because for outage in found.values()]

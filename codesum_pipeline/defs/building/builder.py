@@ -7,9 +7,11 @@ from typing import Protocol
 from codesum_pipeline.defs.building.values import CheckFinding, StepOutcome, Values
 from codesum_pipeline.model.progress import Progress
 
-# The checks that belong to `published_index`.
+# The checks that steps carry out themselves: that of `retrieval_evaluation`, and those of `published_index`.
+NOT_WORSE = "candidate_is_not_worse"
 AT_HEAD = "index_is_at_head"
 ANSWERED = "every_level_was_answered"
+BLOCKING = (NOT_WORSE, ANSWERED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ Numbers = Mapping[str, int | float]
 class RunOutcome:
     """One repository's run.
 
-    `message` says why it failed; `error` is the package's error behind it,
-    None where it was something else. `numbers` are the reports' numbers and
-    truths by asset, `seconds` among them.
+    `message` says why it failed, or why the promotion gate holds back what it built: such a run succeeded, and
+    `is_held`. `error` is the package's error behind a failure, None where it was something else. `numbers` are the
+    reports' numbers and truths by asset, `seconds` among them.
     """
 
     key: str
@@ -24,6 +24,7 @@ class RunOutcome:
     message: str
     error: type[CodesumError] | None
     numbers: Mapping[str, Numbers]
+    is_held: bool = False
 
 
 def failed_run(key: str, run_id: str, error: CodesumError, *, seconds: float) -> RunOutcome:
