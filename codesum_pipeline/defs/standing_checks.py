@@ -22,7 +22,6 @@ from codesum_pipeline.settings.operation import CheckName
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.holding import hold_unless_held
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.part_check import broken_parts
 
 if TYPE_CHECKING:
     from codesum_pipeline.indexes.verify import IndexFault
@@ -114,6 +113,7 @@ def _findings(home: "Home", key: str, run_id: str) -> "tuple[bool, Sequence[Inde
 
 def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> "list[IndexFault]":
     from codesum_pipeline.indexes.verify import IndexFault
+    from codesum_pipeline.store.part_check import broken_parts
 
     try:
         parts = broken_parts(bucket, key, near=layout.home)

@@ -42,6 +42,8 @@ _VECTOR = pa.list_(pa.float32())
 _GROUP_ROWS = 1 << 15
 _GROUP_LONG_ROWS = 1 << 12
 _GROUP_VECTORS = 1 << 13
+# Of fewer rows, more time goes into handing columns to threads than into reading them.
+_ROWS_FOR_THREADS = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class TableStore:
         """The rows of one repository in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` for a
         damaged file."""
         with _undamaged(table, repo):
-            found = self._open(table, repo).read(columns=columns).replace_schema_metadata(None)
+            file = self._open(table, repo)
+            is_large = file.metadata.num_rows >= _ROWS_FOR_THREADS
+            found = file.read(columns=columns, use_threads=is_large).replace_schema_metadata(None)
         return _with_newer_columns(found, TABLES[table].schema, columns)
 
     def read_parts(
@@ -189,7 +193,7 @@ class TableStore:
         """What this package wrote into a file's footer; nothing where it wrote none."""
         path = self._find(table, repo)
         try:
-            found = _metadata(path, *_identity(path)) if path else {}
+            found = (_metadata(path, *_identity(path)).metadata or {}) if path else {}
         except (pa.ArrowInvalid, OSError):
             return {}
         return found if found.get(_VERSION_KEY) == str(SCHEMA_VERSION).encode() else {}
@@ -210,8 +214,11 @@ class TableStore:
         if path is None:
             raise MissingTable(f"repository {repo!r} has no table {table!r} yet: run `codesum index {repo}`")
         with _undamaged(table, repo):
-            file = pq.ParquetFile(path)
-        found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY, b"none").decode()
+            identity = _identity(path)
+            file = pq.ParquetFile(path, metadata=_metadata(path, *identity))
+            if _identity(path) != identity:
+                file = pq.ParquetFile(path)
+        found = (file.metadata.metadata or {}).get(_VERSION_KEY, b"none").decode()
         if found != str(SCHEMA_VERSION):
             raise SchemaMismatch(
                 f"table {table!r} of repository {repo!r} has schema version {found}, this package writes "
@@ -227,9 +234,9 @@ def _identity(path: Path) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=128)
-def _metadata(path: Path, *_identity: int) -> Mapping[bytes, bytes]:
-    """The footer's own part; each step compares that of many tables with what it was made from."""
-    return pq.read_schema(path).metadata or {}
+def _metadata(path: Path, *_identity: int) -> pq.FileMetaData:
+    """The footer: each step reads some columns of many tables, and compares what they were made from."""
+    return pq.read_metadata(path)
 
 
 @contextmanager
