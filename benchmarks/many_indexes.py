@@ -36,11 +36,11 @@ from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.published_bucket import commit
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.requests import counted_requests
 
 PACKAGES = ("delivery", "intents", "matching", "mcp_server", "overlays", "source", "store", "web")
 QUESTIONS = (
@@ -117,6 +117,11 @@ def serving() -> Iterator[dict[str, str]]:
 
 def measure(home: str, bound: int) -> dict[str, Any]:
     """One process's row."""
+    with counted_requests() as asked:
+        return {**_measured(home, bound), "requests": asked.total()}
+
+
+def _measured(home: str, bound: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     begun = time.perf_counter()
     settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
@@ -140,8 +145,6 @@ def measure(home: str, bound: int) -> dict[str, Any]:
     keys = [entry.key for entry in catalogue.entries(print)]
     row["one_ms"] = statistics.median(ask(QUESTIONS[at % len(QUESTIONS)], key) for at, key in enumerate(keys)) * 1000
     row |= {f"one_{name}": value for name, value in _resources().items()}
-    copy = reading_copy(settings.home)
-    row["requests"] = sum(copy.objects.requests.values()) if copy else 0
     return {**row, "answers": digest.hexdigest()[:12]}
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from codesum_pipeline.alerts.conditions import Condition, ConditionKind, ConditionState
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.sqlite_tables import one_of, open_tables
-from codesum_pipeline.store.transactions import one_transaction
+from codesum_pipeline.store.sqlite_tables import one_of, one_transaction, open_tables
 
 ALERTS_FILE = "alerts.sqlite"
 BUSY_TIMEOUT_S = 30.0

@@ -21,7 +21,7 @@ from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.transactions import one_transaction
+from codesum_pipeline.store.sqlite_tables import one_transaction
 
 # Besides what is asked and answered it holds the ledger of its calls.
 STORE_FILE = "ask.sqlite"

@@ -10,7 +10,7 @@ from codesum_pipeline.compaction.compacting import Compactor
 from codesum_pipeline.compaction.history_rows import HistoryRows
 from codesum_pipeline.compaction.kinds import all_sources, source_of
 from codesum_pipeline.compaction.sources import CompactionSource
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.tables import TableStore
 

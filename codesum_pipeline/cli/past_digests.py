@@ -19,8 +19,8 @@ from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.delivery.outbox import Delivery, open_outbox
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.digests import SummaryResult
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import IntentMatch
 from codesum_pipeline.model.moments import iso_moment, utc_now

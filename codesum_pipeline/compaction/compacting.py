@@ -23,7 +23,7 @@ from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError, JobReused
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.settings.llm import BackendName, LlmSettings

@@ -18,7 +18,7 @@ from codesum_pipeline.compaction.sources import SourceRow, attested_rows, compac
 from codesum_pipeline.digests.rows import DigestRow, DigestState
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.llm.pins import blake3_of
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.moments import iso_moment

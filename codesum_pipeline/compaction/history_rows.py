@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection
 from codesum_pipeline.compaction.sources import SourceRow, attested_rows, compacted_ids
 from codesum_pipeline.llm.pins import blake3_of
-from codesum_pipeline.model.compactions import CompactionRecord
-from codesum_pipeline.model.documents import HistoryEvent, HistoryRow, Level, WrittenBy
+from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex
 from codesum_pipeline.store.holding import hold_repository

@@ -10,7 +10,7 @@ from codesum_pipeline.compaction.sources import SourceRow, attested_rows, compac
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.pins import blake3_of
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.store.lease import hold_lease

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codesum_pipeline.compaction.attestation import Attestation, AttestedSource, Selection
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import SourcesChanged
 
 _SHOWN = 3

@@ -22,8 +22,8 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.bucket_record import spending_of_all
 from codesum_pipeline.store.schemas import texts_table
-from codesum_pipeline.store.spending import spending_of_all
 from codesum_pipeline.summaries.by_model.outages import standing_outages
 from codesum_pipeline.wiring import Home
 

@@ -98,7 +98,7 @@ def _read_head(home: Home, objects: Objects, key: str) -> str | None:
     """The standing build of a repository as JSON; None where the bucket holds none that can be read."""
     try:
         found = read_head(objects, key)
-        head = found[0] if found else None
+        head = found.head if found else None
         files = read_manifest(objects, head.state).files if head and head.state else {}
     except BrokenStore:
         # The build that is asked for says what is broken.

@@ -113,7 +113,7 @@ def _findings(home: "Home", key: str, run_id: str) -> "tuple[bool, Sequence[Inde
 
 def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> "list[IndexFault]":
     from codesum_pipeline.indexes.verify import IndexFault
-    from codesum_pipeline.store.part_check import broken_parts
+    from codesum_pipeline.store.bucket_health import broken_parts
 
     try:
         parts = broken_parts(bucket, key, near=layout.home)

@@ -22,7 +22,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.locks import is_free, take_own
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.transactions import one_transaction
+from codesum_pipeline.store.sqlite_tables import one_transaction
 
 OUTBOX_FILE = "outbox.sqlite"
 _HOLDERS = "outbox.holders"

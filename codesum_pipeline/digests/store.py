@@ -26,12 +26,12 @@ from codesum_pipeline.digests.rows import (
     storable,
 )
 from codesum_pipeline.digests.schema import open_file
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
 from codesum_pipeline.model.intents import DocumentChange, IntentMatch
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.transactions import one_transaction
+from codesum_pipeline.store.sqlite_tables import one_transaction
 
 BUSY_TIMEOUT_S = 30.0
 # A digest has the citations of its matches for ever; what they held besides, and ticks, are for finding faults.

@@ -27,11 +27,10 @@ from codesum_pipeline.indexes.version_folder import (
     Version,
     manifest_bytes,
     read_version,
-    sha256_of,
 )
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import TABLES
@@ -114,7 +113,7 @@ def _share_files(parts: Parts, published: Path, manifest: Manifest) -> set[Path]
             ours not in shared
             and known.get(name, {}).get("sha256") == entry["sha256"]
             and theirs.is_file()
-            and sha256_of(theirs) == entry["sha256"]
+            and sha256_of_file(theirs) == entry["sha256"]
         ):
             ours.unlink()
             link_or_copy(theirs, ours)

@@ -16,9 +16,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Version, read_version, sha256_of
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Version, read_version
 from codesum_pipeline.model.errors import BrokenIndex
-from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.hashing import hash_of, sha256_of_file
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 
@@ -114,7 +114,7 @@ def link_or_copy(theirs: Path, ours: Path) -> None:
 def _is_whole(version: Version, name: str) -> bool:
     said = version.manifest["files"].get(name)
     try:
-        return said is not None and sha256_of(version.folder / name) == said["sha256"]
+        return said is not None and sha256_of_file(version.folder / name) == said["sha256"]
     except OSError:
         return False
 

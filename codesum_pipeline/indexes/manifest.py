@@ -9,10 +9,10 @@ from codesum_pipeline.indexes.bm25 import K1, B
 from codesum_pipeline.indexes.candidate_files import CandidateTables
 from codesum_pipeline.indexes.embedders import Embedder
 from codesum_pipeline.indexes.model_fields import model_fields
-from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Manifest, content_digest, sha256_of
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Manifest, content_digest
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.model.hashing import HashPolicy, sha256_of_file
 from codesum_pipeline.store.layout import BASE_STRATEGY
 from codesum_pipeline.store.workspace import Workspace
 
@@ -72,7 +72,7 @@ def describe_files(
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
-        files[name] = {"bytes": path.stat().st_size, "sha256": (known or {}).get(name) or sha256_of(path)}
+        files[name] = {"bytes": path.stat().st_size, "sha256": (known or {}).get(name) or sha256_of_file(path)}
         if name in without_provenance:
             files[name]["content_sha256"] = without_provenance[name]
     return files

@@ -1,6 +1,5 @@
 """One version of a published index: a folder named by the sha256 of its manifest, which lists its files."""
 
-import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any
 
 from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.model.errors import BrokenIndex
-from codesum_pipeline.model.hashing import canonical_json, sha256_hex
+from codesum_pipeline.model.hashing import canonical_json, sha256_hex, sha256_of_file
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
 INDEX_SCHEMA_VERSION = 7
@@ -92,15 +91,9 @@ def content_digest(manifest: Manifest) -> str:
     return sha256_hex(canonical_json(content).encode())
 
 
-def sha256_of(path: Path) -> str:
-    """sha256 of a file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _is_whole(path: str, size: int, sha256: str | None) -> bool:
     # A tick looks at ten thousand indexes: to build a `Path` takes longer than to ask for the size.
     try:
-        return os.stat(path).st_size == size and (sha256 is None or sha256_of(Path(path)) == sha256)  # noqa: PTH116
+        return os.stat(path).st_size == size and (sha256 is None or sha256_of_file(Path(path)) == sha256)  # noqa: PTH116
     except OSError:
         return False

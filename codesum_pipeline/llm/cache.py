@@ -17,7 +17,7 @@ from pathlib import Path
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.shared_texts import SharedTexts
-from codesum_pipeline.model.compactions import CompactionRecord
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.refusals import writing
 

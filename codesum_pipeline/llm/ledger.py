@@ -27,8 +27,8 @@ from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.holding import record_of
 from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.sqlite_tables import one_transaction
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.transactions import one_transaction
 
 BUSY_TIMEOUT_S = 30.0
 # For so long an answer that could not be taken stands for the one that the same request would get now.

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.hashing import hash_of
 
 
@@ -64,6 +63,25 @@ class PurposeSource(StrEnum):
     TEXT = "text"
     TEMPLATE = "template"
     MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRecord:
+    """One text in place of many rows, with the evidence for it.
+
+    `attestation` is the signed file as it was, which names the rows; `signature`
+    is its signature. `claim` is the model's text, as the answer to
+    `request_hash`, under the name `model_name_echoed`.
+    """
+
+    job_id: str
+    attestation: str
+    signature: str
+    claim: str
+    request_hash: str
+    model_name_echoed: str
+    cost_usd: float
+    compacted_at: str
 
 
 @dataclass(frozen=True, slots=True)

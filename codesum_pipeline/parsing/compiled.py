@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.hashing import HashPolicy, hash_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.compiled_symbols import symbols_lacking
 from codesum_pipeline.parsing.definition_places import Matches, match_definitions

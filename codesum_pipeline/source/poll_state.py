@@ -14,8 +14,7 @@ from pathlib import Path
 
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.sqlite_tables import open_tables
-from codesum_pipeline.store.transactions import one_transaction
+from codesum_pipeline.store.sqlite_tables import one_transaction, open_tables
 
 BUSY_TIMEOUT_S = 30.0
 # What is derived in one go, and lost if the process ends meanwhile.

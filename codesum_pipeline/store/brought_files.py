@@ -4,7 +4,6 @@ A note for each repository says which part each file holds. Files of a version t
 are linked, not fetched.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -15,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
+from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.heads import StateFile, StateManifest, part_name, read_manifest, sha256_of
+from codesum_pipeline.store.heads import StateFile, StateManifest, part_name, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 
@@ -202,20 +202,19 @@ class BroughtFiles:
         if file.size > _HELD_BYTES:
             if not objects.download(name, aside):
                 raise PartGone(f"{objects.url}: {name} is not there, which a state names")
-            with aside.open("rb") as content:
-                return hashlib.file_digest(content, "sha256").hexdigest()
+            return sha256_of_file(aside)
         found = objects.get(name)
         if found is None:
             raise PartGone(f"{objects.url}: {name} is not there, which a state names")
         aside.write_bytes(found.data)
-        return sha256_of(found.data)
+        return sha256_hex(found.data)
 
     def _manifest(self, key: str, state: str) -> StateManifest:
         """As it was fetched last, if that is the one."""
         file = self._manifest_file(key)
         try:
             data = file.read_bytes()
-            if sha256_of(data) == state:
+            if sha256_hex(data) == state:
                 return StateManifest.model_validate_json(data)
         except FileNotFoundError:
             pass

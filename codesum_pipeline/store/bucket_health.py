@@ -1,11 +1,17 @@
 """What can be seen of a home in a bucket: whether it keeps its promises, who holds what, and what is broken."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, Superseded
+from codesum_pipeline.model.hashing import sha256_of_file
+from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.heads import (
     PARTS,
     HeadHolder,
@@ -13,7 +19,7 @@ from codesum_pipeline.store.heads import (
     head_infos,
     head_name,
     part_name,
-    read_head_at,
+    read_head,
     read_manifest,
 )
 from codesum_pipeline.store.objects import ObjectInfo, Objects
@@ -64,7 +70,7 @@ def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[Buck
         if keys and key not in keys:
             continue
         try:
-            found = read_head_at(objects, key)
+            found = read_head(objects, key)
             if found is None:
                 continue
             if found.head.holder:
@@ -82,7 +88,7 @@ def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[Buck
 
 def release_head(objects: Objects, key: str) -> HeadHolder | None:
     """Take the lease of a repository from whoever holds it, who can commit nothing from then on; the former holder."""
-    found = read_head_at(objects, key)
+    found = read_head(objects, key)
     if found is None or found.head.holder is None:
         return None
     head = found.head.replaced(holder=None, expires_at=0.0, fence=found.head.fence + 1)
@@ -103,3 +109,50 @@ def _lease(holder: HeadHolder, info: ObjectInfo) -> str:
     is_late = quiet > timedelta(seconds=holder.lease_s)
     until = "late: the next build takes it over" if is_late else "free once it is not renewed any more"
     return f"run {holder.run_id} on {holder.host} holds the lease, {renewed}; {until}"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPart:
+    """An object of a bucket that is not there or not what its name says, and a file that it is."""
+
+    name: str
+    file: str
+    is_missing: bool
+
+
+def broken_parts(place: BucketPlace, key: str, *, near: Path) -> list[BrokenPart]:
+    """Those that the newest state of a repository needs; each is fetched once, into a folder beside `near`.
+
+    Raises `BucketUnavailable`, and `BrokenStore` where the list of them is broken.
+    """
+    state = _state(place, key)
+    broken = list(_broken(place, state, near)) if state else []
+    # What a build has replaced meanwhile may be gone.
+    return broken if not broken or _state(place, key) == state else broken_parts(place, key, near=near)
+
+
+def _state(place: BucketPlace, key: str) -> str | None:
+    found = read_head(place.objects(), key)
+    return found.head.state if found else None
+
+
+def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[BrokenPart]:
+    objects = place.objects()
+    files: dict[str, list[str]] = defaultdict(list)
+    for path, file in read_manifest(objects, state).files.items():
+        files[file.part].append(path)
+    near.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(dir=near, prefix=".parts-") as folder,
+        ThreadPoolExecutor(place.storage.transfers) as threads,
+    ):
+
+        def look(part: str) -> BrokenPart | None:
+            copy = Path(folder) / part
+            if not objects.download(part_name(part), copy):
+                return BrokenPart(part_name(part), min(files[part]), is_missing=True)
+            is_whole = sha256_of_file(copy) == part
+            copy.unlink()
+            return None if is_whole else BrokenPart(part_name(part), min(files[part]), is_missing=False)
+
+        yield from filter(None, threads.map(look, sorted(files)))

@@ -10,7 +10,11 @@ from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.part_notes import PartNotes
-from codesum_pipeline.store.spending import note_spending
+
+# What models cost a repository on a day. The amount is in the object's name, so that one listing tells the sum; within
+# a day it only rises.
+_SPENDING = "spending/"
+_MICRO = 1_000_000
 
 
 class BucketRecord:
@@ -42,7 +46,7 @@ class BucketRecord:
     def note_spending(self, *, day: date, usd: float) -> None:
         """Tell all workers what models cost the repository on a day."""
         if usd:
-            note_spending(self._objects, self._key, day=day, usd=usd)
+            self._objects.put(f"{_SPENDING}{day.isoformat()}/{self._key}/{round(usd * _MICRO):015}", b"")
 
     def close(self) -> None:
         """Let other workers hold the repository."""
@@ -64,3 +68,12 @@ def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> 
         lease.give_back()
         raise
     return BucketRecord(layout, key, place, objects, lease, notes)
+
+
+def spending_of_all(objects: Objects, *, day: date) -> float:
+    """US dollars of all repositories on a day (UTC), as their workers last noted them."""
+    highest: dict[str, int] = {}
+    for info in objects.infos(f"{_SPENDING}{day.isoformat()}/"):
+        folder, _, amount = info.name.rpartition("/")
+        highest[folder] = max(highest.get(folder, 0), int(amount))
+    return sum(highest.values()) / _MICRO

@@ -53,9 +53,9 @@ def _named(objects: Objects) -> Iterator[str]:
     """The names of all parts that states of now consist of."""
     for key, _ in head_infos(objects):
         found = read_head(objects, key)
-        if found and found[0].state:
-            yield PARTS + found[0].state
-            yield from (PARTS + file.part for file in read_manifest(objects, found[0].state).files.values())
+        if found and found.head.state:
+            yield PARTS + found.head.state
+            yield from (PARTS + file.part for file in read_manifest(objects, found.head.state).files.values())
 
 
 def _still_old(objects: Objects, names: set[str], before: datetime) -> list[ObjectInfo]:

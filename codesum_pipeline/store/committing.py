@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.head_lease import HeadLease
-from codesum_pipeline.store.heads import PublishedPointer, StateFile, StateLink, StateManifest, part_name, sha256_of
+from codesum_pipeline.store.heads import PublishedPointer, StateFile, StateLink, StateManifest, part_name
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.part_notes import PartNotes, content_to_keep, part_with
@@ -45,7 +46,7 @@ def commit(
         for one in sent:
             one.result()
     encoded = manifest.encoded()
-    state = sha256_of(encoded)
+    state = sha256_hex(encoded)
     objects.put(part_name(state), encoded)
     lease.commit(state, _published(layout, key))
     notes.based_on, notes.manifest = state, manifest

@@ -26,9 +26,9 @@ from codesum_pipeline.store.heads import (
     PublishedPointer,
     RepositoryHead,
     head_name,
-    read_head_at,
+    read_head,
 )
-from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.store.lease import OF_A_PROCESS, this_process
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.process_identity import boot_id, pid_namespace, process_started
 
@@ -121,7 +121,7 @@ class HeadLease:
 
     def _look_again(self) -> None:
         """Go on from an earlier write of this holder that was done and not answered; raises `LeaseLost`."""
-        found = read_head_at(self._objects, self._key)
+        found = read_head(self._objects, self._key)
         if found is None or _nonce(found.head) != _nonce(self._head) or found.head.fence != self._head.fence:
             self._is_lost.set()
             self.check()
@@ -134,7 +134,7 @@ def take_head(objects: Objects, key: str, *, run_id: str, lease_s: float, wait_s
     deadline = time.monotonic() + wait_s
     seen, seen_at = "", 0.0
     while True:
-        found = read_head_at(objects, key)
+        found = read_head(objects, key)
         if found and found.etag != seen:
             seen, seen_at = found.etag, time.monotonic()
         held_by = found.head.holder if found else None
@@ -176,16 +176,8 @@ def _taken(objects: Objects, key: str, found: FoundHead | None, run_id: str, lea
 
 def _holder(run_id: str, lease_s: float) -> HeadHolder:
     mine = this_process(run_id)
-    return HeadHolder(
-        host=mine.host,
-        pid=mine.pid,
-        process_started=mine.process_started,
-        boot_id=mine.boot_id,
-        pid_namespace=mine.pid_namespace,
-        run_id=run_id,
-        nonce=uuid4().hex,
-        lease_s=lease_s,
-    )
+    process = {name: getattr(mine, name) for name in OF_A_PROCESS}
+    return HeadHolder(**process, run_id=run_id, nonce=uuid4().hex, lease_s=lease_s)
 
 
 def _is_gone(holder: HeadHolder) -> bool:

@@ -5,17 +5,16 @@ named by its content and never changes. A head is only replaced by `swap`, and
 each one that is written holds a nonce, so that no two have one tag.
 """
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.objects import ObjectInfo, Objects
 
 M = TypeVar("M", bound=BaseModel)
@@ -124,13 +123,7 @@ def part_name(sha256: str) -> str:
     return f"{PARTS}{sha256}"
 
 
-def sha256_of(data: bytes) -> str:
-    """What a part is named by."""
-    return hashlib.sha256(data).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundHead:
+class FoundHead(NamedTuple):
     """A head as the bucket has it; `modified` is by the bucket's clock."""
 
     head: RepositoryHead
@@ -138,14 +131,8 @@ class FoundHead:
     modified: datetime
 
 
-def read_head(objects: Objects, key: str) -> tuple[RepositoryHead, str] | None:
-    """A repository's head and its tag; None where nothing was ever built. Raises `BrokenStore`."""
-    found = read_head_at(objects, key)
-    return (found.head, found.etag) if found else None
-
-
-def read_head_at(objects: Objects, key: str) -> FoundHead | None:
-    """As `read_head`, with the time of its last change."""
+def read_head(objects: Objects, key: str) -> FoundHead | None:
+    """A repository's head; None where nothing was ever built. Raises `BrokenStore`."""
     found = objects.get(head_name(key))
     if found is None:
         return None
@@ -156,7 +143,7 @@ def read_head_at(objects: Objects, key: str) -> FoundHead | None:
 def read_manifest(objects: Objects, state: str) -> StateManifest:
     """The files of a state; raises `BrokenStore` where the bucket does not have it as it was written."""
     found = objects.get(part_name(state))
-    if found is None or sha256_of(found.data) != state:
+    if found is None or sha256_hex(found.data) != state:
         raise BrokenStore(f"{objects.url}: {part_name(state)} is missing or damaged, which a head names")
     manifest = _parsed(found.data, StateManifest, f"{objects.url}: {part_name(state)}")
     for path in (*manifest.files, *manifest.links):

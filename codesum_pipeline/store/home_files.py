@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from codesum_pipeline.model.errors import BrokenStore, WriteConflict
+from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
-from codesum_pipeline.store.heads import sha256_of
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.store.opened_copies import home_files
@@ -111,10 +111,10 @@ class HomeFiles:
         if found is None:
             raise BrokenStore(f"{self.url}: {_PREFIX}{name} was deleted while it was read: try again")
         write_bytes_atomically(path, found.data)
-        return _CopiedObject(found.etag, sha256_of(found.data))
+        return _CopiedObject(found.etag, sha256_hex(found.data))
 
     def _sent(self, name: str, data: bytes, known: _CopiedObject | None) -> _CopiedObject:
-        digest = sha256_of(data)
+        digest = sha256_hex(data)
         if known is None:
             return _CopiedObject(self.objects.create(_PREFIX + name, data), digest)
         if known.sha256 == digest:

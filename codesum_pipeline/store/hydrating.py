@@ -14,11 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.hashing import sha256_of_file
 from codesum_pipeline.store.atomic import replacing, temporary_beside
 from codesum_pipeline.store.heads import StateFile, StateManifest, part_name, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
-from codesum_pipeline.store.part_notes import PartNotes, hash_of_file, set_times, stat_of
+from codesum_pipeline.store.part_notes import PartNotes, set_times
 from codesum_pipeline.store.repository_files import files_of, links_of, restore_ledger
 
 
@@ -47,7 +48,7 @@ def hydrate(layout: HomeLayout, key: str, objects: Objects, *, state: str | None
 
 def _is_whole(layout: HomeLayout, manifest: StateManifest) -> bool:
     links = (layout.home / path for path in manifest.links)
-    return all(stat_of(layout.home / path) for path in manifest.files) and all(link.is_symlink() for link in links)
+    return all((layout.home / path).exists() for path in manifest.files) and all(link.is_symlink() for link in links)
 
 
 def _remove_others(layout: HomeLayout, key: str, manifest: StateManifest) -> None:
@@ -113,7 +114,7 @@ def _place(
         elif source:
             with replacing(aside) as copy, source.open("rb") as original:
                 shutil.copyfileobj(original, copy)
-        elif not objects.download(part_name(part), aside) or hash_of_file(aside) != part:
+        elif not objects.download(part_name(part), aside) or sha256_of_file(aside) != part:
             aside.unlink(missing_ok=True)
             raise BrokenStore(
                 f"{objects.url}: {part_name(part)}, which is {path}, is missing or damaged: delete the head of the "

@@ -75,14 +75,14 @@ class Holder:
 
     def is_process_of(self, other: "Holder") -> bool:
         """Whether both are one process, whatever the run."""
-        return all(getattr(self, name) == getattr(other, name) for name in _PROCESS)
+        return all(getattr(self, name) == getattr(other, name) for name in OF_A_PROCESS)
 
     def __str__(self) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.acquired_at))
         return f"process {self.pid} on {self.host} (run {self.run_id}, since {since})"
 
 
-_PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
+OF_A_PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
 _COLUMNS = tuple(column.name for column in fields(Holder) if column.compare)
 
 

@@ -10,13 +10,10 @@ the write was done. So what is sent must be the writer's own, as by a nonce.
 """
 
 import re
-import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,15 +36,6 @@ _STREAMED_BYTES = 1 << 20
 _MOST_SHOWN = 300
 # Schemes of obstore that can write on a condition.
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory")
-
-
-class RequestKind(StrEnum):
-    """What a bucket is asked for; stores charge writes and lists more than reads."""
-
-    GET = "get"
-    PUT = "put"
-    LIST = "list"
-    DELETE = "delete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,34 +67,15 @@ class Objects:
 
     url: str
     _store: "ObjectStore"
-    _requests: Counter[RequestKind] = field(default_factory=Counter, compare=False)
-    _counting: threading.Lock = field(default_factory=threading.Lock, compare=False)
-
-    @property
-    def requests(self) -> Mapping[RequestKind, int]:
-        """How many requests were made so far, by kind."""
-        with self._counting:
-            return dict(self._requests)
 
     def get(self, name: str) -> StoredObject | None:
         """The object; None where there is none."""
         import obstore
 
-        with self._asking(RequestKind.GET, name):
+        with self._asking("get", name):
             try:
                 found = obstore.get(self._store, name)
                 return StoredObject(bytes(found.bytes()), _tag(found.meta), found.meta["last_modified"])
-            except FileNotFoundError as error:
-                self._check_bucket(error)
-                return None
-
-    def get_range(self, name: str, *, start: int, length: int) -> bytes | None:
-        """A part of an object; None where there is none."""
-        import obstore
-
-        with self._asking(RequestKind.GET, name):
-            try:
-                return bytes(obstore.get_range(self._store, name, start=start, length=length))
             except FileNotFoundError as error:
                 self._check_bucket(error)
                 return None
@@ -130,14 +99,14 @@ class Objects:
         """Write an object, whatever is there; a file is sent in pieces."""
         import obstore
 
-        with self._asking(RequestKind.PUT, name):
+        with self._asking("put", name):
             obstore.put(self._store, name, data)
 
     def download(self, name: str, path: Path) -> bool:
         """Replace a file by the object; False, and nothing is written, where there is none."""
         import obstore
 
-        with self._asking(RequestKind.GET, name):
+        with self._asking("get", name):
             try:
                 found = obstore.get(self._store, name)
             except FileNotFoundError as error:
@@ -152,7 +121,7 @@ class Objects:
         """The objects whose names begin with `prefix`, which ends with a slash, by name."""
         import obstore
 
-        with self._asking(RequestKind.LIST, prefix):
+        with self._asking("list", prefix):
             for some in obstore.list(self._store, prefix.rstrip("/")):
                 for found in some:
                     yield ObjectInfo(found["path"], found["size"], _tag(found), found["last_modified"])
@@ -163,7 +132,7 @@ class Objects:
 
         wanted = list(names)
         for some in (wanted[at : at + _DELETED_AT_ONCE] for at in range(0, len(wanted), _DELETED_AT_ONCE)):
-            with self._asking(RequestKind.DELETE, some[0]):
+            with self._asking("delete", some[0]):
                 try:
                     obstore.delete(self._store, some)
                 except FileNotFoundError as error:
@@ -178,7 +147,7 @@ class Objects:
         import obstore
 
         try:
-            with self._asking(RequestKind.PUT, name):
+            with self._asking("put", name):
                 try:
                     return _tag(obstore.put(self._store, name, data, mode=mode))
                 except refused as error:
@@ -192,11 +161,9 @@ class Objects:
             raise
 
     @contextmanager
-    def _asking(self, kind: RequestKind, name: str) -> Iterator[None]:
+    def _asking(self, kind: str, name: str) -> Iterator[None]:
         from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
 
-        with self._counting:
-            self._requests[kind] += 1
         try:
             yield
         except FileNotFoundError as error:

@@ -3,7 +3,6 @@
 A file counts as unchanged while its size, time and inode are those of the note.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -11,19 +10,18 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.heads import StateManifest, sha256_of
+from codesum_pipeline.store.file_state import FileState
+from codesum_pipeline.store.heads import StateManifest
 
 _MEMOS = ".steps"
-_READ_BYTES = 1 << 20
-# Size, time of the last write, inode.
-Stat = tuple[int, int, int]
 
 
 class PartNote(BaseModel):
     """One file as it was, and the part with its content."""
 
-    stat: Stat
+    stat: FileState
     part: str
 
 
@@ -51,11 +49,11 @@ class PartNotes(BaseModel):
     def part_of(self, home: Path, path: str) -> str | None:
         """The part with a file's content, where that is known without reading it."""
         noted = self.files.get(path)
-        return noted.part if noted and noted.stat == stat_of(home / path) else None
+        return noted.part if noted and noted.stat == FileState.of(home / path) else None
 
     def note(self, home: Path, path: str, part: str) -> None:
         """A file holds the content of this part now."""
-        found = stat_of(home / path)
+        found = FileState.of(home / path)
         if found:
             self.files[path] = PartNote(stat=found, part=part)
 
@@ -63,15 +61,6 @@ class PartNotes(BaseModel):
         """Forget files that are gone."""
         wanted = set(paths)
         self.files = {path: noted for path, noted in self.files.items() if path in wanted}
-
-
-def stat_of(path: Path) -> Stat | None:
-    """What tells whether a file was written since; None where there is none."""
-    try:
-        found = path.stat(follow_symlinks=False)
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def content_to_keep(path: Path) -> bytes | None:
@@ -93,16 +82,7 @@ def content_to_keep(path: Path) -> bytes | None:
 def part_with(path: Path) -> str:
     """The name of the part that a file is kept as."""
     data = content_to_keep(path)
-    return hash_of_file(path) if data is None else sha256_of(data)
-
-
-def hash_of_file(path: Path) -> str:
-    """The sha256 of what a file holds."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while some := file.read(_READ_BYTES):
-            digest.update(some)
-    return digest.hexdigest()
+    return sha256_of_file(path) if data is None else sha256_hex(data)
 
 
 def set_times(path: Path, modified_ns: int) -> None:

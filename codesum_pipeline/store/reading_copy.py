@@ -223,8 +223,8 @@ class ReadingCopy:
             return key, self._heads.get(key)
         if found is None:
             return key, None
-        head, etag = found
-        return key, KnownHead(etag, head.state, head.published.digest if head.published else None)
+        head = found.head
+        return key, KnownHead(found.etag, head.state, head.published.digest if head.published else None)
 
     def _point_all(self, heads: dict[str, KnownHead], present: dict[str, ObjectInfo]) -> None:
         for key, head in heads.items():

@@ -5,11 +5,13 @@ Bringing a file up to date twice changes nothing. It happens under a lock: two p
 
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
 from codesum_pipeline.store.locks import exclusive
+from codesum_pipeline.store.refusals import writing
 
 
 def one_of(column: str, values: type[StrEnum]) -> str:
@@ -65,3 +67,20 @@ def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
 def _told_alike(statement: str) -> str:
     """A statement without what SQLite changes when a table is renamed."""
     return re.sub(r"[\s\"]+", "", statement)
+
+
+@contextmanager
+def one_transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Within another such block, that one's transaction. Raises `CannotWrite` where the system refuses."""
+    if connection.in_transaction:
+        yield
+        return
+    with writing(path):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        finally:
+            # Of some refusals to write SQLite has rolled back by itself.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")

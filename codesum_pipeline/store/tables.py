@@ -6,6 +6,7 @@ bytes. A file's footer holds a hash of each column's values, so what a table, or
 a part of it, says can be compared without reading it.
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,7 +26,6 @@ from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMisma
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.atomic import replacing
-from codesum_pipeline.store.column_hashes import column_hash
 from codesum_pipeline.store.key_order import OrderedRows
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.store.row_reader import RowReader
@@ -314,3 +314,34 @@ def _hashes(
 
 def _content_hash(hashes: Mapping[str, str], columns: Sequence[str]) -> str:
     return hash_of([[name, hashes[name]] for name in sorted(columns)])
+
+
+class _HashingFile:
+    """A file that keeps the hash of what is written to it."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.sha256.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def column_hash(values: pa.Array, field: pa.Field) -> str:
+    """The sha256 of a column in Arrow's stream format, which leaves out offsets, padding and unused bitmaps.
+
+    The values are one array, for a stream tells chunks apart.
+    """
+    column = pa.table([values], schema=pa.schema([field]))
+    digest = _HashingFile()
+    with pa.ipc.new_stream(pa.PythonFile(digest, mode="w"), column.schema) as stream:
+        stream.write_table(column)
+    return digest.sha256.hexdigest()

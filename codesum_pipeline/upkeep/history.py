@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy
-from codesum_pipeline.model.compactions import CompactionRecord
-from codesum_pipeline.model.documents import HistoryEvent
+from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,14 +158,14 @@ def test_a_worker_that_was_stopped_beyond_its_lease_publishes_nothing(address, b
 
     other = worker_at(tmp_path / "other", bucket, storage={"lease_s": 2})
     build_when_free(other, repo)
-    head, etag = read_head(objects, "shop")
+    found = read_head(objects, "shop")
     stopped.send_signal(signal.SIGCONT)
     _, said = stopped.communicate("\n", timeout=120)
 
     assert stopped.returncode != 0
     assert "LeaseLost" in said
-    assert read_head(objects, "shop") == (head, etag)
-    assert head.published.commit == repo.git("rev-parse", "HEAD").strip()
+    assert read_head(objects, "shop") == found
+    assert found.head.published.commit == repo.git("rev-parse", "HEAD").strip()
     must_equal_a_clean_build(workspace_at(other, repo), repo, tmp_path / "clean")
 
 
@@ -178,13 +178,13 @@ def build_when_free(worker: Home, repo: GitRepo) -> None:
 @pytest.mark.slow
 def test_another_worker_goes_on_where_one_was_killed(step, address, bucket, objects, repo, tmp_path):
     build_in_bucket(worker_at(tmp_path / "killed", bucket), repo)
-    before, _ = read_head(objects, "shop")
+    before, *_ = read_head(objects, "shop")
     repo.commit({"shop/later.py": '"""Later."""\n\n\ndef later():\n    """Be late."""\n    return 1\n'})
     killed = started(address, tmp_path / "killed", bucket, repo, step)
     assert killed.stdout.readline() == f"before {step}\n"
     killed.kill()
     killed.wait()
-    after, _ = read_head(objects, "shop")
+    after, *_ = read_head(objects, "shop")
     assert (after.published == before.published) is (step != "repo_overview")
 
     other = worker_at(tmp_path / "other", bucket)

@@ -53,7 +53,7 @@ def test_all_of_many_indexes_in_a_bucket_are_searched_and_one_that_is_damaged_is
     entries = {key: {"path": str(tmp_path)} for key in keys}
     HomeLayout(home).repos_file.write_text(json.dumps({"repositories": entries}))
     objects = commit(home, f"{bucket.url}-of-many")
-    head, _ = read_head(objects, "shop-07") or pytest.fail("it was committed")
+    head, *_ = read_head(objects, "shop-07") or pytest.fail("it was committed")
     manifest = read_manifest(objects, head.state or "")
     damaged = next(
         file.part for path, file in manifest.files.items() if "shop-07" in path and path.endswith("manifest.json")
@@ -117,7 +117,7 @@ def test_the_doctor_says_that_workers_do_not_share_what_waits_for_a_digest(
 
 
 def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: Objects, codesum: Call) -> None:
-    (head, etag) = read_head(bucket, "shop") or pytest.fail("nothing was committed")
+    head, etag, _ = read_head(bucket, "shop") or pytest.fail("nothing was committed")
     holder = HeadHolder(
         host="worker-3", pid=1, process_started=0.0, boot_id="", pid_namespace="", run_id="r", nonce="n", lease_s=60.0
     )
@@ -134,7 +134,7 @@ def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: O
     assert (
         "the lease of run r on worker-3 is released" in codesum(bucket.url, "doctor", "shop", "--release-lease").stderr
     )
-    (released, _) = read_head(bucket, "shop") or pytest.fail("the head is gone")
+    (released, *_) = read_head(bucket, "shop") or pytest.fail("the head is gone")
     assert (released.holder, released.fence) == (None, head.fence + 1)
 
 

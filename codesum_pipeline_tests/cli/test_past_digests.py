@@ -13,8 +13,8 @@ from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.model.compactions import CompactionRecord
 from codesum_pipeline.model.digests import PostId, SummaryResult
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.digest_making import INTENT, digest, match

@@ -2,7 +2,7 @@ import pytest
 
 from codesum_pipeline.model.errors import AlreadyThere, ConfigurationError, Superseded
 from codesum_pipeline.store.heads import RepositoryHead, head_infos, head_name, read_head
-from codesum_pipeline.store.objects import Objects, RequestKind, open_objects
+from codesum_pipeline.store.objects import Objects, open_objects
 
 
 @pytest.fixture
@@ -37,26 +37,17 @@ def test_a_conditional_write_that_was_done_and_not_answered_counts_as_done(objec
     assert objects.swap("name", b"second", etag=first) == second
 
 
-def test_objects_are_listed_read_in_parts_and_deleted(objects, tmp_path):
+def test_objects_are_listed_downloaded_and_deleted(objects, tmp_path):
     objects.put("parts/a", b"some text")
     objects.put("parts/b", b"more")
     objects.put("partsize", b"")
 
     assert [(info.name, info.size) for info in objects.infos("parts/")] == [("parts/a", 9), ("parts/b", 4)]
-    assert objects.get_range("parts/a", start=5, length=4) == b"text"
     assert objects.download("parts/a", tmp_path / "a")
     assert (tmp_path / "a").read_bytes() == b"some text"
     objects.delete(["parts/a", "parts/gone"])
     assert objects.get("parts/a") is None
     assert not objects.download("parts/a", tmp_path / "b")
-
-
-def test_requests_are_counted_by_kind(objects):
-    objects.put("name", b"")
-    objects.get("name")
-    objects.get("other")
-
-    assert objects.requests == {RequestKind.PUT: 1, RequestKind.GET: 2}
 
 
 @pytest.mark.parametrize("url", ["ftp://host/home", "s3://key:secret@bucket/home"], ids=["unknown kind", "credentials"])

@@ -50,5 +50,5 @@ def taken_over(objects: Objects) -> None:
     """Another worker took the lease, built nothing, and gave it back."""
     head = read_head(objects, "shop")
     assert head is not None
-    found, etag = head
+    found, etag, _ = head
     objects.swap(head_name("shop"), found.replaced(fence=found.fence + 1, holder=None).encoded(), etag=etag)

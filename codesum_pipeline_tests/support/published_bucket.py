@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.heads import (
     PublishedPointer,
     RepositoryHead,
@@ -12,7 +13,6 @@ from codesum_pipeline.store.heads import (
     head_name,
     part_name,
     read_head,
-    sha256_of,
 )
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects, open_objects
@@ -38,7 +38,7 @@ def _commit_one(layout: HomeLayout, objects: Objects, key: str, there: set[str])
     for path in [*index.rglob("*"), *tables]:
         if path.is_file():
             data = path.read_bytes()
-            part = sha256_of(data)
+            part = sha256_hex(data)
             if part not in there:
                 objects.put(part_name(part), data)
                 there.add(part)
@@ -48,7 +48,7 @@ def _commit_one(layout: HomeLayout, objects: Objects, key: str, there: set[str])
     name = layout.published(key)
     link = StateLink(target=str(name.readlink()), modified_ns=name.lstat().st_mtime_ns)
     manifest = StateManifest(files=files, links={name.relative_to(layout.home).as_posix(): link}).encoded()
-    state = sha256_of(manifest)
+    state = sha256_hex(manifest)
     objects.put(part_name(state), manifest)
     known = read_head(objects, key)
     fields = ("commit", "content_digest", "fingerprint")

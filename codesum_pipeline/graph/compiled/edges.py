@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from codesum_pipeline.graph.compiled.merging import merge
 from codesum_pipeline.graph.compiled.targets import IndexedFacts, load_facts
 from codesum_pipeline.graph.trusted import is_of_index, is_trusted
-from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.tables import TableStore
 

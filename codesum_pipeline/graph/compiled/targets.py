@@ -8,8 +8,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from codesum_pipeline.model.compiler import CompilerFile
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.scip.symbol_names import Suffix, is_local, parse_symbol
 
 # What the language itself provides gives no edge.
