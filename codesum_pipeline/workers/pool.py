@@ -1,14 +1,15 @@
 """Work on all cores, in processes that are started for it (decision 103).
 
-A worker imports what its work is made of when the first batch comes, and
-nothing before. It ends with the process that drives it, on Linux in the middle
-of a batch too.
+One process imports what the work is made of, and workers are forked from it.
+A worker ends with the process that drives it, on Linux in the middle of a batch
+too.
 
 At most `WINDOW` batches per worker are under way, so memory does not grow with
 the repository. A worker that dies takes its batch with it, and nothing else.
 """
 
 import ctypes
+import gc
 import os
 import pickle
 import queue
@@ -21,7 +22,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedRWPair
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle, send_handle
 from typing import Any, Protocol, Self, TypeVar
 
 import pyarrow as pa
@@ -37,8 +40,8 @@ MOST_WORKERS = 16
 WORKER = "codesum_pipeline.workers.pool"
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
-# How Python ends after an error of its own; one of the work ends its worker in the other way.
-_COULD_NOT_BEGIN, _WORK_FAILED = 1, 70
+# How a worker ends after an error of its work; Python's own errors end it in another way.
+_WORK_FAILED = 70
 
 B = TypeVar("B")
 R = TypeVar("R")
@@ -64,77 +67,116 @@ def worker_count() -> int:
 
 
 class _PoolProcess:
-    """One worker process."""
+    """One worker process, at the other end of a pipe."""
 
-    def __init__(self) -> None:
-        self._process, ours = start_child(WORKER)
-        with ours:
-            self._pipe = ours.makefile("rwb")
+    def __init__(self, crew: "_Crew", pid: int, pipe: BufferedRWPair) -> None:
+        self._crew = crew
+        self.pid = pid
+        self._pipe = pipe
 
     def do(self, work: Callable[[B], R], batch: B) -> R:
-        """Have a batch worked on; raises `WorkerDied`, or `ProcessGone` where it cannot work at all."""
+        """Have a batch worked on; raises `WorkerDied`."""
         try:
             send((work, batch), self._pipe)
             response: R = receive(self._pipe)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            status = self._process.wait()
-            if status == _COULD_NOT_BEGIN:
-                raise ProcessGone(
-                    f"a worker process ended with status {status} before it began, as said above: where codesum was "
-                    "being installed at that moment, run the same command again"
-                ) from error
-            raise WorkerDied(_how_it_ended(status)) from error
+            raise WorkerDied(_how_it_ended(self._crew.status_of(self))) from error
         return response
 
-    def end(self) -> None:
-        """Whatever it is doing."""
-        self._process.kill()
-        self._process.wait()
-        # What was about to be sent has no receiver.
+
+class _Crew:
+    """Workers, and the process that they are forked from.
+
+    That one imports what their first work is made of, once for all of them, and does nothing else: it has no threads.
+    """
+
+    def __init__(self, work: object) -> None:
+        self._process, ours = start_child(WORKER)
+        self._parent = Connection(ours.detach())
+        self._lock = threading.Lock()
+        self._is_ended = False
+        self.workers: set[_PoolProcess] = set()
+        # Where it has ended, that is said of the first worker.
         with suppress(OSError):
-            self._pipe.close()
+            self._parent.send(work)
+
+    def start(self) -> _PoolProcess:
+        """One more worker; raises `ProcessGone` where their work cannot be imported."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs, self._lock:
+            if self._is_ended:
+                raise CancelledError
+            try:
+                self._parent.send(None)
+                send_handle(self._parent, theirs.fileno(), self._process.pid)
+                worker = _PoolProcess(self, self._parent.recv(), ours.makefile("rwb"))
+            except (EOFError, OSError) as error:
+                raise ProcessGone(
+                    f"a worker process ended with status {self._process.wait()} before it began, as said above: where "
+                    "codesum was being installed at that moment, run the same command again"
+                ) from error
+            self.workers.add(worker)
+        return worker
+
+    def status_of(self, worker: _PoolProcess) -> int:
+        """How a worker ended that did."""
+        with self._lock:
+            if worker not in self.workers:
+                return -signal.SIGKILL
+            self.workers.discard(worker)
+            return self._status_of(worker)
+
+    def end(self) -> None:
+        """End all, whatever they are doing; a thread that waits for one then sees it gone."""
+        with self._lock:
+            self._is_ended = True
+            while self.workers:
+                worker = self.workers.pop()
+                os.kill(worker.pid, signal.SIGKILL)
+                self._status_of(worker)
+            self._parent.close()
+        self._process.wait()
+
+    def _status_of(self, worker: _PoolProcess) -> int:
+        try:
+            self._parent.send(worker.pid)
+            return os.waitstatus_to_exitcode(self._parent.recv())
+        except (EOFError, OSError):
+            return -signal.SIGKILL
 
 
-# Workers that a pool left to the next one of this process: what they have imported they need not import again.
-_resting: list[_PoolProcess] = []
+# The workers that a pool left to the next one of this process: what they have imported they need not import again.
+_resting: list[_Crew] = []
 
 
 class Pool:
-    """`count` workers, there once it is entered; with fewer than two the work is done in this process.
+    """`count` workers, started for the first work; with fewer than two the work is done in this process.
 
-    With `keep`, those that are idle in the end stay for the next pool, which ends those that it does not take.
+    With `keep`, workers that are idle in the end stay for the next pool, which takes them or ends them.
     """
 
     def __init__(self, count: int, *, keep: bool = False) -> None:
         self._count = count if count > 1 else 0
         self._keep = keep
+        self._crew: _Crew | None = None
         self._idle: queue.SimpleQueue[_PoolProcess] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._alive: set[_PoolProcess] = set()
-        self._is_closed = False
         # One thread drives one worker at a time.
         self._threads = ThreadPoolExecutor(max(self._count, 1), thread_name_prefix="worker")
 
     def __enter__(self) -> Self:
-        with suppress(IndexError):
-            while len(self._alive) < self._count:
-                worker = _resting.pop()
-                self._alive.add(worker)
+        if _resting and self._count:
+            self._crew = _resting.pop()
+            for worker in self._crew.workers:
                 self._idle.put(worker)
-        for _ in range(self._count - len(self._alive)):
-            self._idle.put(self._start())
-        _end_all(_resting)
+        while _resting:
+            _resting.pop().end()
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        """End the workers that are not kept; a thread that waits for one then sees it gone."""
-        with self._lock:
-            self._is_closed = True
-            alive = list(self._alive)
-        if self._keep and failure is None and self._idle.qsize() == len(alive):
-            _resting.extend(alive)
-        else:
-            _end_all(alive)
+        if self._crew and self._keep and failure is None and self._idle.qsize() == len(self._crew.workers):
+            _resting.append(self._crew)
+        elif self._crew:
+            self._crew.end()
         self._threads.shutdown(cancel_futures=True)
 
     def map(self, work: Work[B, R], batches: Iterable[B]) -> Iterator[R]:
@@ -142,6 +184,9 @@ class Pool:
         if not self._count:
             yield from map(work, batches)
             return
+        self._crew = self._crew or _Crew(work)
+        while len(self._crew.workers) < self._count:
+            self._idle.put(self._crew.start())
         waiting: deque[Future[R]] = deque()
         for batch in batches:
             waiting.append(self._threads.submit(self._do, work, batch))
@@ -151,14 +196,15 @@ class Pool:
             yield waiting.popleft().result()
 
     def _do(self, work: Work[B, R], batch: B) -> R:
-        worker = self._idle.get()
+        assert self._crew
+        start, worker = self._crew.start, self._idle.get()
 
         def again(part: B) -> R:
             nonlocal worker
             try:
                 return worker.do(work, part)
             except WorkerDied:
-                worker = self._replace(worker)
+                worker = start()
                 raise
 
         try:
@@ -167,25 +213,6 @@ class Pool:
             return work.rescue(batch, again)
         finally:
             self._idle.put(worker)
-
-    def _start(self) -> _PoolProcess:
-        with self._lock:
-            if self._is_closed:
-                raise CancelledError
-            worker = _PoolProcess()
-            self._alive.add(worker)
-        return worker
-
-    def _replace(self, worker: _PoolProcess) -> _PoolProcess:
-        with self._lock:
-            self._alive.discard(worker)
-        worker.end()
-        return self._start()
-
-
-def _end_all(workers: list[_PoolProcess]) -> None:
-    while workers:
-        workers.pop().end()
 
 
 def _how_it_ended(status: int) -> str:
@@ -227,19 +254,44 @@ def _table(stream: bytes) -> pa.Table:
 
 
 def main(descriptor: int) -> None:
-    """What a worker does; whatever a library prints goes to the standard error."""
+    """What the process does that workers are forked from; whatever a library prints goes to the standard error."""
     os.dup2(2, 1)
+    _end_with_parent()
+    collect_seldom()
+    with Connection(descriptor) as pool, suppress(EOFError):
+        # This imports what the work is made of.
+        pool.recv()
+        gc.freeze()
+        while True:
+            ended = pool.recv()
+            if ended:
+                pool.send(os.waitpid(ended, 0)[1])
+                continue
+            pipe = recv_handle(pool)
+            pid = os.fork()
+            if not pid:
+                pool.close()
+                _work(pipe)
+                return
+            os.close(pipe)
+            pool.send(pid)
+
+
+def _end_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _work(descriptor: int) -> None:
+    """What a worker does."""
+    _end_with_parent()
     pa.set_cpu_count(1)
-    collect_seldom()
     pipe = socket.socket(fileno=descriptor).makefile("rwb")
     while True:
         try:
-            request: tuple[Callable[[Any], Any], Any] = receive(pipe)
+            work, batch = receive(pipe)
         except EOFError:
             return
-        work, batch = request
         try:
             send(work(batch), pipe)
         except Exception:

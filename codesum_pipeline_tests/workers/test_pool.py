@@ -72,12 +72,13 @@ def test_batches_are_taken_as_they_are_needed() -> None:
 
 def test_a_pool_that_is_left_early_leaves_no_worker() -> None:
     # Tests before this one may have left a child of their own, such as multiprocessing's resource tracker.
-    before = {*psutil.Process().children()}
+    before = {*psutil.Process().children(recursive=True)}
     with Pool(2) as pool:
         next(pool.map(Double(os.getpid()), BATCHES))
-        started = [child for child in psutil.Process().children() if child not in before]
+        started = [child for child in psutil.Process().children(recursive=True) if child not in before]
 
-    assert (len(started), [worker for worker in started if worker.is_running()]) == (2, [])
+    # Two workers and the process that they are forked from.
+    assert (len(started), [worker for worker in started if worker.is_running()]) == (3, [])
 
 
 def test_a_slice_of_a_table_is_sent_without_the_rest(tmp_path: Path) -> None:
@@ -99,21 +100,21 @@ def test_a_slice_of_a_table_is_sent_without_the_rest(tmp_path: Path) -> None:
 def test_no_worker_outlives_the_process_that_started_it(how: signal.Signals) -> None:
     program = f"from codesum_pipeline_tests.workers.test_pool import *\ndouble([*BATCHES, [{HANG}]], workers=2)\n"
     running = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL)
-    workers = _wait_for_workers(running.pid, 2)
+    workers = _wait_for_workers(running.pid, 3)
     running.send_signal(how)
     running.wait(timeout=60)
 
     gone, alive = psutil.wait_procs(workers, timeout=60)
-    assert (len(gone), alive) == (2, [])
+    assert (len(gone), alive) == (3, [])
 
 
 def _wait_for_workers(pid: int, count: int) -> list[psutil.Process]:
     """The workers of a process, once they have had time to take a batch."""
     parent = psutil.Process(pid)
     for _ in range(600):
-        workers = parent.children()
+        workers = parent.children(recursive=True)
         if len(workers) == count:
             time.sleep(1)
             return workers
         time.sleep(0.1)
-    raise AssertionError(f"{parent} started {len(parent.children())} workers")
+    raise AssertionError(f"{parent} started {len(parent.children(recursive=True))} workers")
