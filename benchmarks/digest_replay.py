@@ -23,7 +23,7 @@ from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.digests.material import items_of
 from codesum_pipeline.digests.plain import write_plain
 from codesum_pipeline.digests.sources import RepositorySource
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.matching.changes import compare_published
 from codesum_pipeline.matching.grouping import group

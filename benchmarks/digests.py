@@ -20,7 +20,7 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.throughput import edit_one_function, gathered, timed_build
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.matching.changes import VersionComparison, compare_published
 from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.matching.scores import match

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.question_fit import opened, repositories
 from benchmarks.retrieval import Table, print_table
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.exact import ReadTexts
 from codesum_pipeline.retrieval.hits import Hit

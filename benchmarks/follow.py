@@ -34,7 +34,7 @@ from typing import IO, Any
 import psutil
 
 from benchmarks.throughput import gathered
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex

@@ -44,7 +44,8 @@ from benchmarks.latency_beside import beside
 from benchmarks.latency_tiled import tiled
 from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
-from codesum_pipeline.indexes.embedders import Embedder, Vectors, load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors, write_nearest
 from codesum_pipeline.retrieval.reader import PublishedIndex

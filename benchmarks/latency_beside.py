@@ -15,7 +15,8 @@ from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.throughput import timed_build
 from codesum_pipeline.evaluation.metrics import DEPTH, measure
 from codesum_pipeline.evaluation.questions import Question, read_questions
-from codesum_pipeline.indexes.embedders import Embedder, load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex

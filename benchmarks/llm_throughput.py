@@ -36,19 +36,17 @@ import psutil
 
 from benchmarks.plain_provider import PlainProvider
 from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.call_load import CallLoad
+from codesum_pipeline.llm.call_workers import CallLoad
 from codesum_pipeline.llm.checking import AnswerBounds
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.litellm_door import litellm_client
 from codesum_pipeline.llm.messages import arguments_of
-from codesum_pipeline.llm.outcomes import Caps
 from codesum_pipeline.llm.pins import SummaryRequest
-from codesum_pipeline.llm.prices import price_of
-from codesum_pipeline.llm.scheduling import write_all
-from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.llm.prices import price_of, tokens_upper
+from codesum_pipeline.llm.writing_run import Caps, write_all
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL, prompt_for, request_for, templates

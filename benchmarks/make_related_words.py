@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.stored_zip import write_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.tokens import tokenize

@@ -30,7 +30,7 @@ from typing import Any
 import codesum_pipeline
 from codesum_pipeline.homes.buckets import for_reading
 from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -28,7 +28,7 @@ from codesum_pipeline.evaluation.evaluate import ALL
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes import lane_texts
-from codesum_pipeline.indexes.author_words import author_words
+from codesum_pipeline.indexes.lane_texts import author_words
 from codesum_pipeline.model.documents import LEVELS, TextRow, WrittenBy
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.retrieval import Table, print_table
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.fit import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline.retrieval.reader import PublishedIndex

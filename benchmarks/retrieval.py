@@ -40,7 +40,7 @@ from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, 
 from codesum_pipeline.evaluation.metrics import DEPTH
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.stages import ExtraLane

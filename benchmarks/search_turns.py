@@ -55,7 +55,7 @@ import json, sys, time
 from dataclasses import asdict, replace
 from pathlib import Path
 from benchmarks.latency import questions_about
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 embedder, indexes, questions = load_embedder("static"), [], []

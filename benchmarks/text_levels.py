@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_of
-from codesum_pipeline.indexes.author_words import author_words
+from codesum_pipeline.indexes.lane_texts import author_words
 from codesum_pipeline.model.documents import Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex

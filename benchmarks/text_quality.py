@@ -30,7 +30,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from codesum_pipeline.model.documents import LEVELS, Level, PurposeSource
+from codesum_pipeline.model.documents import LEVELS, Level, PurposeSource, WrittenText
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
@@ -40,15 +40,20 @@ from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.store.rows import from_table, to_table
+from codesum_pipeline.summaries.functions import trivial_functions
 from codesum_pipeline.summaries.inputs import (
+    AnyInput,
     ChildText,
     ClassInput,
     FileInput,
     FunctionInput,
     ModuleInput,
     TextFileInput,
+    UpperInput,
+    children_of,
 )
-from codesum_pipeline.summaries.placeholder import AnyInput, is_trivial
+from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, write
 
 MAX_BYTES = 1_000_000
@@ -69,6 +74,7 @@ class Document:
 
     given: AnyInput
     child: ChildText
+    text: WrittenText
     source: PurposeSource
 
 
@@ -80,12 +86,15 @@ class Library:
     bodies: dict[str, str] = field(default_factory=dict)
     write_s: float = 0.0
 
-    def add(self, given: AnyInput, level: Level, name: str) -> None:
+    def add(self, given: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
         """Write one document with the writer that a build would choose."""
-        writer = PLACEHOLDER if is_trivial(given, FilterSettings()) else EXTRACTIVE
-        written = write(given, writer)
-        child = ChildText(given.id, name, level, written.text, writer == PLACEHOLDER)
-        self.documents[given.id] = Document(given, child, written.purpose_source)
+        text = write(given, PLACEHOLDER if is_trivial else EXTRACTIVE)
+        child = ChildText(given.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
+        self.documents[given.id] = Document(given, child, text.text, text.purpose_source)
+
+    def add_upper(self, given: UpperInput, level: Level, name: str) -> None:
+        """The same of a class, file or folder."""
+        self.add(given, level, name, is_trivial=is_empty(given, children_of(given)))
 
     def children(self, ids: Sequence[str]) -> tuple[ChildText, ...]:
         return tuple(self.documents[id_].child for id_ in sorted(ids))
@@ -117,10 +126,13 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
     """Write every document, children before parents."""
     library = Library()
     symbols = [symbol for one in parsed for symbol in one.symbols]
-    functions = [FunctionInput.of(symbol) for symbol in symbols if symbol.type is SymbolType.FUNCTION]
+    table = to_table([symbol for symbol in symbols if symbol.type is SymbolType.FUNCTION], Symbol)
+    functions = from_table(table, FunctionInput)
+    trivial = trivial_functions(table, FilterSettings())
     started = time.perf_counter()
     for given in functions:
-        library.add(given, Level.FUNCTION, without_suffix(given.id).rpartition("::")[2])
+        name = without_suffix(given.id).rpartition("::")[2]
+        library.add(given, Level.FUNCTION, name, is_trivial=given.id in trivial)
     library.write_s = time.perf_counter() - started
     library.bodies = {given.id: given.canonical_source for given in functions}
     within = defaultdict(list)
@@ -129,16 +141,18 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
         within[symbol.parent_id or symbol.file_path].append(symbol.id)
     classes = [symbol for symbol in symbols if symbol.type is SymbolType.CLASS]
     for symbol in sorted(classes, key=lambda one: -one.id.count("::")):
-        library.add(
+        library.add_upper(
             class_input(symbol, library.children(_members(within[symbol.id], types))),
             Level.CLASS,
             without_suffix(symbol.id).rpartition("::")[2],
         )
     for one in parsed:
         file = file_input(one, library.children(within[one.facts.file_path]))
-        library.add(file, Level.FILE, file.name)
+        library.add_upper(file, Level.FILE, file.name)
     for path, (language, text) in texts.items():
-        library.add(TextFileInput(path, path.rpartition("/")[2], language, text), Level.FILE, path.rpartition("/")[2])
+        library.add_upper(
+            TextFileInput(path, path.rpartition("/")[2], language, text), Level.FILE, path.rpartition("/")[2]
+        )
     _write_modules(library, [*(one.facts.file_path for one in parsed), *texts], texts, key)
     return library
 
@@ -185,7 +199,7 @@ def _write_modules(library: Library, paths: Sequence[str], texts: Mapping[str, t
             None,
         )
         name = key if folder == ROOT_MODULE else folder.rpartition("/")[2]
-        library.add(
+        library.add_upper(
             ModuleInput(folder, name, readme, library.children(sorted(within[folder] - {folder}))), Level.MODULE, name
         )
 
@@ -197,8 +211,8 @@ def measure(library: Library) -> dict[str, object]:
     ]
     by_text = defaultdict(set)
     for one in functions:
-        by_text[one.child.text.summary].add(library.bodies[one.given.id])
-    equal = sum(len(by_text[one.child.text.summary]) > 1 for one in functions)
+        by_text[one.text.summary].add(library.bodies[one.given.id])
+    equal = sum(len(by_text[one.text.summary]) > 1 for one in functions)
     levels = {
         level.value: _level_figures([one for one in library.documents.values() if one.child.level is level])
         for level in LEVELS
@@ -218,9 +232,9 @@ def _level_figures(documents: Sequence[Document]) -> dict[str, object]:
         "documents": len(documents),
         "placeholders": len(documents) - len(written),
         "purposes": {name: round(count / max(1, len(written)), 3) for name, count in sorted(sources.items())},
-        "summary_chars": _quantiles([len(one.child.text.summary) for one in written]),
-        "intent_chars": _quantiles([len(one.child.text.business_intent) for one in written]),
-        "keywords": _quantiles([len(one.child.text.keywords) for one in written]),
+        "summary_chars": _quantiles([len(one.text.summary) for one in written]),
+        "intent_chars": _quantiles([len(one.text.business_intent) for one in written]),
+        "keywords": _quantiles([len(one.text.keywords) for one in written]),
     }
 
 
@@ -267,7 +281,7 @@ def sample(library: Library, count: int) -> Iterator[Document]:
 
 def show(document: Document) -> str:
     """One document as a reader sees it."""
-    text = document.child.text
+    text = document.text
     lines = [
         f"[{document.child.level}, {document.source}] {document.given.id}",
         f"  {text.summary}",
@@ -298,7 +312,7 @@ def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]
         ]
         chance.shuffle(drawn)
         for name, document, sources in drawn[: max(1, round(share * count / sum(SHARES.values())))]:
-            text = document.child.text
+            text = document.text
             told = f"### {name}: {document.given.id}\n{text.summary}\nwhy: {text.business_intent}"
             yield f"{told}\n{beside(document, sources)}"
 

@@ -32,7 +32,7 @@ from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, QuestionResult, e
 from codesum_pipeline.evaluation.metrics import DEPTH, measure
 from codesum_pipeline.evaluation.questions import Question, read_questions, write_questions
 from codesum_pipeline.evaluation.report import signed
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry

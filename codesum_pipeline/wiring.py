@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.graph.build import GRAPH_VERSION
-from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
-from codesum_pipeline.indexes.embedders import check_embedder, embedder_of
-from codesum_pipeline.indexes.finished_vectors import discard
-from codesum_pipeline.indexes.lane_texts import LANES_VERSION
+from codesum_pipeline.indexes.embedders.named import check_embedder, embedder_of
+from codesum_pipeline.indexes.embedding import discard
+from codesum_pipeline.indexes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.llm.budgets import prompt_chars

@@ -7,7 +7,7 @@ call them again. The latest turns go first into the room that there is; the answ
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
+from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 
 # A quarter of what a synthesis may read.
 BUDGET_TOKENS = 8_000

@@ -1,9 +1,8 @@
 """Whether a model may be asked at all; else in a line why not."""
 
 from codesum_pipeline.llm.backend import check_allowed
-from codesum_pipeline.llm.model_list import declares, listed
-from codesum_pipeline.llm.prices import price_of
-from codesum_pipeline.llm.shut import why_shut
+from codesum_pipeline.llm.factory import why_shut
+from codesum_pipeline.llm.prices import declares, listed, price_of
 from codesum_pipeline.model.errors import ConfigurationError, ModelNotInAllowlist
 from codesum_pipeline.settings.llm import LlmSettings
 

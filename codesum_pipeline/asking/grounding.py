@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from codesum_pipeline.asking.references import referenced_files
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.llm.marking import numbered
-from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
+from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 
 MAX_FILES = 5
 FILE_LINES = 200

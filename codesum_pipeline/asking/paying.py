@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
-from codesum_pipeline.llm.prices import Price, worst_case_usd
+from codesum_pipeline.llm.prices import Price, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import wait_before_retry
-from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import BackendNotConfigured, CodesumError, SummaryCallFailed
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.settings.llm import AskSettings, LlmSettings

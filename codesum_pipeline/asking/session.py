@@ -18,7 +18,7 @@ from codesum_pipeline.asking.store import AskStore, open_store
 from codesum_pipeline.asking.tool import ModelTool
 from codesum_pipeline.asking.turn import Turn, TurnAnswer
 from codesum_pipeline.asking.without_model import best_without_model
-from codesum_pipeline.llm.chat_backends import build_chat
+from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.prices import price_of
@@ -135,7 +135,7 @@ class AskedQuestion:
     def _payer(self, turn: str, ledger: Ledger) -> Payer:
         settings = self.catalogue.settings
         return Payer(
-            backend=build_chat(settings.llm),
+            backend=build_backend(settings.llm, {}),
             ledger=ledger,
             price_of=lambda model: price_of(model, settings.llm),
             llm=settings.llm,

@@ -23,7 +23,7 @@ from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
 from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline.llm.tokens import predict_tokens
+from codesum_pipeline.llm.prices import predict_tokens
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 
 CANCELLED = "cancelled"

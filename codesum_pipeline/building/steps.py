@@ -22,7 +22,7 @@ from codesum_pipeline.scip.taking import snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.meter import asked_of_nobody, note_avoided
+from codesum_pipeline.summaries.by_model.meter import calls_of_unchanged, note_avoided
 from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
@@ -42,7 +42,7 @@ def _nothing_resolved(report: GraphReport) -> GraphReport:
 
 
 def _nothing_written(report: LevelReport) -> LevelReport:
-    asked = report.asked and asked_of_nobody(report.asked)
+    asked = report.asked and calls_of_unchanged(report.asked)
     return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=asked)
 
 

@@ -1,6 +1,5 @@
 """`codesum explain`: the chain of causes of a document's last rewrite."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -17,6 +16,11 @@ from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.summaries.explain import ExplainStep
 from codesum_pipeline.summaries.explain import explain as explain_document
 from codesum_pipeline.wiring import Home
+
+_OF_ROW = (
+    *("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd"),
+    *("written_by", "writer"),
+)
 
 
 def explain(
@@ -39,12 +43,22 @@ def explain(
     if as_json:
         typer.echo(
             safe_json(
-                {"repo": found.repo, "id": found.id, "steps": [dataclasses.asdict(step) for step in steps], **told}
+                {"repo": found.repo, "id": found.id, "steps": [_record(step) for step in steps], **told}
                 | {"compactions": compacted}
             )
         )
     else:
         show(_tree(steps), fields(readable(told) | {"compacted": [_told(each) for each in compacted]}))
+
+
+def _record(step: ExplainStep) -> dict[str, Any]:
+    """One rewrite as JSON has it."""
+    return {
+        "depth": step.depth,
+        **{name: getattr(step.row, name) for name in _OF_ROW[:-2]},
+        "more_causes": step.more_causes,
+        **{name: getattr(step.row, name) for name in _OF_ROW[-2:]},
+    }
 
 
 def _told(compaction: Mapping[str, Any]) -> str:
@@ -65,15 +79,17 @@ def _tree(steps: Sequence[ExplainStep]) -> Tree:
 
 def _line(step: ExplainStep) -> Text:
     """One rewrite."""
-    line = Text(one_line(step.id), style="bold")
-    line.append(f"  {step.level}", style="dim not bold")
-    line.append(f"  {step.event}: {step.cause}" if step.cause else f"  {step.event}", style="yellow not bold")
-    price = f"${step.cost_usd:.4f}" if step.cost_usd else "free"
+    line = Text(one_line(step.row.id), style="bold")
+    line.append(f"  {step.row.level}", style="dim not bold")
+    line.append(
+        f"  {step.row.event}: {step.row.cause}" if step.row.cause else f"  {step.row.event}", style="yellow not bold"
+    )
+    price = f"${step.row.cost_usd:.4f}" if step.row.cost_usd else "free"
     details = (
-        f"commit {step.commit[:SHORT_COMMIT]}",
-        f"run {step.run_id[:SHORT_COMMIT]}",
-        step.written_at,
-        step.writer,
+        f"commit {step.row.commit[:SHORT_COMMIT]}",
+        f"run {step.row.run_id[:SHORT_COMMIT]}",
+        step.row.written_at,
+        step.row.writer,
         price,
     )
     line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")

@@ -13,7 +13,7 @@ from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, indented, note, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.repositories import covers

@@ -26,7 +26,7 @@ from codesum_pipeline.cli.registration import (
 )
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
-from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
+from codesum_pipeline.indexes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.models import Settings

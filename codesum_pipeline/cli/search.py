@@ -24,7 +24,7 @@ from codesum_pipeline.cli.render import note, show
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.cli.scope import open_scope
 from codesum_pipeline.cli.shown_hits import CONTEXT_TOKENS, Aids, HitView, answer_json, blocks, with_aids
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.lanes import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError

@@ -10,9 +10,8 @@ from codesum_pipeline.llm.backend import SummaryBackend, checked
 from codesum_pipeline.llm.ledger import CallAttempt, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.prices import price_of, worst_case_usd
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import with_retries
-from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import CompactionCapReached
 from codesum_pipeline.settings.llm import CompactionSettings, LlmSettings
 

@@ -24,7 +24,7 @@ from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.bucket_record import spending_of_all
 from codesum_pipeline.store.schemas import texts_table
-from codesum_pipeline.summaries.by_model.outages import standing_outages
+from codesum_pipeline.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.wiring import Home
 
 GOES_ON_TAG = "codesum/goes_on"
@@ -56,7 +56,7 @@ def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | Non
     options = home.settings
     if not _may_go_on(home) or not has_left_over(home.workspace_of(entry, run_id="look")):
         return None
-    if standing_outages(home.layout, entry.key, fingerprint=fingerprint):
+    if outages_of_build(home.layout, entry.key, fingerprint=fingerprint):
         # A whole level failed: somebody has to look before that is paid for again.
         return None
     texts = [home.tables.content_hash(texts_table(level), entry.key) for level in Level]

@@ -14,7 +14,7 @@ from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_ch
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
 from codesum_pipeline.delivery.posts import Post, notice_post
 from codesum_pipeline.delivery.schema import DeliveryState
-from codesum_pipeline.llm.scrubbing import without_keys
+from codesum_pipeline.llm.litellm_door import without_keys
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.moments import iso_moment

@@ -10,8 +10,7 @@ from itertools import chain, islice
 
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
-from codesum_pipeline.llm.prices import Price, price_of, worst_case_usd
-from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.llm.prices import Price, price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
 

@@ -19,12 +19,10 @@ from codesum_pipeline.digests.material import Item
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed
 from codesum_pipeline.llm.budgets import body_budget, prompt_chars
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
-from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.llm.factory import build_backend, why_shut
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
-from codesum_pipeline.llm.prices import price_of, worst_case_usd
-from codesum_pipeline.llm.shut import why_shut
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
-from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import DigestGatedOff

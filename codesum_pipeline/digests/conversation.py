@@ -20,10 +20,9 @@ from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.llm.paying import Cap, Till
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.prices import price_of, worst_case_usd
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import with_retries
 from codesum_pipeline.llm.templates import ResolvedTemplate
-from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.errors import DigestCapReached, SummaryCallFailed, SummaryOutputInvalid
 from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
 from codesum_pipeline.settings.models import Settings

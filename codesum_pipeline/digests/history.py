@@ -22,9 +22,8 @@ from codesum_pipeline.llm.budgets import body_budget, prompt_chars
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse, blake3_of
-from codesum_pipeline.llm.prices import price_of, worst_case_usd
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.templates import HISTORY, ResolvedTemplate, TemplateKind, template_exists
-from codesum_pipeline.llm.tokens import tokens_upper
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json

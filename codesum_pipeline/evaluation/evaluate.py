@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.evaluation.metrics import DEPTH, Measures, measure
 from codesum_pipeline.evaluation.questions import Question
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError

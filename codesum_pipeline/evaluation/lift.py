@@ -16,8 +16,8 @@ from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, QuestionResult,
 from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE, ask_own_questions, is_held_out
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.scratch import extractive_copy
-from codesum_pipeline.indexes.author_words import author_words
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.lane_texts import author_words
 from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex

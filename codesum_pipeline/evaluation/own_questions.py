@@ -18,7 +18,7 @@ from codesum_pipeline.evaluation.docstring_removal import without_docstrings
 from codesum_pipeline.evaluation.evaluate import EvaluationSetup, QuestionResult, evaluate
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_of, write_texts
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import SourceFile

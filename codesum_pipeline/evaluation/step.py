@@ -30,7 +30,7 @@ from codesum_pipeline.evaluation.records import (
     question_key,
     stored_answers,
 )
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError

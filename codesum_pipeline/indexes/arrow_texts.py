@@ -1,11 +1,17 @@
-"""The UTF-8 bytes of Arrow strings, without a Python string for each."""
+"""Arrow strings, many at a time, without a Python string for each: their UTF-8 bytes, their words, and columns as JSON.
 
-from collections.abc import Iterator
+Words are those of ASCII texts: what a byte is decides alone where a word begins, so that all bytes of all texts are
+looked at in a few passes. JSON is that of `json.dumps` with no spaces and UTF-8 as it is.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def utf8_of(texts: pa.LargeStringArray) -> memoryview:
@@ -30,3 +36,129 @@ def _buffers(texts: pa.LargeStringArray) -> tuple[npt.NDArray[np.int64], memoryv
     _, offsets, content = texts.buffers()
     where = np.frombuffer(offsets or bytes(8), dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return where, memoryview(content or b"")
+
+
+Bytes = npt.NDArray[np.uint8]
+Integers = npt.NDArray[np.int64]
+
+# What a byte is: between words, a word of its own, or part of a word as long as such bytes follow one another.
+GAP, MARK, PART = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class TextWords:
+    """Text after text the positions of its words in `vocabulary`, which has each word once; `lengths` says how many
+    words each text has."""
+
+    vocabulary: pa.LargeStringArray
+    numbers: Integers
+    lengths: Integers
+
+
+def byte_kinds(*, parts: str, marks: str = "") -> Bytes:
+    """A table of what each byte is, for `split_words`."""
+    kinds = np.full(256, GAP, dtype=np.uint8)
+    kinds[list(parts.encode("ascii"))] = PART
+    kinds[list(marks.encode("ascii"))] = MARK
+    return kinds
+
+
+def has_bytes(texts: pa.LargeStringArray, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which texts have a byte of those in the table `wanted`."""
+    content, offsets = utf8_and_offsets(texts)
+    found = np.flatnonzero(wanted[content])
+    counts: Integers = np.diff(np.searchsorted(found, offsets))
+    return counts > 0
+
+
+def split_words(texts: pa.LargeStringArray, kinds: Bytes, *, leave_out: npt.NDArray[np.bool_]) -> TextWords:
+    """The words of ASCII texts; of those to `leave_out`, which may hold anything, none."""
+    content, offsets = utf8_and_offsets(texts)
+    if leave_out.any():
+        content = np.where(np.repeat(leave_out, np.diff(offsets)), np.uint8(np.flatnonzero(kinds == GAP)[0]), content)
+    data = content.tobytes()
+    of_bytes = np.frombuffer(data.translate(kinds.tobytes()), dtype=np.uint8)
+    begins = of_bytes == PART
+    begins[1:] &= of_bytes[:-1] != PART
+    # A word never reaches into the next text.
+    firsts = offsets[:-1][offsets[:-1] < offsets[1:]]
+    begins[firsts] = of_bytes[firsts] == PART
+    begins |= of_bytes == MARK
+    ends = of_bytes != GAP
+    ends[:-1] &= begins[1:] | ~ends[1:]
+    places = np.flatnonzero(begins)
+    sizes = np.flatnonzero(ends) - places + 1
+    kept = np.frombuffer(data.translate(None, delete=np.flatnonzero(kinds == GAP).astype(np.uint8).tobytes()), np.uint8)
+    words = _strings(kept, np.cumsum(sizes) - sizes).dictionary_encode()
+    lengths = np.diff(np.searchsorted(places, offsets))
+    return TextWords(words.dictionary, words.indices.to_numpy().astype(np.int64), lengths)
+
+
+def _strings(content: Bytes, starts: Integers) -> pa.LargeStringArray:
+    """The strings that begin at `starts` and fill `content`."""
+    offsets = np.append(starts, len(content)).astype(np.int64)
+    return pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(content))
+
+
+_SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\b": "\\b"}
+_ESCAPES = _SHORT_ESCAPES | {chr(n): f"\\u{n:04x}" for n in range(32) if chr(n) not in _SHORT_ESCAPES}
+_NEEDS_ESCAPE = np.isin(np.arange(256), [ord(character) for character in _ESCAPES])
+_PLAIN = np.flatnonzero(~_NEEDS_ESCAPE).astype(np.uint8).tobytes()
+
+
+def json_objects(
+    columns: Mapping[str, pa.LargeStringArray], *, start: str = "{", end: str = "}"
+) -> pa.LargeStringArray:
+    """One object per row, its values given as JSON texts by name; `start` opens and `end` closes it."""
+    parts: list[pa.LargeStringArray | pa.Scalar] = []
+    for name, texts in columns.items():
+        parts += [_text(f'{"," if parts else start}"{name}":'), texts]
+    return pc.binary_join_element_wise(*parts, _text(end), _text(""))
+
+
+def json_texts(values: pa.Array | pa.ChunkedArray) -> pa.LargeStringArray:
+    """The JSON of each string, integer, boolean, null, list or struct of these."""
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pc.fill_null(_texts_or_null(array), _text("null"))
+
+
+def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
+    kind = array.type
+    if pa.types.is_list(kind):
+        return _lists(array)
+    if pa.types.is_struct(kind):
+        fields = {field.name: json_texts(part) for field, part in zip(kind, array.flatten(), strict=True)}
+        return pc.if_else(array.is_valid(), json_objects(fields), pa.scalar(None, pa.large_string()))
+    if pa.types.is_string(kind):
+        return pc.binary_join_element_wise(_text('"'), _escaped(array), _text('"'), _text(""))
+    return array.cast(pa.string()).cast(pa.large_string())
+
+
+def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
+    """The strings as they stand between quotation marks."""
+    escaped = strings.cast(pa.large_string())
+    present = set(bytes(utf8_of(escaped)).translate(None, delete=_PLAIN))
+    if not present:
+        return escaped
+    needing = np.flatnonzero(has_bytes(escaped, _NEEDS_ESCAPE))
+    some = escaped.take(pa.array(needing))
+    # The backslash comes first: the others bring backslashes in.
+    for character, escape in _ESCAPES.items():
+        if ord(character) in present:
+            some = pc.replace_substring(some, character, escape)
+    mask = np.zeros(len(escaped), dtype=np.bool_)
+    mask[needing] = True
+    return pc.replace_with_mask(escaped, pa.array(mask), some)
+
+
+def _lists(lists: pa.ListArray) -> pa.LargeStringArray:
+    items = json_texts(lists.flatten())
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64())
+    joined = pc.binary_join(pa.LargeListArray.from_arrays(offsets, items), _text(","))
+    texts = pc.binary_join_element_wise(_text("["), joined, _text("]"), _text(""))
+    return pc.if_else(lists.is_valid(), texts, pa.scalar(None, pa.large_string()))
+
+
+def _text(value: str) -> pa.Scalar:
+    return pa.scalar(value, pa.large_string())

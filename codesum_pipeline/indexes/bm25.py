@@ -5,7 +5,7 @@ tf / (tf + k1 (1 - b + b |d| / avg)). N, df and avg are those of the document's 
 level: a class is not long because functions are short, and a word that every
 module has can still tell functions apart.
 
-The scores stand in a sparse matrix by column (one column per token), which
+The scores are a sparse matrix by column (one column per token), which
 `scipy.sparse.load_npz` reads too.
 """
 
@@ -30,7 +30,7 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class TokenCounts:
-    """Token `columns[k]` stands `counts[k]` times in text `rows[k]`; sorted by column, then by row.
+    """Token `columns[k]` occurs `counts[k]` times in text `rows[k]`; sorted by column, then by row.
 
     A column is a position in `vocabulary`, which is sorted. `lengths` says how
     many tokens each text has.
@@ -54,9 +54,9 @@ class Bm25Index:
     indptr: Array
 
     def score(self, tokens: Sequence[str], weighted: Mapping[str, float] = NO_TOKENS) -> npt.NDArray[np.float32]:
-        """The score of every document; a token asked twice counts twice, an unknown one nothing.
+        """The score of every document; a repeated token counts twice, an unknown one nothing.
 
-        Further tokens count as much as is said of each.
+        The tokens of `weighted` count with their weights.
         """
         scores = np.zeros(self.documents, dtype=np.float32)
         weights = [*[1.0] * len(tokens), *weighted.values()]
@@ -64,19 +64,19 @@ class Bm25Index:
         return scores
 
     def add_to(self, scores: npt.NDArray[np.float32], spans: Sequence[slice], weights: npt.NDArray[np.float32]) -> None:
-        """Add to the score of every document what the tokens with these spans give it, each with its weight."""
+        """Add to the scores what the tokens with these spans give each document, each token with its weight."""
         there = [number for number, span in enumerate(spans) if span is not NOWHERE]
         if there:
             used = [spans[number] for number in there]
             rows = np.concatenate([self.indices[span] for span in used])
             shares = np.concatenate([self.data[span] for span in used])
             shares *= weights[there].repeat([span.stop - span.start for span in used])
-            # One share after the other, token by token: what is added first decides the last bit of a sum.
+            # Token by token: the order of the additions decides the last bit of a sum.
             np.add.at(scores, rows, shares)
 
     def spans(self, tokens: Sequence[str]) -> list[slice]:
         """Where in `data` and `indices` each token is: nowhere where no document has it."""
-        # A view, not an array, which takes its time for a single number.
+        # A view: to read a single number from an array is slow.
         bounds = self.indptr.data
         columns = self.vocabulary.find_all(tokens)
         return [NOWHERE if column is None else slice(bounds[column], bounds[column + 1]) for column in columns]

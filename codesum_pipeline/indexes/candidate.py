@@ -1,8 +1,8 @@
 """What the tables hold becomes one version folder, ready to be published.
 
 It is written aside and renamed when every byte is on the disk, so that a folder
-named by a digest is always whole; of what is made again at need, the disk is not
-waited for. The same tables give the same bytes.
+named by a digest is always whole; a scratch folder, which can be made again, is not
+flushed. The same tables give the same bytes.
 """
 
 import os
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from codesum_pipeline.indexes.candidate_files import read_candidate_tables, write_files
 from codesum_pipeline.indexes.candidate_parts import Parts, link_or_copy
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.manifest import build_manifest, describe_files
 from codesum_pipeline.indexes.version_folder import (
     ASIDE,
@@ -101,7 +101,7 @@ def _folder_aside(versions: Path) -> Iterator[Path]:
 
 
 def _share_files(parts: Parts, published: Path, manifest: Manifest) -> set[Path]:
-    """Replace files that the published version has too by hard links to them; returns all that are shared.
+    """Replace files that the published version has too by hard links to its files; returns all shared files.
 
     K versions then cost little more than one. Contents are compared, so that damage is not passed on.
     """
@@ -122,7 +122,7 @@ def _share_files(parts: Parts, published: Path, manifest: Manifest) -> set[Path]
 
 
 def _files_of(published: Path) -> Mapping[str, Mapping[str, Any]]:
-    """What the published version says of its files; nothing where there is none."""
+    """The files in the manifest of the published version; none where nothing is published."""
     try:
         files: Mapping[str, Mapping[str, Any]] = read_version(published.resolve()).manifest["files"]
     except (BrokenIndex, OSError):
@@ -131,7 +131,7 @@ def _files_of(published: Path) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None:
-    """Give the folder its name; one that is there and whole stays."""
+    """Give the folder its name; a whole folder of that name is kept."""
     if version.folder.exists():
         if not _is_damaged(version.folder, read_content=read_content):
             return

@@ -6,7 +6,7 @@ then by id, and so are the vectors, which leave the placeholders out.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,25 +16,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.aliases import read_aliases
-from codesum_pipeline.indexes.arrow_texts import utf8_of
+from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_of
 from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
-from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
 from codesum_pipeline.indexes.candidate_parts import Parts
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
-from codesum_pipeline.indexes.embedders import Embedder, Vectors
-from codesum_pipeline.indexes.json_columns import json_objects, json_texts
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
+from codesum_pipeline.indexes.graph_files import OF_EDGES, OF_USES, build_callers, build_uses, read_aliases
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane, dense_lanes
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.passages import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
 from codesum_pipeline.indexes.shown_fields import LINES, TEXTS
-from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz
+from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz, write_tensor
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
 from codesum_pipeline.indexes.token_counts import count_tokens
-from codesum_pipeline.indexes.torch_file import write_tensor
-from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,
@@ -66,7 +62,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 _BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY: SUMMARY_BM25}
 
-# Of each document, all but what stands in its line alone.
+# The short columns of each document.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
 _RANKS = ["id", "pagerank"]
 _HANDING_ON = ["file_path", "only_reexports"]
@@ -76,8 +72,8 @@ _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
 @dataclass(frozen=True, slots=True)
 class CandidateTables:
-    """What an index is made of. `heads` are the documents' short columns in index order, and row k of a dense lane is
-    document `dense_rows[k]`; all that is large is read when it is written."""
+    """The tables of an index. `heads` are the documents' short columns in index order, and row k of a dense lane is
+    document `dense_rows[k]`; large columns are read when they are written."""
 
     tables: TableStore
     key: str
@@ -95,11 +91,11 @@ class CandidateTables:
         return self.ids.take(pa.array(self.dense_rows))
 
     def content_hash(self, table: str, columns: Sequence[str]) -> str | None:
-        """The hash of columns of a table, of which nothing is read."""
+        """The hash of columns of a table, which are not read for it."""
         return self.tables.content_hash(table, self.key, columns=columns)
 
     def lane_hashes(self, table: str, lane: Lane, column: str) -> list[str | None]:
-        """The hashes of all that decides what a lane holds and in which order, of which nothing is read."""
+        """The hashes of all that decides a lane's content and order; the tables are not read for them."""
         of_lane = self.tables.part_hash(table, self.key, str(lane), columns=["id", "lane", column])
         return [self.content_hash("documents", _HEAD), of_lane]
 
@@ -122,7 +118,7 @@ class CandidateTables:
         rows = pc.index_in(stored, value_set=self.ids)
         self._check(lane, len(rows) - rows.null_count, len(rows), len(self.ids))
         levels = level_numbers(self.heads)[rows.to_numpy()]
-        # One part after the other is sorted out by level: no second copy of all tokens is made to put them in order.
+        # Each part is split by level: so the tokens are put in order without a second copy of all.
         of_level: list[list[pa.Array]] = [[] for _ in LEVELS]
         first = 0
         for some in self._of_lane("terms", lane, "tokens"):
@@ -144,7 +140,7 @@ class CandidateTables:
 
 
 def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
-    """Read what is short, and put it in index order."""
+    """Read the short columns, and put them in index order."""
     documents = ws.tables.read("documents", ws.key, columns=_HEAD)
     level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS]))
     heads = documents.append_column("level", level).take(index_order(documents)).combine_chunks()
@@ -159,14 +155,23 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
 
 
 def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) -> dict[str, str]:
-    """Write every file but the manifest; returns the sha256 without provenance of those that hold some."""
+    """Write every file but the manifest; returns the sha256 without provenance of the files that hold provenance."""
     without_provenance: dict[str, str] = {}
+
+    def make(
+        part: str, made_from: Mapping[str, Sequence[str]], file: str, write: Callable[[Path, CandidateTables], None]
+    ) -> None:
+        hashes = [tables.content_hash(table, columns) for table, columns in made_from.items()]
+        parts.make(part, hashes, [file], lambda: write(parts.folder, tables))
+
+    of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
+    of_callers, of_uses = ({"documents": _HEAD, "edges": columns} for columns in (OF_EDGES, OF_USES))
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("documents", lambda: without_provenance.update(_write_documents(parts.folder, tables))),
-        ("document arrays", lambda: _make_arrays(parts, tables)),
-        ("what hits show", lambda: _make_shown(parts, tables)),
-        ("callers", lambda: _make_callers(parts, tables)),
-        ("uses", lambda: _make_uses(parts, tables)),
+        ("document arrays", lambda: make("arrays", of_arrays, DOCUMENT_ARRAYS, _write_arrays)),
+        ("what hits show", lambda: make("shown", {"documents": _SHOWN}, SHOWN_FIELDS, _write_shown)),
+        ("callers", lambda: make("callers", of_callers, CALLERS, _write_callers)),
+        ("uses", lambda: make("uses", of_uses, USES, _write_uses)),
         ("vectors", lambda: without_provenance.update(_make_vectors(parts, tables))),
         ("words", lambda: _make_terms(parts, tables)),
         ("names", lambda: _make_names(parts, tables)),
@@ -192,14 +197,8 @@ def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
     return dict.fromkeys((DOCUMENTS, OFFSETS), content.hexdigest())
 
 
-def _make_arrays(parts: Parts, tables: CandidateTables) -> None:
-    hashes = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
-    made_from = [tables.content_hash(table, columns) for table, columns in hashes.items()]
-    parts.make("arrays", made_from, [DOCUMENT_ARRAYS], lambda: _write_arrays(parts.folder, tables))
-
-
 def _write_arrays(folder: Path, tables: CandidateTables) -> None:
-    """What ranking needs of every document, without reading its line."""
+    """Write what ranking needs of every document, so that no line has to be read."""
     heads, ids = tables.heads, tables.ids
     files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
     parent_rows = _rows_of(heads.column("parent_id"), ids)
@@ -223,7 +222,7 @@ def _write_arrays(folder: Path, tables: CandidateTables) -> None:
 
 
 def _only_reexports(tables: CandidateTables) -> npt.NDArray[np.bool_]:
-    """Which documents are files that define nothing, and hand on what others do."""
+    """Which documents are files that define nothing and only re-export."""
     facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_HANDING_ON)
     paths = facts.filter(facts.column("only_reexports")).column("file_path")
     found: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=paths.combine_chunks()).to_numpy(zero_copy_only=False)
@@ -231,7 +230,7 @@ def _only_reexports(tables: CandidateTables) -> npt.NDArray[np.bool_]:
 
 
 def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
-    """What the file of each document is written for, as a position in `ROLES`; a folder is source."""
+    """The role of each document's file, as a position in `ROLES`; a folder is source."""
     paths = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), "", heads.column("file_path"))
     distinct = paths.combine_chunks().dictionary_encode()
     numbers = np.array([ROLES.index(role_of(path)) for path in distinct.dictionary.to_pylist()], dtype=np.uint8)
@@ -239,19 +238,9 @@ def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
     return found
 
 
-def _make_shown(parts: Parts, tables: CandidateTables) -> None:
-    made_from = [tables.content_hash("documents", _SHOWN)]
-    parts.make("shown", made_from, [SHOWN_FIELDS], lambda: _write_shown(parts.folder, tables))
-
-
 def _write_shown(folder: Path, tables: CandidateTables) -> None:
     documents = tables.tables.read("documents", tables.key, columns=_SHOWN)
     build_shown_fields(documents.take(index_order(documents))).write(_new_file(folder, SHOWN_FIELDS))
-
-
-def _make_callers(parts: Parts, tables: CandidateTables) -> None:
-    made_from = [tables.content_hash("documents", _HEAD), tables.content_hash("edges", OF_EDGES)]
-    parts.make("callers", made_from, [CALLERS], lambda: _write_callers(parts.folder, tables))
 
 
 def _write_callers(folder: Path, tables: CandidateTables) -> None:
@@ -259,11 +248,6 @@ def _write_callers(folder: Path, tables: CandidateTables) -> None:
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=calls)
     files = np.searchsorted(level_numbers(tables.heads), LEVELS.index(Level.FILE))
     build_callers(edges, tables.ids.slice(0, int(files))).write(_new_file(folder, CALLERS))
-
-
-def _make_uses(parts: Parts, tables: CandidateTables) -> None:
-    made_from = [tables.content_hash("documents", _HEAD), tables.content_hash("edges", OF_USES)]
-    parts.make("uses", made_from, [USES], lambda: _write_uses(parts.folder, tables))
 
 
 def _write_uses(folder: Path, tables: CandidateTables) -> None:
@@ -290,7 +274,7 @@ def _importance(
 
 
 def _make_vectors(parts: Parts, tables: CandidateTables) -> dict[str, str]:
-    """The vectors, and the cells of many; of these, the digest of what they are made from."""
+    """Write the vectors and, of many, their cells; returns the digests of the vectors that cells are made from."""
     digests: dict[str, str] = {}
     for lane in tables.dense_lanes:
         digests |= _make_matrix(parts, tables, lane)
@@ -335,7 +319,7 @@ def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
         files = np.searchsorted(rows, LEVELS.index(Level.FILE) + np.arange(2)).tolist()
         texts, passage_files = _with_passages(texts, *files)
         _write_npy(_new_file(folder, PASSAGES), passage_files)
-        # Passages are usual and rare among themselves.
+        # Passages are a level of their own: how rare a word is counts among passages alone.
         rows = np.concatenate((rows, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
     found = count_tokens(texts)
     build_bm25(found, rows).write(_new_file(folder, _BM25_FILES[lane]))
@@ -352,7 +336,7 @@ def _with_passages(texts: pa.ChunkedArray, first: int, end: int) -> tuple[pa.Chu
 
 
 def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -> None:
-    """What people and other programs read of the keywords."""
+    """Write the keywords for people and other programs."""
     _write_json(_new_file(folder, KEYWORDS_VOCABULARY), {token: k for k, token in enumerate(found.vocabulary)})
     columns = {name: tables.heads.column(name) for name in ("file_path", "id")}
     columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}

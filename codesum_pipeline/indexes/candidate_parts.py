@@ -1,10 +1,10 @@
-"""A version is written in parts; a part that would be what the last version has is shared with it.
+"""A version is written in parts; a part that is unchanged since the last version is shared with it.
 
-What a part is made from is known by a hash before the part is written. Where it
-is the hash that the last version's part was made from, under the same settings
-and versions, its files become hard links to that version's: nothing is put
-together, written or flushed again. Their contents are compared with the last
-manifest first, so that damage is not passed on.
+The hash of what a part is made from is known before the part is written. Where
+it is that of the last version's part, under the same settings and versions, the
+part's files become hard links to that version's: nothing is computed, written or
+flushed again. Their contents are compared with the last manifest first, so that
+damage is not passed on.
 """
 
 import os
@@ -34,7 +34,7 @@ class PartsMade(BaseModel):
 
     @classmethod
     def standing(cls, ws: Workspace) -> Self | None:
-        """Those of the last build; None where there was none, or another one would be made of the same now."""
+        """The parts of the last build; None where there was none, or where its settings were others."""
         try:
             found = None if ws.force else cls.model_validate_json(_path(ws).read_bytes())
         except (OSError, ValidationError):
@@ -58,7 +58,7 @@ class Parts:
 
     @classmethod
     def of(cls, ws: Workspace, folder: Path) -> Self:
-        """No part yet, beside those of the last version, where that is still there."""
+        """No part yet, and those of the last version where it still exists."""
         before = PartsMade.standing(ws)
         try:
             last = read_version(ws.layout.versions(ws.key) / before.digest) if before else None
@@ -67,8 +67,7 @@ class Parts:
         return cls(folder, last, before.parts if before else {})
 
     def make(self, part: str, made_from: Sequence[str | None], files: Sequence[str], write: Callable[[], None]) -> None:
-        """Share the files of a part, or write them; where one of the hashes of what it is made from is not known they
-        are written."""
+        """Share the files of a part, or write them, as where a hash of what it is made from is unknown."""
         if None in made_from:
             write()
             return
@@ -77,7 +76,7 @@ class Parts:
             write()
 
     def contents_of(self, files: Sequence[str]) -> dict[str, str]:
-        """What the last manifest says that these are without provenance, of those that are shared and hold some."""
+        """The sha256 without provenance in the last manifest, of those files that are shared and hold provenance."""
         known = self.last.manifest["files"] if self.last else {}
         return {
             name: known[name]["content_sha256"]
@@ -120,7 +119,7 @@ def _is_whole(version: Version, name: str) -> bool:
 
 
 def _settings(ws: Workspace) -> str:
-    """All but the commit that decides how tables become files."""
+    """A hash of all but the commit that decides how tables become files."""
     return hash_of([INDEX_SCHEMA_VERSION, ws.fingerprint("")])
 
 

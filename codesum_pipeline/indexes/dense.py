@@ -1,7 +1,7 @@
 """Every document gets a vector per dense lane, and keeps it as long as the lane's text stays the same.
 
-What decides is the hash of the text and the model, nothing else: a moved file,
-a copy or a reverted edit finds its vector again under whatever id it has.
+Only the hash of the text and the model decide: a moved file, a copy or a reverted edit finds its vector again under
+whatever id it has. A plan says before a build how many texts it would embed, and about at what price.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.embedders import Embedder, Vectors, embedder_of
-from codesum_pipeline.indexes.embedding import Embedded, cost_usd, embed_texts
-from codesum_pipeline.indexes.finished_vectors import discard
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
+from codesum_pipeline.indexes.embedding import Embedded, cost_usd, discard, embed_texts
 from codesum_pipeline.indexes.lane_texts import (
     BODY_CHARACTERS,
     LaneText,
@@ -25,6 +25,7 @@ from codesum_pipeline.indexes.lane_texts import (
     lane_sources,
 )
 from codesum_pipeline.indexes.lanes import Lane, dense_lanes
+from codesum_pipeline.model.documents import PlanAction, PlanRow
 from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -34,7 +35,7 @@ from codesum_pipeline.store.workspace import Workspace
 Rows = npt.NDArray[np.int64]
 # Vectors copied at one time: bounds the memory.
 _AT_ONCE = 1 << 15
-# Documents whose texts are made at one time, with the same end.
+# Documents whose texts are made at one time: bounds the memory too.
 _TEXTS_AT_ONCE = 1 << 12
 
 
@@ -102,12 +103,12 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
 
 
 def max_text_tokens(ws: Workspace, embedder: Embedder) -> int:
-    """How many tokens of a text are embedded: what the settings say, or what the model can."""
+    """How many tokens of a text are embedded: the setting, or fewer where the model takes fewer."""
     return min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
 
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:
-    """The length of the vectors that are there, else of those to be: a slow model is not loaded to be asked for it."""
+    """The length of the present vectors, else of the model's: a slow model is not loaded only for this number."""
     return length_of(ws.tables.read_first("vectors", ws.key, columns=["vector"])) or embedder.dimensions
 
 
@@ -146,7 +147,7 @@ def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
 
 
 def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], hashes: pa.Array) -> bool:
-    """Whether the last build's rows are of the same documents and texts: its vectors are not read then."""
+    """Whether the last build's rows are of the same documents and texts, so that its vectors need not be read."""
     last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "lane", "text_hash", "model"])
     if ws.force or not 0 < last.num_rows == len(hashes):
         return False
@@ -168,8 +169,8 @@ def _is_known(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> npt.NDArra
 
 
 def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_], lanes: int) -> Rows:
-    """The first row of each distinct text without a vector; those of one document follow one another, for they are
-    alike."""
+    """The first row of each distinct text without a vector; rows of one document, whose texts are alike, are
+    adjacent."""
     by_document: Rows = np.arange(len(hashes)).reshape(lanes, -1).T.reshape(-1)
     rows = by_document[~known[by_document]]
     names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
@@ -273,3 +274,56 @@ def _table(rows: tuple[pa.Array, pa.Array], hashes: pa.Array, vectors: Vectors, 
         pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),
     ]
     return pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
+
+
+# About what name, intent and summary of a document hold; each of the dense lanes has some of it.
+_WORDS_CHARACTERS = 300
+# Code has more short tokens than prose, of which four characters a token are said.
+_CHARACTERS_PER_TOKEN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingPlan:
+    """At most `texts` are embedded by `model`, about `tokens` in all.
+
+    `replaces` is the model of the vectors that are there, where it is another:
+    then all are made anew. `cost_usd` is None where the price is not known.
+    """
+
+    model: str
+    replaces: str | None
+    texts: int
+    tokens: int
+    cost_usd: float | None
+
+
+def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
+    """The embedding of a planned build, from the tables that the plan was made with."""
+    embedder = embedder_of(ws.settings)
+    models = ws.tables.read_or_empty("vectors", ws.key, columns=["model"]).column("model").unique().to_pylist()
+    replaces = next((model for model in models if model != embedder.model_id), None)
+    is_anew = ws.force or replaces is not None or not models
+    actions = (PlanAction.WRITE, PlanAction.MAYBE, *((PlanAction.KEEP,) if is_anew else ()))
+    ids = [row.id for row in rows if row.action in actions]
+    lanes = dense_lanes(ws.settings.extra_lanes)
+    reading_bodies = len(lanes) - (Lane.SUMMARY in lanes)
+    bodies = _body_lengths(ws) if reading_bodies else {}
+    characters = sum(reading_bodies * bodies.get(id_, 0) + len(lanes) * _WORDS_CHARACTERS for id_ in ids)
+    tokens = characters // _CHARACTERS_PER_TOKEN
+    return EmbeddingPlan(
+        model=embedder.model_id,
+        replaces=replaces,
+        texts=len(ids) * len(lanes),
+        tokens=tokens,
+        cost_usd=cost_usd(embedder, tokens),
+    )
+
+
+def _body_lengths(ws: Workspace) -> dict[str, int]:
+    """How many characters of each document's body a lane reads."""
+    found: dict[str, int] = {}
+    for table, id_, text in (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source")):
+        rows = ws.tables.read(table, ws.key, columns=[id_, text])
+        lengths = pc.min_element_wise(pc.utf8_length(rows.column(text)), BODY_CHARACTERS)
+        found.update(zip(rows.column(id_).to_pylist(), lengths.to_pylist(), strict=True))
+    return found

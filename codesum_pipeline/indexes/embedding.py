@@ -1,6 +1,12 @@
-"""Texts become vectors, some at a time; what a slow or paid model made is written down at once."""
+"""Texts become vectors, some at a time. The vectors of a slow or paid model are written down as they are made.
 
+They are given back to the next build of the repository, which holds the lease as this one does. They are known by the
+model and the hash of the text, and the file goes when the table `vectors` is written.
+"""
+
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -8,19 +14,77 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.embedders import Embedder, Vectors
-from codesum_pipeline.indexes.finished_vectors import FinishedVectors, discard, finished_vectors
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lane_texts import LaneText
 from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.guard import FailureGuard, in_halves
 from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.workspace import Workspace
+
+
+class FinishedVectors:
+    """The file of one repository."""
+
+    def __init__(self, connection: sqlite3.Connection, model_id: str) -> None:
+        self._connection = connection
+        self._model_id = model_id
+
+    def find(self, text_hashes: Iterable[str]) -> dict[str, Vectors]:
+        """The vectors that an interrupted build left for these texts."""
+        rows = self._connection.execute("SELECT text_hash, vector FROM finished WHERE model = ?", (self._model_id,))
+        wanted = set(text_hashes)
+        return {text_hash: np.frombuffer(data, dtype="<f4") for text_hash, data in rows if text_hash in wanted}
+
+    def keep(self, text_hashes: Sequence[str], vectors: Vectors) -> None:
+        """Write down one batch, whole or not at all."""
+        rows = [
+            (self._model_id, text_hash, vector.astype("<f4").tobytes())
+            for text_hash, vector in zip(text_hashes, vectors, strict=True)
+        ]
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?, ?)", rows)
+
+
+@contextmanager
+def finished_vectors(path: Path, model_id: str) -> Iterator[FinishedVectors]:
+    """The open file; an unreadable one is replaced by an empty one."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            connection = _open(path)
+        except sqlite3.DatabaseError:
+            discard(path)
+            connection = _open(path)
+        with closing(connection):
+            yield FinishedVectors(connection, model_id)
+
+
+def discard(path: Path) -> None:
+    """Delete the kept vectors."""
+    for file in (path, path.with_name(f"{path.name}-journal")):
+        file.unlink(missing_ok=True)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS finished "
+            "(model TEXT, text_hash TEXT, vector BLOB, PRIMARY KEY (model, text_hash))"
+        )
+        connection.execute("SELECT count(*), sum(length(vector)) FROM finished").fetchone()
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
 
 # Texts of a fast model that are held at one time: bounds the memory.
 _AT_ONCE = 1 << 13
 # What a single character can become in a normal form of Unicode (U+FDFA).
 _LONGEST_FORM = 18
-# Every model takes it.
+# A text that every model accepts.
 _PLAIN_TEXT = "text"
 
 # Vectors, and the places of their texts.
@@ -52,7 +116,7 @@ def embed_texts(
 
 
 def cost_usd(embedder: Embedder, tokens: int) -> float | None:
-    """What a provider takes for tokens; None where its price is not known. No tokens cost nothing."""
+    """The provider's price for tokens; None where it is not known. No tokens cost nothing."""
     if not tokens:
         return 0.0
     return None if embedder.usd_per_token is None else tokens * embedder.usd_per_token
@@ -101,7 +165,7 @@ class _EmbeddingRequests:
 
 @dataclass(slots=True)
 class _Tell:
-    """Tells how many texts are embedded; what is tried again after an error counts once."""
+    """Reports how many texts are embedded; a text that is tried again after an error counts once."""
 
     progress: Progress
     doing: str
@@ -170,7 +234,7 @@ def _embed(
 
 
 def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
-    """About what is going to be paid, where anything is: said before it is."""
+    """A label with about the price that will be paid; "" where nothing is paid."""
     if embedder.usd_per_token == 0:
         return ""
     counts = in_halves(texts, embedder.count_tokens, guard=FailureGuard(), name=str)

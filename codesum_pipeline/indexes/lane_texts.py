@@ -1,12 +1,12 @@
 """What each lane reads of a document.
 
-A text depends on that document and the names below it, on nothing else: an edit
-elsewhere leaves it, its vector and its terms as they are. A text is known by
-its hash, which is all that carrying over looks at.
+A text depends on that document and the names below it, on nothing else: an edit elsewhere leaves it, its vector and its
+terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text replaces the
+extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.indexes.arrow_texts import utf8_parts
-from codesum_pipeline.indexes.author_words import author_words
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
@@ -25,25 +24,30 @@ from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries import shown as shows
+from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.extractive.words import spoken
+from codesum_pipeline.summaries.functions import docstrings_of
+from codesum_pipeline.summaries.inputs import UpperInput
+from codesum_pipeline.summaries.outline import read_outline
 
 # Part of every text's hash: a change embeds and indexes everything again.
 LANES_VERSION = f"3/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
 
-# How much of a body a vector sees: about what 512 tokens hold,
-# and beyond it one vector says less and less about each line.
+# How much of a body is embedded: about 512 tokens; in a longer text
+# one vector says less and less about each line.
 BODY_CHARACTERS = 1200
 
 # Documents whose texts are made at one time: bounds the memory.
 _AT_ONCE = 1 << 12
-# Documents whose bodies are read at one time: of fewer, the same parts of the tables would be read more often.
+# Documents whose bodies are read at one time: with fewer, parts of the tables would be read more often.
 _BODIES_AT_ONCE = 1 << 15
 
 _COLUMNS = [
     "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
     "is_placeholder", "parent_id", "written_by",
 ]  # fmt: skip
-# Where bodies stand: the table, its column of ids, its column of texts.
+# The tables of bodies: name, column of ids, column of texts.
 _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
 _NULL = pa.scalar(None, pa.large_string())
 
@@ -63,7 +67,7 @@ class LaneText:
 
 @dataclass(frozen=True, slots=True)
 class LaneTexts:
-    """The texts of one lane in id order. `setting` is what else decides about what is made of them."""
+    """The texts of one lane in id order. `setting` is what else decides what is made of them."""
 
     lane: Lane
     ids: pa.StringArray
@@ -102,7 +106,8 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
 
 
 def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
-    """All but the bodies, and the bodies of modules, null for others; nothing else stays while bodies are read."""
+    """All columns but the bodies, and the bodies of modules, null for others; the rest is freed before bodies are
+    read."""
     documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
     ids, levels, paths, qualified_names, parents = (
         documents.column(name).to_pylist() for name in ("id", "type", "file_path", "qualified_name", "parent_id")
@@ -133,7 +138,7 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
 
 
 def with_name(name: str, summary: str) -> str:
-    """A text that does not say the words of its document's name is found by them all the same."""
+    """The summary, with the words of the document's name before it where it does not contain them."""
     words = spoken(name.partition(".")[0] or name)
     return summary if words.lower() in summary.lower() else f"{words}. {summary}"
 
@@ -200,8 +205,7 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
 
 
 def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
-    """The hashes of texts, those of failed ones made into such as no text has: what is made of them is not carried
-    over."""
+    """The hashes of texts; those of failed texts are changed, so that nothing made of them is carried over."""
     return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
 
 
@@ -224,7 +228,7 @@ def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.Chun
 
 
 def _wide(strings: pa.ChunkedArray) -> pa.ChunkedArray:
-    """With 64-bit offsets: all texts of a large repository together are longer than 2 GB."""
+    """The strings with 64-bit offsets: all texts of a large repository together are longer than 2 GB."""
     return strings.cast(pa.large_string())
 
 
@@ -234,9 +238,9 @@ def _text(value: str) -> pa.Scalar:
 
 @dataclass(frozen=True, slots=True)
 class _Bodies:
-    """The canonical source of each symbol, the source of each file, what stands for a module's; else an empty text.
+    """The canonical source of each symbol, the source of each file, and the bodies of modules; else an empty text.
 
-    `rows` says for each table where in it each document stands, -1 where it does not; `modules` is null for others.
+    `rows` is for each table the row of each document, -1 where it has none; `modules` is null for others.
     """
 
     ws: Workspace
@@ -285,3 +289,35 @@ def _module_body(below: Iterable[str], names: Mapping[str, str], children: Mappi
         " ".join((names[child], *(names[symbol] for symbol in children.get(child, ()) if SEPARATOR in symbol)))
         for child in below
     )
+
+
+# Part of the versions of builds in which a model writes: a change makes their lanes anew.
+AUTHOR_WORDS_VERSION = "3"
+
+
+def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
+    """By id the opening of what documents it, for those of `documents` (id, type) that have one."""
+    ids, levels = (documents.column(name).to_pylist() for name in ("id", "type"))
+    by_level = {level: {id_ for id_, found in zip(ids, levels, strict=True) if found == level} for level in Level}
+    words: dict[str, str] = {}
+    # A document whose documentation cannot be read has none; the step that wrote its text counted it.
+    guard = FailureGuard()
+    for id_, language, name, docstring in docstrings_of(ws, by_level[Level.FUNCTION]):
+        with guard.item(id_):
+            words[id_] = author_opening_of_function(docstring, language, name)
+    for given in _upper(ws, by_level[Level.CLASS], by_level[Level.FILE], by_level[Level.MODULE]):
+        with guard.item(given.id):
+            words[given.id] = author_opening(given)
+    return {id_: found for id_, found in words.items() if found}
+
+
+def _upper(
+    ws: Workspace, classes: Collection[str], files: Collection[str], folders: Collection[str]
+) -> Iterator[UpperInput]:
+    if classes:
+        yield from (found for found in shows.read_classes(ws) if found.id in classes)
+    if files:
+        yield from (found for found in shows.read_files(ws) if found.id in files)
+    if folders:
+        readmes = shows.read_readmes(ws, read_outline(ws))
+        yield from (shows.module_head(path, ws, readmes) for path in folders)

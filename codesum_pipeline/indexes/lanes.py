@@ -1,4 +1,4 @@
-"""The lanes of the index: each is one way to look at a document, and can be asked alone."""
+"""The lanes of the index: each is one way to look at a document, and can be searched alone."""
 
 from collections.abc import Collection
 from enum import StrEnum
@@ -16,7 +16,7 @@ class Lane(StrEnum):
 
 LANES = tuple(Lane)
 DENSE_LANES = (Lane.CODE, Lane.FUSED, Lane.SUMMARY)
-# Vectors that a search reads which names no lane.
+# The dense lanes of a search that names none.
 _READ = (Lane.SUMMARY, Lane.FUSED)
 TERM_LANES = (Lane.CODE, Lane.KEYWORDS, Lane.SUMMARY)
 

@@ -1,18 +1,21 @@
-"""The manifest of a version: what it stands for, how it was made, and what each of its files must be."""
+"""The manifest of a version: which commit it is of, how it was made, and what each of its files must be."""
 
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+
 from codesum_pipeline.indexes.bm25 import K1, B
 from codesum_pipeline.indexes.candidate_files import CandidateTables
-from codesum_pipeline.indexes.embedders import Embedder
-from codesum_pipeline.indexes.model_fields import model_fields
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Manifest, content_digest
-from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.llm.pins import Parameters, blake3_of
+from codesum_pipeline.llm.prices import listed
+from codesum_pipeline.model.documents import LEVELS, WrittenBy
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.hashing import HashPolicy, sha256_of_file
+from codesum_pipeline.model.hashing import HashPolicy, canonical_json, sha256_of_file
 from codesum_pipeline.store.layout import BASE_STRATEGY
 from codesum_pipeline.store.workspace import Workspace
 
@@ -67,7 +70,7 @@ def describe_files(
 ) -> dict[str, dict[str, Any]]:
     """The size and sha256 of every file of a folder, and its `content_sha256` where that leaves provenance out.
 
-    A sha256 that is `known` is not worked out again.
+    A sha256 that is `known` is not computed again.
     """
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -96,3 +99,31 @@ def _counts(tables: CandidateTables) -> dict[str, Any]:
         "placeholders": tables.heads.num_rows - len(tables.dense_rows),
         "vectors": len(tables.dense_rows),
     }
+
+
+_COLUMNS = ["written_by", "model", "prompt_version"]
+
+
+def model_fields(ws: Workspace) -> dict[str, Any]:
+    """Null where no model wrote anything.
+
+    An index has texts of several models or prompt versions where one model
+    failed, or a cap left some texts: models are listed, and the hash covers
+    all versions. There is no seed: no provider promises one.
+    """
+    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
+    texts = documents.filter(pc.equal(documents.column("written_by"), WrittenBy.LLM.value))
+    models, versions = (sorted(pc.unique(texts.column(name)).to_pylist()) for name in _COLUMNS[1:])
+    return {
+        "prompt_template_hash": blake3_of(canonical_json(versions)) if versions else None,
+        "summary_llm_provider": ", ".join(sorted({_provider(model) for model in models})) or None,
+        "summary_llm_model": ", ".join(models) or None,
+        "summary_llm_temperature": Parameters().temperature if models else None,
+        "summary_llm_seed": None,
+    }
+
+
+def _provider(model: str) -> str:
+    """As LiteLLM names it."""
+    prefix, slash, _ = model.partition("/")
+    return prefix if slash else str((listed(model) or {}).get("litellm_provider", "unknown"))

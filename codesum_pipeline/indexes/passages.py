@@ -1,7 +1,7 @@
-"""A file is too much to count words in: a word says something about the lines around it.
+"""The source of a file is cut into passages, and each passage is ranked by itself.
 
-The source of a file is cut into passages, which are ranked each by itself. A
-text carries its passages in one string, and so do its tokens.
+A word says something about the lines around it, not about a whole file. A text
+has its passages in one string, and so have its tokens.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Between the passages of a text, and between those of its tokens, which stand in one line otherwise.
+# Between the passages of a text, and between those of its tokens, which are one line otherwise.
 TEXT_BREAK = "\x1d"
 TOKEN_BREAK = "\n"
 

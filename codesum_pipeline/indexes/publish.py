@@ -27,7 +27,7 @@ _LEAST_KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """`published` is false when what is out already says the same of the same commit."""
+    """`published` is false where the published version has the same content and commit."""
 
     published: bool
     digest: str
@@ -65,7 +65,7 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
 
 
 def sweep_versions(ws: Workspace, present: Version) -> None:
-    """Delete the versions that nobody needs, where the candidate is not published: it stays until there is another."""
+    """Delete versions that are not kept, where the candidate is not published; it is kept until the next one."""
     versions = ws.layout.versions(ws.key)
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
     log = _published_before(versions, present.digest, None)

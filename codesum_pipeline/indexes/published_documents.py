@@ -1,7 +1,7 @@
 """Summary documents as lines of JSON: the index's doc store.
 
-A line is the document and, at its end, its provenance. What counts as the
-document's content is the line without the provenance.
+A line is the document and, at its end, its provenance. The document's content
+is the line without the provenance.
 """
 
 import json
@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.arrow_texts import utf8_and_offsets
-from codesum_pipeline.indexes.json_columns import json_objects, json_texts
+from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_and_offsets
 from codesum_pipeline.indexes.shown_fields import LINES, NO_LINE, TEXTS, ShownFields
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent
@@ -78,7 +77,7 @@ def build_shown_fields(documents: pa.Table) -> ShownFields:
 
 
 def _in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The first level's documents as they come, then the others, which are held until then."""
+    """The first level's documents as they come, then the others, which are held back."""
     others = []
     for some in documents:
         is_first = pc.equal(some.column("type"), str(LEVELS[0]))

@@ -1,7 +1,7 @@
 """Every document gets its tokens per BM25 lane, and keeps them as long as the lane's text stays the same.
 
-Statistics over the whole repository (how rare a token is, how long a usual
-document) are left to the candidate: in this table one edit changes one row.
+Statistics of the whole repository (how rare a token is, how long the usual
+document) are computed for the candidate: in this table one edit changes one row.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.indexes.lane_texts import LaneTexts, hashes_unless, in_parts, lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
 from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
-from codesum_pipeline.indexes.token_texts import join_tokens
+from codesum_pipeline.indexes.token_counts import join_tokens
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.row_reader import RowReader
@@ -65,7 +65,7 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
 
 
 def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: FailureGuard, progress: Progress) -> int:
-    """Add the rows of all documents, and say how many texts were split anew."""
+    """Add the rows of all documents; returns how many texts were split anew."""
     documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
     known = known[:0] if ws.force else known
@@ -105,7 +105,7 @@ def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: 
 
 
 def _join_each(texts: pa.LargeStringArray, ids: pa.StringArray, guard: FailureGuard) -> pa.Array:
-    """The tokens of each text; where the texts cannot be split together, each by itself, and none of one that fails."""
+    """The tokens of each text; where splitting fails, each text is split by itself, and one that fails has none."""
     with FailureGuard().item("all"):
         return _join_passages(texts)
     parts = []

@@ -1,21 +1,77 @@
-"""Archives whose bytes depend on their content alone, and whose members can be mapped into memory.
+"""Archives whose bytes depend on their content alone, and whose members are mapped into memory.
 
-Members are stored, not deflated, without time stamps, and start at a multiple
-of 64 bytes. numpy's `.npz` and torch's `.pt` files are such archives.
+Members are stored, not deflated, without time stamps, and start at a multiple of 64 bytes. numpy's `.npz` and torch's
+`.pt` files are such archives; a `.pt` file is written and mapped without torch, whose import takes about two seconds.
+
+Many indexes are open at once, and a process may open few files. Python's own `mmap` keeps a descriptor of each file
+(until 3.13, which can leave it out), so the system is asked itself. A process may have 65,530 maps (Linux,
+`vm.max_map_count`), which other memory needs too: beyond `_MOST_MAPS`, where the system refuses one, and for what is
+shorter than a few pages, a file is read instead.
 """
 
+import ctypes
 import io
+import mmap
+import os
 import struct
+import weakref
 import zipfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.mapped_file import map_bytes
+from codesum_pipeline.indexes.embedders.protocol import Vectors
+from codesum_pipeline.model.errors import BrokenIndex
+
+Bytes = npt.NDArray[np.uint8]
+
+# A quarter of what Linux allows.
+_MOST_MAPS = 16_384
+# A shorter file is read as fast as it is mapped and its pages touched one by one.
+_SHORT = 1 << 14
+
+_SYSTEM = ctypes.CDLL(None)
+_SYSTEM.mmap.restype = ctypes.c_void_p
+_SYSTEM.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_longlong)
+_SYSTEM.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_FAILED = ctypes.c_void_p(-1).value
+
+# The addresses of the maps that are in use.
+_maps: set[int] = set()
+
+
+def map_bytes(path: Path) -> Bytes:
+    """The content of a file, read-only; it stays readable when the file is deleted."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        may_map = size > _SHORT and len(_maps) < _MOST_MAPS
+        content = _mapped(file, size) if may_map else None
+        if content is None:
+            content = np.frombuffer(file.read(), dtype=np.uint8)
+    content.flags.writeable = False
+    return content
+
+
+def _mapped(file: BinaryIO, size: int) -> Bytes | None:
+    """The pages of a file, unmapped when no array uses them any more; None where the system refuses."""
+    address = _SYSTEM.mmap(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, file.fileno(), 0)
+    if address == _FAILED:
+        return None
+    pages = (ctypes.c_uint8 * size).from_address(address)
+    _maps.add(address)
+    # Not when the process ends: arrays may still be in use then, and the system frees all maps.
+    weakref.finalize(pages, _give_back, address, size).atexit = False
+    return np.frombuffer(memoryview(pages), dtype=np.uint8)
+
+
+def _give_back(address: int, size: int) -> None:
+    _maps.discard(address)
+    _SYSTEM.munmap(address, size)
+
 
 Array = npt.NDArray[Any]
 
@@ -95,7 +151,7 @@ def _array_at(content: npt.NDArray[np.uint8], start: int, size: int) -> Array:
 
 @lru_cache(_KNOWN_HEADERS)
 def _shape_and_type(header: bytes) -> tuple[tuple[int, ...], "np.dtype[Any]"]:
-    """Headers are Python literals: to parse those of one index takes longer than all else about opening it."""
+    """The shape and type in a header, a Python literal: parsing them would be most of the time to open an index."""
     stream = io.BytesIO(header)
     np.lib.format.read_magic(stream)
     shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -106,3 +162,51 @@ def _padding(offset: int) -> bytes:
     """An extra field that moves the content behind it to the next multiple of `ALIGNMENT`."""
     free = -(offset + _EXTRA_HEADER_BYTES) % ALIGNMENT
     return struct.pack("<HH", _PADDING_ID, free) + bytes(free)
+
+
+_ROOT = "embeddings"
+_STORAGE = f"{_ROOT}/data/0"
+
+
+def write_tensor(path: Path, matrix: Vectors) -> None:
+    """Write a float32 (n, d) matrix as one CPU tensor."""
+    content = np.ascontiguousarray(matrix, dtype="<f4")
+    members: list[tuple[str, list[bytes | memoryview]]] = [
+        (f"{_ROOT}/data.pkl", [_pickled_tensor(*content.shape)]),
+        (f"{_ROOT}/byteorder", [b"little"]),
+        (_STORAGE, [content.reshape(-1).view(np.uint8).data]),
+        (f"{_ROOT}/version", [b"3\n"]),
+    ]
+    write_stored_zip(path, members)
+
+
+def map_tensor(path: Path, dimensions: int) -> Vectors:
+    """The matrix of a file that `write_tensor` wrote, read-only and memory-mapped."""
+    start, size = member_spans(path)[_STORAGE]
+    if size % (4 * dimensions):
+        raise BrokenIndex(f"{path}: {size} bytes are no rows of {dimensions} float32")
+    return map_bytes(path)[start : start + size].view(np.float32).reshape(-1, dimensions)
+
+
+def _pickled_tensor(rows: int, columns: int) -> bytes:
+    """Pickle protocol 2 of `torch._utils._rebuild_tensor_v2(storage, 0, shape, stride, False, OrderedDict())`."""
+    mark, tuple_, tuple2, persistent_id, reduce, stop = b"(", b"t", b"\x86", b"Q", b"R", b"."
+    storage = (
+        mark + _text("storage") + b"ctorch\nFloatStorage\n" + _text("0") + _text("cpu") + _integer(rows * columns)
+    ) + tuple_
+    shape = _integer(rows) + _integer(columns) + tuple2
+    stride = _integer(columns) + _integer(1) + tuple2
+    no_gradient, no_hooks = b"\x89", b"ccollections\nOrderedDict\n)" + reduce
+    arguments = mark + storage + persistent_id + _integer(0) + shape + stride + no_gradient + no_hooks + tuple_
+    return b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n" + arguments + reduce + stop
+
+
+def _text(value: str) -> bytes:
+    encoded = value.encode()
+    return b"X" + len(encoded).to_bytes(4, "little") + encoded
+
+
+def _integer(value: int) -> bytes:
+    """LONG1: a length, and a two's complement number of that many bytes."""
+    encoded = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+    return b"\x8a" + len(encoded).to_bytes(1, "little") + encoded

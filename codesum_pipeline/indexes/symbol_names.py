@@ -15,7 +15,7 @@ from codesum_pipeline.indexes.string_table import StringTable
 class SymbolNames:
     """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`.
 
-    `aliases` are the names under which files hand documents on."""
+    `aliases` are the names under which files re-export documents."""
 
     names: StringTable
     rows: Array
@@ -91,7 +91,7 @@ def build_symbol_names(
 ) -> SymbolNames:
     """The names of documents given in row order as (qualified name or None, path), and further ones of single rows.
 
-    By an alias a document is found where it is asked for in full: it is no name that others begin with.
+    An alias finds its document only in full: it is left out of `with_prefix`.
     """
     rows_by_name: dict[str, list[int]] = {}
     for row, (qualified_name, path) in enumerate(documents):

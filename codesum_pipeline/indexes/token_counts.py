@@ -1,8 +1,11 @@
-"""How often each token stands in each text, counted some texts at a time.
+"""The tokens of many texts at once, and how often each token stands in each text.
 
-All tokens of a large repository together are many times as long as their counts.
+No word reaches over the end of a line, so that each distinct line is looked at once: most stand in a function, in its
+class and in its file. Counting goes some texts at a time: all tokens of a large repository are many times as long as
+their counts.
 """
 
+import string
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count
@@ -11,8 +14,42 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.indexes.arrow_texts import Integers, byte_kinds, split_words
 from codesum_pipeline.indexes.bm25 import TokenCounts
 from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.indexes.tokens import joined_tokens, tokens_of_word
+
+_KINDS = byte_kinds(parts=string.ascii_letters + string.digits + "_")
+_SPACE = pa.scalar(" ", pa.large_string())
+
+
+def join_tokens(texts: pa.LargeStringArray) -> pa.StringArray:
+    """The tokens of each text, joined by single spaces."""
+    split = pc.split_pattern(texts, "\n")
+    lines = split.flatten().dictionary_encode()
+    lengths = pc.list_value_length(split).to_numpy()
+    return _joined(_tokens_of_lines(lines.dictionary), lines.indices.to_numpy(), lengths).cast(pa.string())
+
+
+def _tokens_of_lines(lines: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The tokens of lines; of ASCII lines each distinct word is tokenized once."""
+    is_foreign = pc.invert(pc.string_is_ascii(lines))
+    words = split_words(lines, _KINDS, leave_out=is_foreign.to_numpy(zero_copy_only=False))
+    tokens = pa.array(map(tokens_of_word, words.vocabulary.to_pylist()), pa.large_string())
+    joined = _joined(tokens, words.numbers, words.lengths)
+    others = [joined_tokens(line) for line in lines.filter(is_foreign).to_pylist()]
+    return pc.replace_with_mask(joined, is_foreign, pa.array(others, pa.large_string()))
+
+
+def _joined(strings: pa.LargeStringArray, numbers: Integers, lengths: Integers) -> pa.LargeStringArray:
+    """For each list of numbers the strings at these positions, joined by spaces, without empty ones. The lists follow
+    one another, each with its length."""
+    says_something = pc.not_equal(strings, "").to_numpy(zero_copy_only=False)[numbers]
+    counted = np.concatenate(([0], np.cumsum(says_something)))
+    ends = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    named = strings.take(pa.array(numbers[says_something]))
+    return pc.binary_join(pa.LargeListArray.from_arrays(pa.array(counted[ends]), named), _SPACE)
+
 
 # Texts split at one time: bounds the memory.
 _AT_ONCE = 1 << 12
@@ -31,7 +68,7 @@ def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
     order.sort()
     columns = (order >> _PLACE_BITS).astype(np.int32)
     order &= (1 << _PLACE_BITS) - 1
-    # One after the other, so that no more than one of them is there twice.
+    # One after the other, so that at most one of them is in memory twice.
     rows = rows[order]
     counts = counts[order]
     return TokenCounts(columns, rows, counts, lengths, vocabulary)

@@ -13,7 +13,7 @@ import Stemmer
 # Part of the hash of every BM25 text: a change indexes all terms again.
 TOKENS_VERSION = "1"
 
-# Words that stand in every second text and tell nothing: English function words, Python's and summaries' boilerplate.
+# Words that are in every second text and tell nothing: English function words, boilerplate of Python and summaries.
 # fmt: off
 STOP_WORDS = frozenset({
     "a", "an", "and", "are", "as", "at", "be", "by", "def", "do", "does", "for", "from", "how", "in", "into",
@@ -22,13 +22,13 @@ STOP_WORDS = frozenset({
 })
 # fmt: on
 
-# What is longer is a blob (base64, a digest, a minified name), not a word that anyone asks for.
+# Longer ones are blobs (base64, a digest, a minified name), not words that anyone searches for.
 _LONGEST = 40
 _WORD = re.compile(r"\w+")
 _ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _OTHER_PART = re.compile(rf"([{_CJK}]+)|[^\W\d_{_CJK}]+|\d+")
-# Words of earlier texts come back in most later ones; bounded for processes that live long.
+# Words of earlier texts return in most later ones; the bound is for processes that live long.
 _CACHE_SIZE = 1 << 18
 # Enough for the lines of a file and all that is defined in it, whose texts follow one another.
 _LINE_CACHE_SIZE = 1 << 13

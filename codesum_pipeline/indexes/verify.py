@@ -1,31 +1,255 @@
 """Whether a published index is what its manifest and the warehouse say.
 
-The link is looked at first, then the manifest, then the bytes of every file;
-what the files say is compared only when their bytes are right.
+The link is checked first, then the manifest, then the bytes of every file. What the files say about each other and
+about the warehouse is compared only where their bytes are right; each of these checks yields (check, subject, detail).
 """
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from codesum_pipeline.indexes.bm25 import Bm25Index
+from codesum_pipeline.indexes.embedders.protocol import Vectors
+from codesum_pipeline.indexes.graph_files import OF_USES, build_callers, build_uses
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.publish import link_target
-from codesum_pipeline.indexes.verify_content import (
-    check_documents,
-    check_lanes,
-    check_shown,
-    check_warehouse,
-    read_content,
-)
+from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
+from codesum_pipeline.indexes.shown_fields import ShownFields
+from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz, map_tensor
+from codesum_pipeline.indexes.uses import USE_ARRAYS, Callers, Uses
 from codesum_pipeline.indexes.version_folder import (
+    CALLERS,
+    CODE_BM25,
+    DOCUMENT_ARRAYS,
+    DOCUMENTS,
+    EMBEDDINGS,
+    INDEX_MAP,
     INDEX_SCHEMA_VERSION,
+    KEYWORDS_BM25,
+    KEYWORDS_METADATA,
+    KEYWORDS_VOCABULARY,
     MANIFEST,
+    NEAREST_FILES,
+    OFFSETS,
+    PASSAGES,
+    SHOWN_FIELDS,
+    SUMMARY_BM25,
+    USES,
+    VECTOR_FILES,
     Version,
     content_digest,
     read_version,
 )
+from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
+
+Problem = tuple[str, str, str]
+
+# A vector's length may differ from 1 by the rounding of float32.
+_LENGTH_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The parsed files of one version."""
+
+    version: Version
+    documents: Sequence[Mapping[str, Any]]
+    arrays: Mapping[str, Array]
+    offsets: Array
+    index_map: Sequence[str]
+    vectors: Mapping[Lane, Vectors]
+
+    @property
+    def ids(self) -> list[str]:
+        return [document["id"] for document in self.documents]
+
+    @property
+    def symbol_ids(self) -> list[str]:
+        """Of the functions and classes, which come first."""
+        return [document["id"] for document in self.documents if document["type"] in (Level.FUNCTION, Level.CLASS)]
+
+    @property
+    def modules_start(self) -> int:
+        """The row where folders begin, which come last."""
+        return sum(document["type"] != Level.MODULE for document in self.documents)
+
+
+def read_content(version: Version) -> Content:
+    """Read a version whose files are known to be the ones of its manifest."""
+    folder = version.folder
+    lines = (folder / DOCUMENTS).read_text(encoding="utf-8").split("\n")[:-1]
+    vectors = {Lane.SUMMARY: map_tensor(folder / EMBEDDINGS, version.manifest["embedder"]["dimensions"])}
+    vectors |= {
+        lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items() if name in version.manifest["files"]
+    }
+    return Content(
+        version=version,
+        documents=[json.loads(line) for line in lines],
+        arrays=map_npz(folder / DOCUMENT_ARRAYS),
+        offsets=map_npy(folder / OFFSETS),
+        index_map=json.loads((folder / INDEX_MAP).read_text(encoding="utf-8")),
+        vectors=vectors,
+    )
+
+
+def check_documents(content: Content) -> Iterator[Problem]:
+    """Counts, order, ids, orphans, and the digest without provenance."""
+    manifest, documents, ids = content.version.manifest, content.documents, content.ids
+    levels = Counter(document["type"] for document in documents)
+    counted = {
+        "documents": len(documents),
+        "levels": {str(level): levels[level] for level in LEVELS},
+        "placeholders": sum(document["is_placeholder"] for document in documents),
+        "vectors": len(content.index_map),
+    }
+    if counted != manifest["counts"]:
+        yield "counts", DOCUMENTS, f"holds {counted}, the manifest says {manifest['counts']}"
+    for id_, count in Counter(ids).items():
+        if count > 1:
+            yield "ids", id_, f"stands {count} times"
+    order = [(LEVELS.index(Level(document["type"])), document["id"].encode()) for document in documents]
+    if order != sorted(order):
+        yield "order", DOCUMENTS, "is not sorted by level and id"
+    yield from _check_orphans(documents, set(ids))
+    starts = [0, *np.cumsum([len(line) for line in (content.version.folder / DOCUMENTS).open("rb")]).tolist()]
+    if content.offsets.tolist() != starts:
+        yield "offsets", OFFSETS, f"does not say where the lines of {DOCUMENTS} start"
+    digest = hashlib.sha256("".join(f"{content_of(document)}\n" for document in documents).encode()).hexdigest()
+    if digest != manifest["files"][DOCUMENTS].get("content_sha256"):
+        yield "files", DOCUMENTS, "differs from the manifest's content_sha256"
+
+
+def check_shown(content: Content) -> Iterator[Problem]:
+    """Whether a hit would show what the document says."""
+    shown = ShownFields.map(content.version.folder / SHOWN_FIELDS)
+    if len(shown) != len(content.documents):
+        yield "row map", SHOWN_FIELDS, f"has {len(shown)} rows, {DOCUMENTS} has {len(content.documents)}"
+        return
+    for row, document in enumerate(content.documents):
+        for name, value in shown.of_row(row).items():
+            if value != document[name]:
+                yield (
+                    "documents",
+                    document["id"],
+                    f"{SHOWN_FIELDS} has {name} {value!r}, {DOCUMENTS} {document[name]!r}",
+                )
+
+
+def check_lanes(content: Content) -> Iterator[Problem]:
+    """Row maps, placeholders, vectors, and the BM25 files."""
+    rows, ids = content.arrays["dense_rows"].tolist(), content.ids
+    for lane, matrix in content.vectors.items():
+        if len(matrix) != len(content.index_map):
+            yield "row map", INDEX_MAP, f"has {len(content.index_map)} rows, lane {lane} has {len(matrix)} vectors"
+        lengths = np.linalg.norm(matrix, axis=1)
+        bad = ~((np.abs(lengths - 1) < _LENGTH_TOLERANCE) | (lengths == 0))
+        for row in np.flatnonzero(bad).tolist():
+            subject = content.index_map[row] if row < len(content.index_map) else f"row {row}"
+            yield "vectors", subject, f"lane {lane}: length {lengths[row]:.4f} is neither 1 nor 0"
+    for name in content.version.manifest["files"].keys() & {*NEAREST_FILES.values()}:
+        cells = NearestVectors.map(content.version.folder / name)
+        if len(cells) != len(content.index_map):
+            yield "row map", name, f"has {len(cells)} vectors, {INDEX_MAP} has {len(content.index_map)} rows"
+    if [ids[row] for row in rows if row < len(ids)] != list(content.index_map):
+        yield "row map", DOCUMENT_ARRAYS, f"dense_rows and {INDEX_MAP} name different documents"
+    dense = set(content.index_map)
+    for document in content.documents:
+        if document["is_placeholder"] and document["id"] in dense:
+            yield "placeholders", document["id"], "is a placeholder and has a vector"
+        if not document["is_placeholder"] and document["id"] not in dense:
+            yield "vectors", document["id"], "has no vector"
+    for id_ in sorted(dense.difference(ids)):
+        yield "row map", id_, "has a vector and no document"
+    yield from _check_callers(content)
+    yield from _check_words(content)
+
+
+def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[Problem]:
+    """Whether the documents are the warehouse's, when both stand at the same commit."""
+    snapshot = tables.read_or_empty("snapshot", key).to_pylist()
+    if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
+        return
+    documents = tables.read("documents", key)
+    lines = document_lines([documents], tables.read("document_history", key))
+    contents = (content.rstrip("\n") for some in lines for content in some.contents.to_pylist())
+    ids = documents.column("id").take(index_order(documents))
+    stored = dict(zip(ids.to_pylist(), contents, strict=True))
+    published = {document["id"]: content_of(document) for document in content.documents}
+    for id_ in sorted(stored.keys() | published.keys()):
+        if id_ not in published:
+            yield "warehouse", id_, "is in the warehouse and not published"
+        elif id_ not in stored:
+            yield "warehouse", id_, "is published and not in the warehouse"
+        elif stored[id_] != published[id_]:
+            yield "warehouse", id_, "differs from the warehouse"
+    edges = tables.read_or_empty("edges", key, columns=list(OF_USES))
+    called = build_callers([edges], pa.array(content.symbol_ids, pa.string()))
+    said = Callers.map(content.version.folder / CALLERS)
+    if not (np.array_equal(called.rows, said.rows) and np.array_equal(called.indptr, said.indptr)):
+        yield "warehouse", CALLERS, "names other callers than the warehouse's edges"
+    used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
+    uses = Uses.map(content.version.folder / USES)
+    if not all(np.array_equal(getattr(used, name), getattr(uses, name)) for name in USE_ARRAYS):
+        yield "warehouse", USES, "names other users than the warehouse's edges"
+    files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
+    for document in content.documents:
+        if document["type"] != Level.MODULE and document["file_path"] not in files:
+            yield "orphans", document["id"], f"its file {document['file_path']} is gone"
+
+
+def _check_orphans(documents: Sequence[Mapping[str, Any]], ids: set[str]) -> Iterator[Problem]:
+    files = {document["id"] for document in documents if document["type"] == Level.FILE}
+    for document in documents:
+        parent = document["parent_id"]
+        if parent is not None and parent not in ids:
+            yield "orphans", document["id"], f"its parent {parent} has no document"
+        if document["type"] in (Level.FUNCTION, Level.CLASS) and document["file_path"] not in files:
+            yield "orphans", document["id"], f"its file {document['file_path']} has no document"
+
+
+def _check_callers(content: Content) -> Iterator[Problem]:
+    callers = Callers.map(content.version.folder / CALLERS)
+    count = len(content.symbol_ids)
+    if len(callers) != count:
+        yield "row map", CALLERS, f"has {len(callers)} rows, {DOCUMENTS} has {count} functions and classes"
+    if callers.rows.max(initial=-1) >= count or callers.indptr[-1] != len(callers.rows):
+        yield "row map", CALLERS, "points at functions and classes that are not there"
+    uses = Uses.map(content.version.folder / USES)
+    if len(uses) != content.modules_start:
+        yield "row map", USES, f"has {len(uses)} rows, {DOCUMENTS} has {content.modules_start} that are no folders"
+    if uses.users.max(initial=-1) >= content.modules_start or uses.indptr[-1] != len(uses.users):
+        yield "row map", USES, "points at documents that are not there"
+
+
+def _check_words(content: Content) -> Iterator[Problem]:
+    folder, count = content.version.folder, len(content.documents)
+    passages = map_npy(folder / PASSAGES)
+    for row in np.unique(passages).tolist():
+        if row >= count or content.documents[row]["type"] != Level.FILE:
+            yield "row map", PASSAGES, f"names document {row}, which is no file"
+    for name, rows in ((KEYWORDS_BM25, count), (SUMMARY_BM25, count), (CODE_BM25, count + len(passages))):
+        index = Bm25Index.map(folder / name)
+        if index.documents != rows:
+            yield "row map", name, f"has {index.documents} documents, {DOCUMENTS} and passages are {rows}"
+        if index.indices.max(initial=-1) >= rows or len(index.indptr) != len(index.vocabulary) + 1:
+            yield "row map", name, "points at documents or words that are not there"
+    vocabulary = json.loads((folder / KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
+    if list(vocabulary) != list(Bm25Index.map(folder / KEYWORDS_BM25).vocabulary):
+        yield "row map", KEYWORDS_VOCABULARY, f"differs from the words of {KEYWORDS_BM25}"
+    lines = (folder / KEYWORDS_METADATA).read_text(encoding="utf-8").split("\n")[:-1]
+    if [json.loads(line)["id"] for line in lines] != content.ids:
+        yield "row map", KEYWORDS_METADATA, f"names other documents than {DOCUMENTS}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,12 +41,12 @@ VECTOR_FILES = {Lane.CODE: "dense/code.npy", Lane.FUSED: "dense/fused.npy"}
 # The vectors again, sorted into cells; only where there are too many to look at all of them.
 NEAREST_FILES = {lane: f"dense/{lane}.ivf" for lane in DENSE_LANES}
 
-# Folders with this prefix stand beside the versions: a build is writing there, or was killed.
+# Prefix of folders beside the versions into which a build is writing, or was when it was killed.
 ASIDE = ".aside-"
 
 # The fields of a document that tell when, why and in which run its text was written.
 PROVENANCE_FIELDS = ("last_updated", "cause", "cause_ids", "commit", "run_id")
-# Manifest fields that say which commit an index stands for, not what is in it.
+# Manifest fields that say which commit an index is of, not what is in it.
 _STAND_FIELDS = ("commit", "tree", "fingerprint", "content_digest")
 
 Manifest = dict[str, Any]
@@ -85,14 +85,14 @@ def manifest_bytes(manifest: Manifest) -> bytes:
 
 
 def content_digest(manifest: Manifest) -> str:
-    """sha256 over all that an index says, apart from provenance and the commit it stands for."""
+    """sha256 over the content of an index, apart from provenance and its commit."""
     content = {name: value for name, value in manifest.items() if name not in _STAND_FIELDS}
     content["files"] = {name: entry.get("content_sha256", entry["sha256"]) for name, entry in manifest["files"].items()}
     return sha256_hex(canonical_json(content).encode())
 
 
 def _is_whole(path: str, size: int, sha256: str | None) -> bool:
-    # A tick looks at ten thousand indexes: to build a `Path` takes longer than to ask for the size.
+    # A tick checks ten thousand indexes: building a `Path` takes longer than asking for the size.
     try:
         return os.stat(path).st_size == size and (sha256 is None or sha256_of_file(Path(path)) == sha256)  # noqa: PTH116
     except OSError:

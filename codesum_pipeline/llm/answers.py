@@ -2,10 +2,10 @@
 
 The bounds stand in the schema, so that a model knows them before it answers.
 Every field is required and nothing else is allowed: strict modes of providers
-take the schema as it is. Models fill fields in their order: first what is said,
-then what it rests on, last its proof. The schema has no `$schema`, titles or
-references, and its bytes are always the same: they are part of what a
-provider's prompt cache goes by.
+take the schema as it is. Models fill fields in their order: first statements,
+then what they rest on, last the citations. The schema has no `$schema`, titles or
+references, and its bytes are always the same: they are part of the key of a
+provider's prompt cache.
 """
 
 import json
@@ -41,7 +41,7 @@ CitedField = Literal["purpose", "inputs", "returns", "side_effects", "invariants
 
 
 class AnswerPart(BaseModel):
-    """What every answer and each part of one has: all of its fields, and no others."""
+    """An answer or a part of one: all of its fields are there, and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -65,7 +65,7 @@ class CitationAnswer(AnswerPart):
 
 
 class FunctionAnswer(AnswerPart):
-    """Of a function or method; each filled field of `CitedField` is cited at least once."""
+    """The answer for a function or method; each filled field of `CitedField` is cited at least once."""
 
     purpose: Purpose = Field(description="What it does. Does not open with 'This function', 'This method' …")
     business_intent: Intent
@@ -87,7 +87,7 @@ class ResponsibilityAnswer(AnswerPart):
 
 
 class UpperAnswer(AnswerPart):
-    """Of a class, a file or a folder."""
+    """The answer for a class, a file or a folder."""
 
     summary: str = Field(min_length=30, max_length=600)
     business_intent: Intent

@@ -1,11 +1,13 @@
-"""One attempt: put aside what it can cost, write it down, ask, read, settle."""
+"""One attempt of a call: its worst price is reserved and written down, then the answer is read and the cost settled.
+
+A call is let through while the most that it can cost fits the cap in dollars.
+"""
 
 import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.llm.admission import Admission, CapReached
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.checking import AnswerProblem
@@ -28,14 +30,57 @@ from codesum_pipeline.model.errors import (
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ledger import AttemptOutcome
 
-# The failure of an attempt that a model answered which was not asked.
+
+class CapReached(Exception):
+    """The next call could pass the cap; it is not made. A cheaper one may still fit."""
+
+
+class Admission:
+    """What is left to spend, given out to calls in the order in which they come.
+
+    A call that does not fit waits for those in flight, which mostly cost less
+    than the most that was put aside for them. Only when nothing is in flight and
+    it still does not fit is the cap reached for it.
+    """
+
+    def __init__(self, usd_left: float | None) -> None:
+        self._left = usd_left
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._door = asyncio.Lock()
+        self._freed = asyncio.Event()
+
+    async def enter(self, worst_usd: float) -> None:
+        """Put `worst_usd` aside for a call; raises `CapReached`."""
+        async with self._door:
+            while not self._fits(worst_usd) and self._in_flight:
+                self._freed.clear()
+                await self._freed.wait()
+            if not self._fits(worst_usd):
+                raise CapReached
+            self._reserved += worst_usd
+            self._in_flight += 1
+
+    def leave(self, worst_usd: float, cost_usd: float) -> None:
+        """The call is over and cost so much."""
+        self._reserved -= worst_usd
+        self._in_flight -= 1
+        if self._left is not None:
+            self._left -= cost_usd
+        self._freed.set()
+
+    def _fits(self, worst_usd: float) -> bool:
+        return self._left is None or self._reserved + worst_usd <= self._left
+
+
+# The failure of an attempt that another model answered.
 ANOTHER_MODEL = "another-model"
-# That of a document on which our own work failed.
+# The failure of a document on which our own code failed.
 UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 500
-# Every complaint about an answer that could not be taken.
+# Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
-# A provider that refuses a request bills nothing; one that was not heard to the end may have answered.
+# A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
 _UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
 _KINDS: dict[type[SummaryError], str] = {
     BackendNotConfigured: "no-backend",
@@ -49,8 +94,7 @@ _KINDS: dict[type[SummaryError], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What the calls of one run share. `on_heard` is called when a call came to an end that says nothing against the
-    next ones."""
+    """What the calls of one run share. `on_heard` is called when a call ends in a way that does not end the run."""
 
     backend: SummaryBackend
     books: Books
@@ -63,7 +107,7 @@ class Desk:
 
 
 class TextRequester:
-    """Asks for one document, and keeps its books: how many calls were made, what they cost, which text is kept."""
+    """Makes the calls for one document, and counts them: how many, at what cost, and which text is kept."""
 
     def __init__(self, desk: Desk, task: WritingTask) -> None:
         self._desk = desk
@@ -74,7 +118,7 @@ class TextRequester:
         self.kept: KeptText | None = None
 
     async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
-        """As `Ask`. An answer that could not be taken lately stands for the one that would come now."""
+        """As `Ask`. Where the same request lately got an unusable answer, that one is read again instead."""
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
             claim, has_tool_call = before
@@ -144,7 +188,7 @@ class TextRequester:
 
 
 class FreeCaller:
-    """Asks a backend that calls nobody: there is nothing to keep books of, and nothing is put aside."""
+    """Asks a backend that makes no calls: nothing is reserved, and nothing is written down."""
 
     attempts = 0
     calls = 0
@@ -167,13 +211,13 @@ def failure_kind(error: SummaryError) -> str:
 
 
 def ends_run(error: BaseException) -> bool:
-    """Whether the next call of a run would meet the same: the key is missing or refused, or another model answers."""
+    """Whether the next call would fail the same way: the key is missing or refused, or another model answers."""
     is_shut_out = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS
     return is_shut_out or isinstance(error, AnotherModel)
 
 
 async def _summarize(backend: SummaryBackend, request: SummaryRequest, id_: str) -> SummaryResponse:
-    """As the backend does; raises `Unforeseen`, too."""
+    """The backend's answer; raises what the backend does, and `Unforeseen`."""
     guard = FailureGuard()
     with guard.item(id_):
         return await backend.summarize(request)
@@ -193,13 +237,13 @@ def _read(response: SummaryResponse, read: Read, id_: str) -> AnswerReading:
 def _settled(response: SummaryResponse, answered: AnswerReading, latency_s: float) -> AttemptResult:
     if answered.text:
         return settled_good(response, latency_s)
-    # An answer that is paid and cannot be read yet is kept as those that cannot be taken are: it is read again.
+    # A paid answer that our code fails on is kept like an unusable one: the next run reads it again.
     why = Unforeseen(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return settled_unusable(response, latency_s, why)
 
 
 def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
-    """How an attempt ended whose answer is taken."""
+    """The result of an attempt whose answer was accepted."""
     return AttemptResult(
         AttemptOutcome.GOOD,
         response.cost_usd,
@@ -212,13 +256,13 @@ def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
 
 
 def settled_unusable(response: SummaryResponse, latency_s: float, why: SummaryError) -> AttemptResult:
-    """How one ended whose answer breaks the rules for answers, and is paid for."""
+    """The result of an attempt whose answer was paid for and breaks the rules for answers."""
     said = str(why)[:_MAX_COMPLAINT_CHARS]
     return replace(settled_good(response, latency_s), outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
 
 
 def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
-    """How an attempt ended that gave no answer that could be read."""
+    """The result of an attempt without a readable answer."""
     said = str(error)[:_MAX_ERROR_CHARS]
     if isinstance(error, RefusedAnswer):
         response = error.response

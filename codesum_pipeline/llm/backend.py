@@ -1,22 +1,97 @@
-"""Who answers a request: what every backend promises, and what each refuses before and after a call."""
+"""What every backend promises, and what each refuses before and after a call.
+
+A provider's name for the model that answered is compared with the pinned name. Many names are aliases:
+`claude-haiku-4-5` answers as `claude-haiku-4-5-20251001`. Such an echo adds a date or a revision to the name and
+nothing else. What could be another model's name is none of these: `-5`, `-mini`, `-8b`, `-v3`, `-preview`.
+"""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Protocol
 
-from codesum_pipeline.llm.echoes import is_dated_name_of, is_name_of
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
 from codesum_pipeline.settings.llm import LlmSettings
 
+# The newest dated model of its name.
+_ALIAS = "-latest"
+_YEAR = r"20[2-9]\d"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_DAY = r"(?:0[1-9]|[12]\d|3[01])"
+_DATES = (
+    rf"{_YEAR}{_MONTH}{_DAY}",
+    rf"{_YEAR}-{_MONTH}-{_DAY}",
+    rf"{_MONTH}-{_YEAR}",
+    # Without a century: a day (`gpt-4-0613`), a month (`mistral-large-2411`), both (`doubao-260215`).
+    rf"{_MONTH}{_DAY}",
+    rf"[2-9]\d{_MONTH}",
+    rf"[2-9]\d{_MONTH}{_DAY}",
+)
+# No size and no version of a family is written in three digits with a zero before them.
+_REVISION = r"0\d\d"
+# Bedrock's, with or without a date before it.
+_NUMBERED = r"v\d+:\d+"
+_SUFFIX = re.compile(rf"(?:[-@](?:(?P<date>{'|'.join(_DATES)})|{_REVISION}))?(?:-{_NUMBERED})?")
+_HAS_DATE = re.compile(rf"[-@](?:{'|'.join(_DATES)}|{_REVISION})$")
+_HAS_NUMBER = re.compile(rf"-{_NUMBERED}$")
+
+
+def is_name_of(pinned: str, echoed: str) -> bool:
+    """Whether an echo is the pinned name byte for byte; providers do not say their own name."""
+    return echoed in _names(pinned)
+
+
+def is_dated_name_of(pinned: str, echoed: str) -> bool:
+    """Whether an echo is the pinned name with a date or revision added to it, and nothing else."""
+    return any(_is_dated(name, echoed) for name in _names(pinned))
+
+
+def _names(pinned: str) -> tuple[str, ...]:
+    provider, _, name = pinned.partition("/")
+    # By which of its interfaces Bedrock is asked is no part of a model's name.
+    routed = name.removeprefix("converse/").removeprefix("invoke/") if provider == "bedrock" else name
+    return (pinned, name or pinned, routed or pinned)
+
+
+def _is_dated(name: str, echoed: str) -> bool:
+    # Vertex AI puts its sign before the date that the model itself writes with a hyphen.
+    if "@" in name and name.replace("@", "-") == echoed:
+        return True
+    base = name.removesuffix(_ALIAS)
+    suffix = echoed.removeprefix(base)
+    if not echoed.startswith(base) or not suffix:
+        return False
+    if _HAS_NUMBER.search(base):
+        return False
+    if _HAS_DATE.search(base):
+        # Another date would be another model.
+        return _HAS_NUMBER.fullmatch(suffix) is not None
+    found = _SUFFIX.fullmatch(suffix)
+    return found is not None and _is_in_calendar(found["date"])
+
+
+def _is_in_calendar(written: str | None) -> bool:
+    """Whether a whole date is one; parts of one were checked by their pattern."""
+    digits = re.sub(r"\D", "", written or "")
+    if len(digits) != len("20251001") or not digits.startswith("20"):
+        return True
+    try:
+        date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+    except ValueError:
+        return False
+    return True
+
+
 Templates = Mapping[Level, ResolvedTemplate]
 
 
 class PinnedRequest(Protocol):
-    """A request that names a model; a strict one takes an answer under that very name alone."""
+    """A request that names a model; a strict one accepts answers under exactly that name."""
 
     @property
     def model_name(self) -> str: ...
@@ -43,12 +118,12 @@ class SummaryBackend(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections. Nothing may be asked afterwards."""
+        """Close all connections. No request may follow."""
         ...
 
 
 class RefusedAnswer(SummaryOutputInvalid):
-    """An answer that came and is paid for, and is not one to what was asked. `response` is kept for the books."""
+    """A paid answer that is refused before it is read. `response` is kept for the ledger."""
 
     def __init__(self, detail: str, response: SummaryResponse) -> None:
         super().__init__(detail)
@@ -56,11 +131,11 @@ class RefusedAnswer(SummaryOutputInvalid):
 
 
 class AnotherModel(RefusedAnswer):
-    """An answer by a model that was not asked: the next call would be answered by it, too."""
+    """An answer by another model than the pinned one; it would answer the next call too."""
 
 
 def refuse_unpinned(request: SummaryRequest, settings: LlmSettings, templates: Templates) -> None:
-    """Raise where the request names a model that may not be asked, or a template that would not be sent."""
+    """Raise where the request names a model that is not allowed, or a template that would not be sent."""
     check_allowed(request.model_name, settings)
     template = templates.get(request.level)
     found = template.digest if template else "none"
@@ -72,16 +147,16 @@ def refuse_unpinned(request: SummaryRequest, settings: LlmSettings, templates: T
 
 
 def check_allowed(model: str, settings: LlmSettings) -> None:
-    """Raise `ModelNotInAllowlist` for a model that may not be asked."""
+    """Raise `ModelNotInAllowlist` for a model that is not allowed."""
     allowed = settings.allowlist or (settings.model, *settings.fallback_models)
     if model not in allowed:
         raise ModelNotInAllowlist(f"{model!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
 
 
 def checked(request: SummaryRequest, response: SummaryResponse, settings: LlmSettings) -> SummaryResponse:
-    """The answer, if it is one: by the model that was asked, and within the bytes that were allowed.
+    """The answer, if it is by the pinned model and within the allowed bytes.
 
-    An empty answer is refused where there is nobody who asks again.
+    An empty answer to a strict request is refused, since a strict request is sent once.
     """
     pinned = request.model_name
     if not is_by_pinned(request, response.model_name_echoed, settings):
@@ -97,7 +172,7 @@ def checked(request: SummaryRequest, response: SummaryResponse, settings: LlmSet
 
 
 def is_by_pinned(request: PinnedRequest, echoed: str, settings: LlmSettings) -> bool:
-    """Whether the echoed name stands for the pinned model; a request that is evidence takes that name alone."""
+    """Whether the echoed name stands for the pinned model; a strict request accepts the pinned name alone."""
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
         return is_name_of(pinned, echoed)
@@ -106,7 +181,7 @@ def is_by_pinned(request: PinnedRequest, echoed: str, settings: LlmSettings) -> 
 
 
 def mismatch(request: PinnedRequest, echoed: str) -> str:
-    """What to do about an answer by a model that was not asked."""
+    """A message for an answer by another model: what to do about it."""
     pinned = request.model_name
     if request.is_strict:
         return f"{pinned!r} was asked and {echoed!r} answered: pin the name that answers"

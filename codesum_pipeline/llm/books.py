@@ -1,7 +1,7 @@
-"""The ledger beside a running event loop: a thread writes, and writes together what came together.
+"""The ledger beside a running event loop: a thread writes its entries, several in one transaction.
 
-To be on disk takes a transaction milliseconds, in which the loop would hear no
-answer. All entries that wait when one transaction ends share the next one.
+A transaction takes milliseconds to reach the disk, in which the loop could not
+read answers. All entries that wait when one transaction ends share the next one.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class _PendingWrite:
 
 
 class Books:
-    """Nobody else may use the ledger while they are open."""
+    """A ledger that only this thread uses while the books are open."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -44,8 +44,8 @@ class Books:
             writer.join()
 
     async def enter(self, write: Callable[[Ledger], Result], *, is_alone: bool = False) -> Result:
-        """What `write` returns, once it is on disk. An entry is finished even if its task is cancelled, which then
-        hears of it at its next wait. With `is_alone` it shares no transaction: what it reads is on disk."""
+        """What `write` returns, once it is on disk. An entry is finished even if its task is cancelled, which is then
+        cancelled at its next wait. With `is_alone` it shares no transaction: what it reads is on disk."""
         task = asyncio.current_task()
         entry: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._waiting.put(_PendingWrite(lambda: write(self._ledger), entry, is_alone))

@@ -1,4 +1,4 @@
-"""How much of the material fits, and which of it: short texts stay whole, the longest give way first.
+"""How much of the material fits a prompt, and which part: short texts stay whole, the longest are cut first.
 
 Budgets are in characters, as a backend publishes them: tokens differ by model.
 """
@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.llm.model_list import listed
-from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
+from codesum_pipeline.llm.prices import CHARS_PER_TOKEN, listed
 from codesum_pipeline.model.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -19,13 +18,13 @@ if TYPE_CHECKING:
 
 # The rest of a model's window is left for the answer and for the error of counting characters.
 USABLE_SHARE = 0.85
-# Of a model that LiteLLM's list does not have, where no setting says more: 50,000 tokens.
+# For a model that LiteLLM's list does not have, where no setting says more: 50,000 tokens.
 DEFAULT_PROMPT_CHARS = 200_000
-# Of a body longer than this something is always shown: less says nothing, so the last ones are left out instead.
+# At least so much of a longer body is shown: less says nothing, so the last bodies are left out instead.
 LEAST_SHOWN = 80
 CUT_MARK = "[cut here]"
-# A function of a hundred lines with what stands around it, or the head of a file and thirty children. A system template
-# that leaves less does not fit: of most documents something would be cut.
+# A function of a hundred lines with its context, or the head of a file and thirty children. A system template that
+# leaves less does not fit: most documents would be cut.
 FAIR_MATERIAL_CHARS = 6_000
 # Where there is no shorter template: markers, names and a few lines.
 LEAST_MATERIAL_CHARS = 1_000
@@ -38,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BudgetedBodies:
-    """Bodies as they are shown. `cap` is the length above which they were cut, None where none was."""
+    """Bodies as they are shown. `cap` is the length above which bodies were cut, None where none was."""
 
     bodies: tuple[str, ...]
     cap: int | None
@@ -65,7 +64,7 @@ class FilledEntries:
 
 @dataclass(frozen=True, slots=True)
 class SiblingRank:
-    """What decides where a child stands among its siblings: nothing from outside its own parent."""
+    """What decides the place of a child among its siblings: nothing from outside its parent."""
 
     id: str
     is_public: bool
@@ -161,7 +160,7 @@ def fill_entries(
 
 
 def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
-    """Public ones first, then the more complex, the longer, the earlier: a new edge or a new name elsewhere moves none.
+    """Public ones first, then the more complex, the longer, the earlier: a new edge or name elsewhere moves none.
 
     Neither the alphabet, which says nothing, nor statistics of the whole repository.
     """

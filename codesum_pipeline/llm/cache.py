@@ -15,8 +15,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
-from codesum_pipeline.llm.shared_texts import SharedTexts
+from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText, SharedTexts
 from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.refusals import writing
@@ -61,8 +60,8 @@ class AnswerCache:
         self._is_fetched = shared is None
 
     def find_many(self, keys: Iterable[tuple[str, str | None]]) -> dict[str, tuple[KeptText, ...]]:
-        """By exact key, the texts that may stand for each pair of exact and body key: the document's own first, then
-        one per context that the same body was written with, oldest first. Pairs without any are left out."""
+        """By exact key, the texts that fit each pair of exact and body key: the document's own first, then one per
+        context that the same body was written with, oldest first. Pairs without any are left out."""
         wanted = dict(keys)
         self._fetch()
         with self._open() as connection:
@@ -76,7 +75,7 @@ class AnswerCache:
         return {exact: texts for exact, texts in found.items() if texts}
 
     def touch(self, texts: Sequence[KeptText]) -> None:
-        """Note that these are in use."""
+        """Note that these texts are in use."""
         today = self._now().date().isoformat()
         with self._writing() as connection:
             connection.executemany(
@@ -85,7 +84,7 @@ class AnswerCache:
             )
 
     def put_many(self, texts: Sequence[KeptText]) -> None:
-        """Keep these, in one transaction; the same again changes nothing. Other workers have them before this one."""
+        """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first."""
         self._keep({self._shared.add(texts, at=self._now()): texts} if self._shared and texts else {"": texts})
 
     def _fetch(self) -> None:
@@ -114,7 +113,7 @@ class AnswerCache:
             return [] if connection is None else _of_version(connection, prompt_version)
 
     def compactions(self) -> list[CompactionRecord]:
-        """What stands in place of texts, oldest first."""
+        """The compactions that replaced texts, oldest first."""
         with self._open() as connection:
             return [] if connection is None else _compactions(connection)
 
@@ -124,9 +123,9 @@ class AnswerCache:
         prompt_version: str,
         leaving: Callable[[list[KeptText], list[CompactionRecord]], Sequence[str]],
     ) -> None:
-        """Keep what stands in place of some texts of a version, and delete those whose exact keys `leaving` returns,
-        in one transaction; `leaving` is given the version's texts and the earlier compactions, and what it raises
-        ends the transaction."""
+        """Replace some texts of a version by a compaction, in one transaction: those whose exact keys `leaving` returns
+        are deleted. `leaving` is given the version's texts and the earlier compactions; what it raises ends the
+        transaction."""
         with self._writing() as connection:
             keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
             connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", astuple(record))

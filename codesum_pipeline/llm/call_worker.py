@@ -1,8 +1,8 @@
 """The process that makes calls for another one, which holds the other end of a socket.
 
-It imports LiteLLM, is told the settings, and answers requests until the socket
-ends, as it does with its parent; calls that are under way then have nobody to
-answer to. Keys come with the environment and go to providers alone.
+It imports LiteLLM, reads the settings, and answers requests until the socket
+ends, as it does when its parent ends. Keys come with the environment and go
+to providers alone.
 """
 
 import asyncio
@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
-from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.scrubbing import without_secrets
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SummaryCallFailed

@@ -1,14 +1,16 @@
 """Calls made in worker processes: a request goes out over a socket, its answer or why there is none comes back.
 
-A worker decides nothing and writes nothing down. Whatever ends it, the calls
-that it had under way count as sent and broken off, as those of a lost
-connection do, and the others go on without it.
+A worker decides nothing and writes nothing down. When it ends, the calls that it was making count as sent and
+interrupted, as after a lost connection, and the others go on without it. Workers are started once the processor is
+what calls wait for.
 """
 
 import asyncio
 import logging
 import subprocess
+import time
 from asyncio import Future, StreamWriter
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 
@@ -18,6 +20,51 @@ from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.workers.child import start_child
+from codesum_pipeline.workers.pool import worker_count
+
+# Below this share of a core one process reaches nine tenths of what is possible; above it, calls wait for each other.
+_BUSY = 0.6
+_WINDOW_S = 1.0
+# About the processor time in which a worker imports LiteLLM: a run that ends just then has lost no more than that.
+_PAYS_AFTER_S = 3.0
+
+Clock = Callable[[], float]
+
+
+class CallLoad:
+    """How busy this process has been since its first call was over; a single core is not shared."""
+
+    def __init__(
+        self,
+        *,
+        busy: float = _BUSY,
+        pays_after_s: float = _PAYS_AFTER_S,
+        cores: int | None = None,
+        wall: Clock = time.monotonic,
+        cpu: Clock = time.process_time,
+    ) -> None:
+        self._busy = busy
+        self._pays_after_s = pays_after_s
+        self._can_share = (worker_count() if cores is None else cores) > 1
+        self._wall = wall
+        self._cpu = cpu
+        self._window: tuple[float, float] | None = None
+        self._busy_s = 0.0
+
+    def needs_workers(self) -> bool:
+        """Whether this process was busy as long as a start takes, without a break; to be called after each call."""
+        now = self._wall()
+        if self._window is None:
+            # What came before was the import of LiteLLM.
+            self._window = now, self._cpu()
+        since, cpu_then = self._window
+        if now - since >= _WINDOW_S:
+            cpu = self._cpu()
+            is_busy = cpu - cpu_then >= self._busy * (now - since)
+            self._busy_s = self._busy_s + now - since if is_busy else 0.0
+            self._window = now, cpu
+        return self._can_share and self._busy_s >= self._pays_after_s
+
 
 # Each does a hundred or two hundred calls a second: more of them would wait for the process that keeps the books.
 _WORKERS = 2
@@ -47,11 +94,11 @@ class CallWorkers:
 
     @property
     def have_started(self) -> bool:
-        """Whether no more will be ready: each is, or has ended."""
+        """Whether all workers are ready or have ended."""
         return self._starting.done()
 
     async def ask(self, request: SummaryRequest) -> SummaryResponse:
-        """As `LiteLlmCalls` does, by the worker with the fewest calls; raises `CallFault`, too."""
+        """The answer to a request, by the worker with the fewest calls; raises `SummaryCallFailed` and `CallFault`."""
         ready = [worker for worker in self._workers if worker.is_ready]
         return await min(ready, key=lambda worker: worker.under_way).ask(request)
 

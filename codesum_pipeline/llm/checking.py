@@ -1,12 +1,31 @@
 """An answer becomes a text, or a complaint that the model can act on.
 
-What can be put right by rule is (`repairs`). Everything else that breaks the
-schema, a citation, a name or the form goes back in words; all complaints at
-once, so that a model needs one more try and not one each.
+What a rule can repair is repaired. Everything else that breaks the schema, a citation, a name or the form is
+complained of in words, all at once, so that a model needs one more attempt and not one for each complaint.
+
+What of an answer is put right without asking again, and what is not:
+
+| a model gave | where | it is |
+|---|---|---|
+| a field that the schema lacks | an object | left out |
+| nothing | a list, or what may be null | an empty list, null |
+| null | a list | an empty list |
+| `"null"`, `"None"`, `""` | what may be null and is no text | null |
+| JSON in a string | a list or an object | read |
+| a whole number in a string, or `12.0` | a number | the number |
+| control characters, escape sequences, invisible characters | a text | left out |
+| runs of white space, line feeds | a text | one space |
+| upper-case letters | a keyword | lower-case letters |
+| an entry for `self`, `cls`, `this` or another receiver | the inputs | left out |
+| the same item twice (upper and lower case alike) | a list of texts | kept once |
+| `true`, `"True"` | a number, a list or an object | refused |
+| a number, `true`, null, a list | a text | refused |
+| anything else that is not of the schema | | refused |
 """
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
@@ -23,8 +42,74 @@ from codesum_pipeline.llm.answers import (
 from codesum_pipeline.llm.forbidden import forbidden_in, unknown_parameters
 from codesum_pipeline.llm.leaks import leaked_names, names_in
 from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryResponse
-from codesum_pipeline.llm.repairs import repaired
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
+from codesum_pipeline.model.printable import one_line
+
+_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
+_SAYS_NULL = ("", "null", "none")
+
+
+def repaired(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The value, repaired where the table says so; the check refuses the rest."""
+    if "anyOf" in schema:
+        (filled,) = (option for option in schema["anyOf"] if option.get("type") != "null")
+        return None if _says_null(value) else repaired(value, filled)
+    match schema.get("type"):
+        case "object":
+            return _object(_from_text(value, dict), schema)
+        case "array":
+            return _list(_from_text(value, list), schema)
+        case "integer":
+            return _number(value)
+        case _:
+            return one_line(value) if isinstance(value, str) else value
+
+
+def _says_null(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
+
+
+def _object(value: Any, schema: Mapping[str, Any]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    wanted = schema["properties"]
+    empty = {name: None for name, part in wanted.items() if "anyOf" in part or part.get("type") == "array"}
+    return {name: _field(name, part, wanted[name]) for name, part in (empty | value).items() if name in wanted}
+
+
+def _field(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    found = repaired(value, schema)
+    if name != "keywords" or not isinstance(found, list):
+        return found
+    return [one.lower() if isinstance(one, str) else one for one in found]
+
+
+def _list(value: Any, schema: Mapping[str, Any]) -> Any:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        return value
+    items = [repaired(item, schema["items"]) for item in value]
+    kept = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
+    return list(reversed(kept.values()))
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _from_text(value: Any, wanted: type) -> Any:
+    """A list or object that was given as JSON in a string."""
+    if not isinstance(value, str):
+        return value
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return read if isinstance(read, wanted) else value
+
 
 _MAX_COMPLAINTS = 12
 _Answer = TypeVar("_Answer", bound=BaseModel)

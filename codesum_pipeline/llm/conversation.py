@@ -1,7 +1,7 @@
-"""One document's talk with one model: ask, say what is wrong with the answer, ask again.
+"""One document's conversation with one model: ask, say what is wrong with the answer, ask again.
 
-The whole talk goes into each request, so that a request is a function of what
-was said before and of nothing else.
+The whole conversation goes into each request, so that a request depends on what
+was said before and on nothing else.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class WritingTask:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReading:
-    """An answer as it came, and the text that was read from it, or what is wrong with it, or why it cannot be read."""
+    """An answer as it came, with its text, or what is wrong with it, or the error in reading it."""
 
     claim: str
     text: WrittenText | None
@@ -51,7 +51,7 @@ class AnswerReading:
 
 
 class Unforeseen(SummaryError):
-    """An error that nobody foresaw, in asking for one document or in reading the answer."""
+    """An unexpected error in our code, in asking for one document or in reading the answer."""
 
     discriminator = "summary_unforeseen_error"
 
@@ -72,7 +72,7 @@ class Ask(Protocol):
 async def converse(
     task: WritingTask, ask: Ask, *, model: str, parameters: Parameters, max_attempts: int
 ) -> WrittenText:
-    """The first answer that can be taken, of at most `max_attempts`; raises what `ask` does, `Unforeseen`, and
+    """The text of the first usable answer, of at most `max_attempts`; raises what `ask` does, `Unforeseen`, and
     `SummaryOutputInvalid` with the last complaint."""
 
     def read(response: SummaryResponse) -> WrittenText:

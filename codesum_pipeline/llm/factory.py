@@ -1,19 +1,24 @@
 """The one place where the settings choose a backend, and the form in which a model answers."""
 
-from codesum_pipeline.llm.backend import SummaryBackend, Templates
+from typing import TYPE_CHECKING
+
+from codesum_pipeline.llm.backend import Templates
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.llm.model_list import declares
 from codesum_pipeline.llm.pins import AnswerForm
+from codesum_pipeline.llm.prices import declares
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
+if TYPE_CHECKING:
+    from codesum_pipeline.llm.backends import ModelBackend
 
-def build_backend(settings: LlmSettings, templates: Templates) -> SummaryBackend:
-    """Return who answers; `noop` and `replay` never load a client, so they ask nobody."""
-    # Most builds ask nobody, and import none of them.
-    from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
-    from codesum_pipeline.llm.noop import NoopBackend
-    from codesum_pipeline.llm.record import RecordBackend
-    from codesum_pipeline.llm.replay import ReplayBackend
+
+def build_backend(settings: LlmSettings, templates: Templates) -> "ModelBackend":
+    """The backend of the settings, with the templates of the levels that are summarized.
+
+    `noop` and `replay` never load a client, so they call nobody.
+    """
+    # Most builds call no model, and import no backend.
+    from codesum_pipeline.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend
 
     match settings.backend:
         case BackendName.NOOP:
@@ -38,3 +43,14 @@ def form_of(settings: LlmSettings, model: str) -> AnswerForm:
     if declares(model, "supports_response_schema"):
         return AnswerForm.JSON_SCHEMA
     return AnswerForm.JSON_TEXT
+
+
+def why_shut(llm: LlmSettings, *, is_offline: bool) -> str | None:
+    """Why no model may be called, in a line: offline, switched off, or a backend that gives no answer; else None."""
+    if is_offline and not llm.asks_nobody:
+        return "codesum is offline"
+    if not llm.enabled:
+        return "no model is set up (llm.enabled is false)"
+    if llm.backend is BackendName.NOOP:
+        return "llm.backend is 'noop'"
+    return None

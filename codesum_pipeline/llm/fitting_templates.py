@@ -13,9 +13,9 @@ from codesum_pipeline.model.errors import ConfigurationError
 def fitting_template(
     prompts_dir: Path | None, level: Level, *, language: str, max_prompt_chars: int
 ) -> ResolvedTemplate:
-    """The templates that a level is written with under this bound: the short one only where the full one does not fit.
+    """The templates of a level under this bound: the short one is read and used only where the full one does not fit.
 
-    The short one is not read before that. Raises `ConfigurationError` where neither can be used.
+    Raises `ConfigurationError` where neither can be used.
     """
     return fitting_templates(prompts_dir, [level], language=language, max_prompt_chars=max_prompt_chars)[level]
 

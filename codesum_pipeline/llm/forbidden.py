@@ -1,4 +1,4 @@
-"""What the system prompt forbids in every text, and a program can see: each is refused, and nothing else is.
+"""What the system prompt forbids in every text, as far as a program can see it.
 
 What the prompt asks for beyond this (say the purpose first, do not praise) a
 program cannot judge: a good text may speak of a fast event or a clean build.

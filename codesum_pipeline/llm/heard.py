@@ -1,7 +1,7 @@
-"""A streamed message put together, of which no key is ever handed on.
+"""A streamed message is put together; no key in it is ever passed on.
 
-A key holds no white space. So the text is handed on up to its last white space, and what follows waits until it is
-whole and was looked at.
+A key holds no white space. So the text is passed on up to its last white space, and what follows waits until it is
+whole and was checked.
 """
 
 import json
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codesum_pipeline.llm.chat import OnText, ToolCall
-from codesum_pipeline.llm.scrubbing import without_keys
+from codesum_pipeline.llm.litellm_door import without_keys
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
 
 
 class StreamedMessage:
-    """What was heard of one message so far."""
+    """One message, as far as it has arrived."""
 
     def __init__(self, keys: Iterable[str], on_text: OnText) -> None:
         self._keys = tuple(keys)
@@ -42,7 +42,7 @@ class StreamedMessage:
                 self._hear_call(call)
 
     def end(self) -> None:
-        """Hand on what still waits: nothing follows."""
+        """Pass on what still waits: the message has ended."""
         self._hand_on(self._waiting)
         self._waiting = ""
 
@@ -53,7 +53,7 @@ class StreamedMessage:
 
     @property
     def reasoning(self) -> str:
-        """What the model said to itself, where its provider tells."""
+        """The model's reasoning, where its provider sends it."""
         return without_keys("".join(self._reasoning), self._keys)
 
     @property
@@ -77,7 +77,7 @@ class StreamedMessage:
             self._on_text(without_keys(text, self._keys))
 
     def _hear_call(self, delta: Any) -> None:
-        """A piece of a call belongs to the one of its index, unless it begins another one there."""
+        """Add a piece to the call of its index, unless it begins another call there."""
         index, id_, name = int(getattr(delta, "index", 0) or 0), str(delta.id or ""), str(delta.function.name or "")
         place = self._at.get(index)
         if place is None or _begins_another(self._calls[place], id_, name):
@@ -91,8 +91,8 @@ class StreamedMessage:
 
 
 def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
-    """Whether a piece is of another call under the same index: it has another id, or without one a name where nothing
-    of the call is missing any more."""
+    """Whether a piece belongs to another call under the same index: it has another id, or no id but a name where the
+    arguments of the first call are whole."""
     if id_:
         return call["id"] not in ("", id_)
     return bool(name) and _is_whole(call["arguments"])

@@ -1,4 +1,4 @@
-"""A ledger's rows as the journal of a bucket has them: what a killed worker paid for, its successor finds."""
+"""A ledger's rows in the journal of a bucket, where the next worker finds what a killed worker paid for."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
@@ -11,14 +11,14 @@ _OUTBOX = "llm_outbox"
 
 
 def journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> Entry:
-    """These attempts as they stand, and every text that waits for the cache."""
+    """The present rows of these attempts, and every text that waits for the cache."""
     query = f"SELECT * FROM {_ATTEMPTS} WHERE sequence IN ({_marks(len(sequences))})"
     attempts = _rows(connection, query, sorted(sequences))
     return {_ATTEMPTS: attempts, _OUTBOX: _rows(connection, f"SELECT * FROM {_OUTBOX}", [])}
 
 
 def replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
-    """Write down what a worker that was killed had written into its ledger, and no commit has kept."""
+    """Write into the ledger what a killed worker had written into its own and no commit has kept."""
     for entry in entries:
         for row in entry[_ATTEMPTS]:
             _insert(connection, _ATTEMPTS, {**row, "sequence": _number(connection, row)})
@@ -27,7 +27,7 @@ def replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 
 
 def _number(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
-    """That of the attempt itself; of two workers that wrote under one number the second gets a new one."""
+    """The attempt's own number; where two workers used one number, the second gets a new one."""
     known = connection.execute(
         f"SELECT sequence FROM {_ATTEMPTS} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
         "AND started_at = ?",

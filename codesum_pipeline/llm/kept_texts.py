@@ -1,16 +1,21 @@
-"""A model's text as it is kept: under its keys, with what it was written with and what it cost.
+"""A model's text as it is kept: under its keys, with its context and cost; and the texts that workers share.
 
-Citations are in canonical lines, so that a text fits wherever the same body
-stands. The ledger holds paid texts in this shape until the cache has them.
+Citations are in canonical lines, so that a text fits every document with the same body. The ledger holds paid texts in
+this shape until the cache has them. Each worker of a bucket keeps all texts in its own cache, so that a text is found
+by either key without a request. What a worker adds is one object; the first look fetches what others added since.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Self
+from uuid import uuid4
 
 from pydantic import TypeAdapter
 
 from codesum_pipeline.model.documents import TextContext, WrittenText
+from codesum_pipeline.store.objects import Objects
 
 COLUMNS = (
     "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
@@ -52,3 +57,26 @@ class KeptText:
         """The inverse of `row`."""
         exact_key, body_key, text, context, *rest = row
         return cls(exact_key, body_key, _TEXT.validate_json(text), _CONTEXT.validate_json(context), *rest)
+
+
+_ANSWERS = "answers/"
+
+
+class SharedTexts:
+    """The texts of one bucket, in the batches in which workers added them."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def add(self, texts: Sequence[KeptText], *, at: datetime) -> str:
+        """Keep these for all workers; the name of the batch. Raises `BucketUnavailable`."""
+        name = f"{_ANSWERS}{at:%Y-%m-%d}/{uuid4().hex}"
+        self._objects.put(name, json.dumps([text.row() for text in texts]).encode())
+        return name
+
+    def added(self, *, known: Collection[str]) -> Iterator[tuple[str, list[KeptText]]]:
+        """The batches that are not known yet, with their names."""
+        for info in self._objects.infos(_ANSWERS):
+            found = None if info.name in known else self._objects.get(info.name)
+            if found:
+                yield info.name, [KeptText.of(row) for row in json.loads(found.data)]

@@ -1,4 +1,4 @@
-"""What is asked of models, written down before it is asked, so that a killed run owes nothing unknown.
+"""Calls to models are written down before they are made, so that a killed run leaves no unknown cost.
 
 An attempt is reserved with the most that it can cost, in a transaction that is
 on disk before the request leaves. It is settled in one transaction: outcome,
@@ -6,8 +6,8 @@ cost, the answer as it came and, where that was taken, the text under its keys.
 From there the text goes to the cache, as often as it takes: a paid answer is in
 one of the two from the moment it counts.
 
-The tables stand in the file of the repository's lease, which whoever opens the
-ledger to write must hold: an attempt that is found open is one of a dead run.
+The tables are in the file of the repository's lease. Whoever opens the ledger to
+write must hold the lease, so an open attempt is one of a dead run.
 """
 
 import sqlite3
@@ -31,11 +31,11 @@ from codesum_pipeline.store.sqlite_tables import one_transaction
 from codesum_pipeline.store.tables import TableStore
 
 BUSY_TIMEOUT_S = 30.0
-# For so long an answer that could not be taken stands for the one that the same request would get now.
+# For so long the same request is not sent again after an unusable answer.
 KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
 UNUSABLE = "unusable-answer"
-# Of one that is under way, or was cut off by the end of a build that no other has followed.
+# The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
 _CREATE = f"""
@@ -51,7 +51,7 @@ CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHER
 CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
 CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 """
-# Added to files of before.
+# Columns that files of earlier versions lack.
 _NEWER = {"model_echoed": "TEXT"}
 # Rows that stand for several attempts are in the warehouse alone.
 _NAMES = tuple(field.name for field in fields(LedgerRow) if field.name != "attempts")
@@ -78,7 +78,7 @@ class CallAttempt:
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """How it ended. `cost_usd` of None: nobody says, so the most that it can be is counted."""
+    """How an attempt ended. `cost_usd` of None: it is unknown, and the most that it can be is counted."""
 
     outcome: AttemptOutcome
     cost_usd: float | None
@@ -113,7 +113,7 @@ class Ledger:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """One transaction for all that is written in the block; of a home in a bucket, it is there when the block
+        """One transaction for all that the block writes; for a home in a bucket, it is in the bucket when the block
         ends."""
         is_outer = not self._connection.in_transaction
         refused = None
@@ -130,12 +130,12 @@ class Ledger:
             raise refused
 
     def recover(self) -> int:
-        """Close what a dead run left open, counting the most that it can have cost; how many attempts that were."""
+        """Close the attempts that a dead run left open, at the most that they can have cost; returns how many."""
         with self.together():
             return self._connection.execute(_INTERRUPT, (AttemptOutcome.INTERRUPTED,)).rowcount
 
     def recover_own(self) -> int:
-        """The same of this run alone, which is dead: others may live."""
+        """Close the open attempts of this run alone, which is dead: other runs may be alive."""
         with self.together():
             return self._connection.execute(
                 f"{_INTERRUPT} AND run_id = ?", (AttemptOutcome.INTERRUPTED, self._run_id)
@@ -181,8 +181,8 @@ class Ledger:
                 self._connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({_marks(8)})", kept.row())
 
     def refused_answers(self) -> dict[str, tuple[str, bool]]:
-        """By the hash of the request, what models answered in the last days that could not be taken, and whether that
-        was a tool call. One that is empty says nothing of the next: it is asked for again."""
+        """By the hash of the request, the unusable answers of the last days, each with whether it was a tool call. An
+        empty answer says nothing about the next: its request is sent again."""
         rows = self._connection.execute(
             "SELECT request_hash, answer, has_tool_call FROM llm_attempts WHERE outcome = 'invalid' AND failure = ? "
             "AND trim(answer) <> '' AND started_at >= ? ORDER BY sequence",
@@ -191,7 +191,7 @@ class Ledger:
         return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
 
     def good_answer(self, request_hash: str) -> SummaryResponse | None:
-        """What a model answered to a request, if it was taken: it is paid, and need not be asked for again."""
+        """The accepted answer to a request, which is paid for and need not be sent again; None without one."""
         row = self._connection.execute(
             "SELECT answer, has_tool_call, prompt_tokens, completion_tokens, cached_tokens, model_echoed, cost_usd "
             "FROM llm_attempts WHERE request_hash = ? AND outcome = 'good' AND answer IS NOT NULL ORDER BY sequence",
@@ -203,8 +203,8 @@ class Ledger:
         return SummaryResponse(answer, bool(has_tool_call), TokenUsage(prompt, completion, cached), echoed, cost_usd)
 
     def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
-        """Hand over what was paid and is not yet handed over; how many texts that were. A kill in between hands them
-        over twice, which must do no harm."""
+        """Give `put` the paid texts that wait for the cache; returns how many. After a kill they are given twice, which
+        must do no harm."""
         rows = self._connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
         if rows:
             put([KeptText.of(row) for row in rows])
@@ -238,9 +238,9 @@ class Ledger:
         return [_row(values) for values in rows]
 
     def compact(self, tables: TableStore, repo: str) -> int:
-        """Bring the warehouse's table up to date, and forget what is old; how many rows were added.
+        """Bring the warehouse's table up to date, and delete old rows here; returns how many rows were added.
 
-        A kill in between leaves rows in both, which the next time knows by run and sequence.
+        After a kill rows can be in both; the next time knows them by run and sequence.
         """
         new = self._not_in_table()
         waiting = [row for row in self.rows() if row.sequence in new]
@@ -301,14 +301,14 @@ def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Ite
 
 
 def erase_ledger(state: Path) -> None:
-    """Forget a repository's attempts, and what waits for the cache; its lease must be held."""
+    """Delete a repository's attempts, and the texts that wait for the cache; its lease must be held."""
     if state.exists():
         with writing(state), closing(sqlite3.connect(state, timeout=BUSY_TIMEOUT_S)) as connection, connection:
             connection.executescript("DROP TABLE IF EXISTS llm_attempts; DROP TABLE IF EXISTS llm_outbox")
 
 
 def spent_today(state: Path, *, now: datetime) -> float:
-    """US dollars of a repository since midnight, UTC, for those without its lease; 0 where nothing was asked."""
+    """US dollars of a repository since midnight, UTC, for readers without its lease; 0 where no call was made."""
     with reading(state) as connection:
         if connection is None:
             return 0.0
@@ -316,8 +316,7 @@ def spent_today(state: Path, *, now: datetime) -> float:
 
 
 def calls_since(state: Path, since: str) -> tuple[int, float]:
-    """How many attempts were begun since a moment, and their US dollars, for those who do not write; a `since` of ""
-    counts all."""
+    """How many attempts were begun since a moment, and their US dollars, for readers; a `since` of "" counts all."""
     with reading(state) as connection:
         if connection is None:
             return 0, 0.0
@@ -328,7 +327,7 @@ def calls_since(state: Path, since: str) -> tuple[int, float]:
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
-    """What no build has brought into the warehouse's table yet, for those without the repository's lease.
+    """The attempts that are not in the warehouse's table yet, for readers without the repository's lease.
 
     An attempt without an answer so far counts with the most that it can cost.
     """
@@ -341,8 +340,8 @@ def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
 
 
 def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]:
-    """What was asked for a repository: the rows of its table, and those of builds that are under way or were ended
-    before they wrote it."""
+    """All attempts for a repository: the rows of its table, and those of builds that are under way or ended before
+    they wrote it."""
     # A build that ends between the two readings brings its rows from the file into the table.
     unfinished = rows_of_unfinished_builds(state)
     rows = tables.read_rows_or_empty("ledger", repo, LedgerRow)
@@ -352,7 +351,7 @@ def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]
 
 @contextmanager
 def reading(state: Path) -> Iterator[sqlite3.Connection | None]:
-    """A ledger's file for those who do not write; None where nothing was asked."""
+    """A ledger's file, opened to read; None where no call was made."""
     if not state.exists():
         yield None
         return
@@ -387,7 +386,7 @@ def _row(values: Sequence[object]) -> LedgerRow:
 
 
 def _for_table(row: LedgerRow) -> LedgerRow:
-    """Without an answer that was taken: its text is kept where it belongs."""
+    """The row without an accepted answer, whose text is kept in the cache."""
     return row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
 
 

@@ -1,8 +1,8 @@
 """One call to a provider through LiteLLM: a pinned request in, an answer in our words out.
 
-LiteLLM's own repetitions are off: who asks repeats, and writes each attempt
-down. A key is read from the environment when it is used; it is never kept,
-shown, logged or handed to another process.
+LiteLLM's own retries are off: the caller retries, and writes each attempt down.
+A key is read from the environment when it is used; it is never kept, shown,
+logged or given to another process.
 """
 
 import asyncio
@@ -15,14 +15,11 @@ from typing import Any
 from codesum_pipeline.llm.answers import AnswerTool, answer_tool
 from codesum_pipeline.llm.backend import Templates
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, OnText
-from codesum_pipeline.llm.failures import failure_of
 from codesum_pipeline.llm.heard import StreamedMessage
-from codesum_pipeline.llm.litellm_door import litellm_client
+from codesum_pipeline.llm.litellm_door import failure_of, keys_in_use, litellm_client, without_keys
 from codesum_pipeline.llm.messages import arguments_of, chat_arguments
-from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
-from codesum_pipeline.llm.prices import Price, cost_usd, price_of
-from codesum_pipeline.llm.scrubbing import keys_in_use, without_keys
+from codesum_pipeline.llm.prices import Price, cost_usd, listed, price_of
 from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.settings.llm import LlmSettings
 
@@ -67,14 +64,14 @@ class LiteLlmCalls:
         await litellm_client().close_litellm_async_clients()
 
     def missing_key(self, model: str) -> str:
-        """The variables that a model's key would be in and is not, in words; empty where it is there."""
+        """The names of the variables where a model's key is missing; empty where it is there."""
         name = self._settings.api_key_env
         if name and _provider_of(model) == self._provider:
             return "" if self._key(model) else name
         return ", ".join(_missing_variables(model))
 
     def require_named_key(self, model: str) -> None:
-        """A key that the settings name and nobody has set is not replaced by one that LiteLLM finds elsewhere."""
+        """Raise where the variable that the settings name is empty: LiteLLM would look for keys elsewhere."""
         name = self._settings.api_key_env
         if name and _provider_of(model) == self._provider and not self._key(model):
             raise SummaryCallFailed(
@@ -99,7 +96,7 @@ class LiteLlmCalls:
                 return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
 
     async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
-        """Hear LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
+        """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model = arguments["model"]
         with self._failing(model, f"{timeout_s:g} s"):
             async with asyncio.timeout(timeout_s):

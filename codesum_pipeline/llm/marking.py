@@ -1,9 +1,9 @@
-"""Material is data: it stands between markers that nobody who wrote it could have known.
+"""Material is data: it is put between markers that its author could not have known.
 
 A marker holds the sha256 of the text that it encloses, so no text can close
-its own marker and go on in the words of the one who asks; and the same text
-gives the same request. What a person would not see (controls, bidirectional
-and zero-width characters) is taken out first.
+its own marker and go on as if it were the prompt; and the same text gives the
+same request. Invisible characters (controls, bidirectional and zero-width
+ones) are removed first.
 """
 
 import re

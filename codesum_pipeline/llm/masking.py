@@ -2,8 +2,8 @@
 
 First what has a documented format, then values that are assigned to a name
 such as `password` or `api_key` and look like nothing that a person would have
-named. A mask says the kind; the lines stay as many as they were, so that
-numbers of lines mean the same. A masked text is masked no further.
+named. A mask names the kind. The number of lines stays, so that line numbers
+stay true. A masked text is not masked again.
 """
 
 import re
@@ -25,7 +25,7 @@ _KEYS = (
     r"|shared|signing|storage|webhook)[_-]?key|secret|token|credential"
 )
 _ASSIGN = r"(?::[ \t]{0,4}[\w.\[\]| ]{1,30}=|:=|=>|={1,3}|:)"
-# What a name goes on with when it holds something about a secret and not the secret.
+# How a name goes on that holds something about a secret and not the secret.
 _ABOUT = re.compile(
     r"(?:^|[_.-]|(?<=[a-z0-9])(?=[A-Z]))(?i:alg|algorithm|attr|class|column|count|endpoint|env|error|expiry|field|file|format|header|hint|id|key"
     r"|label|length|len|message|name|param|path|pattern|placeholder|policy|prefix|prompt|re|regex|strategy|suffix|text"

@@ -1,8 +1,7 @@
 """A request as LiteLLM takes it: system prompt, tool or format, and the conversation so far.
 
-What stays the same between requests comes first and ends in a mark, so that a
-provider that keeps prefixes bills them once: after the system prompt and after
-the tool. LiteLLM drops the marks for providers that know none.
+What is the same in all requests comes first and ends in a mark, so that a provider that caches prefixes bills them
+once: after the system prompt and after the tool. LiteLLM drops the marks for providers that do not know them.
 """
 
 import json

@@ -1,7 +1,7 @@
 """One attempt, paid for: caps and ledger before the call, ledger after it.
 
-The worst case is put aside in the same transaction that looks at the caps, so
-that two who ask at once cannot pass a cap together.
+The worst price is reserved in the same transaction that checks the caps, so
+that two calls at once cannot pass a cap together.
 """
 
 import time
@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A setting in US dollars, and what is spent of it, which whoever asks may not hear where `is_told` is not set."""
+    """A cap in US dollars by its setting, and what is spent of it; a refusal names the amounts only with `is_told`."""
 
     setting: str
     most_usd: float
@@ -28,8 +28,8 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Till:
-    """Pays for the attempts of one job. `refusal` makes an error of the words for a cap that a call could pass;
-    `way_out` is what else can be done than to raise it."""
+    """Pays for the attempts of one job. `refusal` makes an error from a message about a cap that a call could pass;
+    `way_out` is what can be done instead of raising the cap."""
 
     ledger: Ledger
     caps: tuple[Cap, ...]
@@ -43,8 +43,8 @@ class Till:
         settled: Callable[[Answer, float], AttemptResult],
         on_settled: Callable[[AttemptResult], None] = lambda _settled: None,
     ) -> Answer:
-        """What `call` gives; raises what it does, and `refusal`. `settled` says how the attempt ended, of an answer and
-        the seconds that it took."""
+        """The answer of `call`; raises what it does, and `refusal`. `settled` gives the attempt's result from an answer
+        and the seconds that it took."""
         sequence = self._reserve(attempt)
         started = time.monotonic()
         try:

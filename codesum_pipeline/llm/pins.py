@@ -1,4 +1,4 @@
-"""What is asked of a model, pinned: everything that an answer may depend on, and a hash of it.
+"""A pinned request: everything that an answer may depend on, and a hash of it.
 
 A request that differs in nothing has the same hash, on any machine and at any
 time, so that an answer can be recorded and found again.
@@ -15,7 +15,7 @@ from codesum_pipeline.model.hashing import canonical_json
 
 # Keeps these hashes apart from any other use of BLAKE3 over the same bytes.
 _DOMAIN = "codesum.llm.summary.request.v1"
-# How a call of a tool that was not asked for is put into words.
+# The claim of an answer that calls another tool begins so.
 CALL_OF = "[call of "
 
 
@@ -33,7 +33,7 @@ class AnswerForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What is said to a model besides words."""
+    """What a request says to a model besides its messages."""
 
     temperature: float = 0.0
     max_tokens: int = 2048
@@ -101,7 +101,7 @@ class TokenUsage:
 class SummaryResponse:
     """An answer as it came: `claim` is the tool call's arguments or the text, not yet read.
 
-    `has_tool_call` says which; a call of another tool is put into words.
+    `has_tool_call` says which; a call of another tool is written as text.
     `model_name_echoed` is the name under which the provider says it answered.
     `cost_usd` is None where neither LiteLLM's list nor the settings have a price.
     """

@@ -35,7 +35,7 @@ def write_recording(folder: Path, request: SummaryRequest, response: SummaryResp
 
 
 def write_chat(folder: Path, request: ChatRequest, response: ChatResponse) -> Path:
-    """The same of a message of a conversation."""
+    """Write one message of a conversation; an earlier one of the same request is replaced."""
     entry = {"kind": _CHAT, "request": asdict(request), "response": asdict(response)}
     return _write(folder, request.request_hash, entry)
 
@@ -48,15 +48,15 @@ def _write(folder: Path, request_hash: str, entry: dict[str, Any]) -> Path:
 
 
 def read_recordings(path: Path) -> dict[str, SummaryResponse]:
-    """Return the answers of a folder or file by the hash of their request, which is computed anew.
+    """The answers of a folder or file by the hash of their request, which is computed anew.
 
-    Raises `SummaryCallFailed` where something cannot be read, or a request stands there twice.
+    Raises `SummaryCallFailed` where something cannot be read, or a request has two answers.
     """
     return _read(path, None, _REQUEST, _RESPONSE)
 
 
 def read_chats(path: Path) -> dict[str, ChatResponse]:
-    """The same of messages of conversations, which may lie in the same folder."""
+    """The messages of conversations, which may be in the same folder as answers."""
     return _read(path, _CHAT, _CHAT_REQUEST, _CHAT_RESPONSE)
 
 

@@ -1,18 +1,21 @@
-"""Repeat a call that may go well at another time.
+"""When calls are repeated, and how many are made at a time: by the settings, and by what a provider says.
 
-No chance is in the waits: a run is repeatable, and calls of one model are
-spread by its rates, not by dice.
+Waits are not random: a run is repeatable, and calls to one model are spread by its rates. A limit holds for all calls
+of one model in one event loop: when a provider says that it is too much, all calls wait, not only the refused one.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+
+from aiolimiter import AsyncLimiter
 
 from codesum_pipeline.model.errors import SummaryCallFailed
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
-# Who is asked to wait longer stops: the next run goes on from here.
+# A run that has to wait longer stops; the next run continues.
 LONGEST_ASKED_WAIT_S = 600.0
 
 Answer = TypeVar("Answer")
@@ -59,3 +62,40 @@ def wait_before_retry(
         return failure.retry_after_s if failure.retry_after_s <= longest_asked_wait_s else None
     doubled: float = first_wait_s * 2 ** (attempt - 1)
     return min(doubled, LONGEST_WAIT_S)
+
+
+_MINUTE_S = 60.0
+_MOST_DOUBLINGS = 10
+
+
+class Rates:
+    """The limits of one model."""
+
+    def __init__(self, *, requests_per_minute: int | None, tokens_per_minute: int | None) -> None:
+        self._requests = AsyncLimiter(requests_per_minute, _MINUTE_S) if requests_per_minute else None
+        self._tokens = AsyncLimiter(tokens_per_minute, _MINUTE_S) if tokens_per_minute else None
+        self._open_at = 0.0
+        self._refusals = 0
+
+    async def admit(self, tokens: int) -> None:
+        """Wait until a call of about that many tokens may be made."""
+        if self._requests:
+            await self._requests.acquire()
+        if self._tokens:
+            # What can never fit waits for an empty minute.
+            await self._tokens.acquire(min(tokens, self._tokens.max_rate))
+        while (wait_s := self._open_at - time.monotonic()) > 0:
+            await asyncio.sleep(wait_s)
+
+    def refused(self, retry_after_s: float | None) -> None:
+        """The provider refused a call: none is made for as long as it says, else for waits that double."""
+        wait_s = min(FIRST_WAIT_S * 2 ** min(self._refusals, _MOST_DOUBLINGS), LONGEST_WAIT_S)
+        self._refusals += 1
+        # A call that would have to wait longer gives up, and so shall the others: they do not wait for it here.
+        if retry_after_s is not None and retry_after_s <= LONGEST_ASKED_WAIT_S:
+            wait_s = retry_after_s
+        self._open_at = max(self._open_at, time.monotonic() + wait_s)
+
+    def answered(self) -> None:
+        """The provider answers again."""
+        self._refusals = 0

@@ -1,17 +1,17 @@
 """Prompt templates: Markdown files that a person may edit, with strict placeholders.
 
-`<kind>/<name>.md` lies in the project's folder or in the copy that ships with
-the package, which is never written. Names that mean something are those of the
-levels and `default`, which stands for every level without a template of its
-own; the whole project's folder comes before the package's copy. A file is read
-each time it is asked for, so that an edit counts from the next run on.
+`<kind>/<name>.md` is in the project's folder or in the copy that ships with the
+package, which is never written. The names with a meaning are those of the levels
+and `default`, which is used for every level without a template of its own; the
+whole project's folder comes before the package's copy. A file is read at each
+use, so that an edit counts from the next run on.
 
-`system/short` stands for every level whose system template does not fit the
+`system/short` is used for every level whose system template does not fit the
 model's prompt. A project's own system template is never replaced by the
-package's short one: whoever says something of their own says it shorter, too.
+package's short one: a project with its own template writes its own short one.
 
-Braces belong to placeholders: what shall stand as a brace is doubled. Values
-are put in once and never looked at again, whatever they hold.
+Braces belong to placeholders: a literal brace is doubled. Values are put in
+once and never parsed, whatever they hold.
 """
 
 import os
@@ -34,7 +34,7 @@ DEFAULT_NAME = "default"
 SHORT_NAME = "short"
 # System templates of questions: of a turn with tools, and of writing up an overview.
 TURN_NAME, SYNTHESIS_NAME = ASK_TEMPLATES = ("ask", "synthesis")
-# Of the text that stands in place of old rows.
+# The template of the text that replaces old rows.
 COMPACTION_NAME = "compaction"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -98,7 +98,7 @@ _NEEDED = {
 
 @dataclass(frozen=True, slots=True)
 class FoundTemplate:
-    """Where a template lies; one that ships with the package is read-only."""
+    """The path of a template; one that ships with the package is read-only."""
 
     kind: TemplateKind
     name: str
@@ -137,12 +137,12 @@ class ResolvedTemplate:
 
 
 def resolve(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate:
-    """The templates that stand for a level; raises `TemplateRenderError` where one of them cannot be used."""
+    """The templates of a level; raises `TemplateRenderError` where one of them cannot be used."""
     return _resolved(prompts_dir, level, find_for(prompts_dir, TemplateKind.SYSTEM, level), language)
 
 
 def resolve_short(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate | None:
-    """The same with the short system template; None where the level's own has none."""
+    """The templates of a level with the short system template; None where there is none for it."""
     short = find_short(prompts_dir, level)
     return _resolved(prompts_dir, level, short, language) if short else None
 
@@ -165,7 +165,7 @@ def digest_of_texts(system: str, instruction: str, *, language: str) -> str:
 
 
 def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
-    """The short system template that may stand for a level's: the project's, or the package's for the package's own."""
+    """The short system template for a level: the project's, or the package's where the level uses the package's own."""
     path = _path_in(prompts_dir, TemplateKind.SYSTEM, SHORT_NAME) if prompts_dir else None
     if path and path.is_file():
         return FoundTemplate(TemplateKind.SYSTEM, SHORT_NAME, path, is_packaged=False)
@@ -175,7 +175,7 @@ def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
 
 
 def find_for(prompts_dir: Path | None, kind: TemplateKind, level: Level) -> FoundTemplate:
-    """The template that stands for a level: the project's own, its default, the package's own, its default."""
+    """The template of a level: the project's own, its default, the package's own, its default."""
     for folder in _folders(prompts_dir):
         for name in (level, DEFAULT_NAME):
             path = _path_in(folder, kind, name)

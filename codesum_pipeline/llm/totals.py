@@ -39,8 +39,8 @@ class ModelCall(Protocol):
 class Totals:
     """Of some attempts: how many were sent and how many gave a text, tokens, dollars, waits.
 
-    `estimated_usd` is the part of `cost_usd` that nobody confirmed: the most
-    that calls without an answer can have cost. Latencies are of answers.
+    `estimated_usd` is the unconfirmed part of `cost_usd`: the most that calls
+    without an answer can have cost. Latencies are of answers.
     `failures` are counts by kind, most frequent first.
     """
 

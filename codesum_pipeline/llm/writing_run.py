@@ -1,11 +1,10 @@
-"""The tasks of one run, worked through by as many workers as calls may be made at once.
+"""The texts of many documents, written with as many calls at once as allowed, in order of importance, within the caps.
 
-Tasks are begun in their order; the first call of a run goes alone, so that what
-is wrong with all of them costs one. A call that does not fit what is left of the
-cap in dollars is skipped for a cheaper one. What stops one for a reason that
-holds for all (the cap, lost credentials, another model's answer, one failure
-after the other) stops all that were not begun; calls that are under way are heard
-to their end.
+The first call of a run goes alone, so that what is wrong with all calls costs one. A call that does not fit what is
+left of the cap in dollars is skipped for a cheaper one. A failure that holds for all (the cap, lost credentials,
+another model's answer, many failures in a row) stops all tasks that have not begun; calls under way are finished.
+
+However a run ends, the next one continues it: paid texts are in the ledger or in the cache.
 """
 
 import asyncio
@@ -17,8 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.llm.admission import Admission, CapReached
-from codesum_pipeline.llm.attempts import Desk, FreeCaller, TextRequester, ends_run, failure_kind
+from codesum_pipeline.llm.attempts import Admission, CapReached, Desk, FreeCaller, TextRequester, ends_run, failure_kind
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.cache import AnswerCache
@@ -26,16 +24,65 @@ from codesum_pipeline.llm.conversation import Unforeseen, WritingTask, converse
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.outcomes import Accepts, Caps, TaskOutcome, found_text
 from codesum_pipeline.llm.pins import Parameters
 from codesum_pipeline.llm.prices import Price
-from codesum_pipeline.model.documents import Gate, WrittenText
+from codesum_pipeline.model.documents import Gate, TextContext, WrittenText
 from codesum_pipeline.model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
-from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.model.guard import Failure
+from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
-# So many documents one after the other for which calls gave nothing, and the others are not asked for: whatever is
-# wrong, it is not these documents.
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """What a run may still do; `usd_left` of None: as many dollars as it takes."""
+
+    documents_left: int
+    usd_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """What became of one task.
+
+    Without a text, `gate` says what stopped it and `failure` in a word why
+    calls gave none. `written_with` is the context that the text was written
+    with, `cost_usd` what this run paid for it. `from_cache`: no call was made,
+    since the cache, a recording, or the same body in this run had the text;
+    `is_same_body`: that text was paid for under another id. `unforeseen` is the error of our own that kept the document
+    from having one.
+    """
+
+    id: str
+    text: WrittenText | None
+    model: str | None = None
+    gate: Gate | None = None
+    failure: str | None = None
+    cost_usd: float = 0.0
+    calls: int = 0
+    from_cache: bool = False
+    is_same_body: bool = False
+    written_with: TextContext | None = None
+    unforeseen: Failure | None = None
+
+
+Accepts = Callable[[WritingTask, KeptText], bool]
+
+
+def accept_any(_task: WritingTask, _kept: KeptText) -> bool:
+    """Accepts every text that the keys find: they hold the context, or it does not matter."""
+    return True
+
+
+def found_text(task: WritingTask, kept: KeptText) -> TaskOutcome:
+    """The outcome of a document whose text was found."""
+    return TaskOutcome(
+        task.id, kept.text, kept.model, from_cache=True, is_same_body=kept.exact_key != task.exact_key,
+        written_with=kept.context,
+    )  # fmt: skip
+
+
+# After so many failed documents in a row no more calls are made: the fault is not in these documents.
 GIVE_UP_AFTER = 10
 GAVE_UP = "gave-up"
 # Texts that wait in the ledger before the cache is given them.
@@ -45,7 +92,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A task that is over, for others with the same body."""
+    """A finished task, for others with the same body."""
 
     prompt: str
     outcome: TaskOutcome
@@ -129,7 +176,7 @@ class WritingRun:
             self._progress("summaries by the model", len(self.outcomes), self._count)
 
     async def _write(self, task: WritingTask) -> TaskOutcome:
-        """A document's text: of the same body in this run if there is one, else asked for."""
+        """A document's text: that of the same body in this run if there is one, else a model's answer."""
         if task.body_key is None or self._is_free:
             return (await self._ask_within_caps(task)).outcome
         first = self._first_of_body.get(task.body_key)
@@ -155,14 +202,14 @@ class WritingRun:
         caller = FreeCaller(self._desk.backend, task) if self._is_free else TextRequester(self._desk, task)
         outcome = await self._ask(task, caller)
         if not caller.attempts:
-            # It was known without a call: what fails day after day must not take the place of others.
+            # It took no call: a document that fails day after day must not take the place of others.
             self._documents_left += 1
         self._look_at_failures(outcome, caller)
         await self._hand_over(caller)
         return _Done(task.prompt, outcome, caller.kept)
 
     async def _ask(self, task: WritingTask, caller: TextRequester | FreeCaller) -> TaskOutcome:
-        """Ask the model, and where its calls fail the next one."""
+        """Call the model; where its calls fail, the next model."""
         gate, failure, unforeseen = Gate.FAILED, "", None
         for model in self._models:
             try:
@@ -214,7 +261,7 @@ class WritingRun:
             _log.log(level, "%s", why)
 
     async def _hand_over(self, caller: TextRequester | FreeCaller) -> None:
-        """Give the cache what waits, now and then: other processes can use it, and a kill leaves less to do."""
+        """Give the cache the waiting texts, now and then: others can use them, and a kill leaves less to do."""
         self._undelivered += caller.kept is not None
         if self._undelivered >= _DELIVER_AT:
             self._undelivered = 0
@@ -223,7 +270,7 @@ class WritingRun:
 
     @contextmanager
     def _cancelled_by_sigterm(self) -> Iterator[None]:
-        """Where SIGTERM would end the process at once, let it first settle what is under way."""
+        """Where SIGTERM would end the process at once, first settle the calls under way."""
         main = asyncio.current_task()
         is_ours = threading.current_thread() is threading.main_thread()
         if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or main is None:
@@ -240,3 +287,58 @@ class WritingRun:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
+
+
+def write_all(
+    tasks: Sequence[WritingTask],
+    *,
+    new_backend: Callable[[], SummaryBackend],
+    ledger: Ledger,
+    cache: AnswerCache,
+    caps: Caps,
+    price_of: Callable[[str], Price],
+    settings: LlmSettings,
+    accepts: Accepts = accept_any,
+    progress: Progress = no_progress,
+) -> list[TaskOutcome]:
+    """The outcomes of the tasks, in their order, which is that of importance.
+
+    `accepts` judges a text that may have been written with another context.
+    `new_backend` is called where something is to be asked, and what it gives is
+    closed at the end. The repository's lease must be held. Raises
+    `ConfigurationError` where a model that would be asked has no known price,
+    and `CannotWrite`.
+    """
+    ledger.recover()
+    ledger.deliver(cache.put_many)
+    found = find_texts(tasks, cache, accepts)
+    missing = [task for task in tasks if task.id not in found]
+    outcomes = {task.id: found_text(task, found[task.id]) for task in tasks if task.id in found}
+    if missing and (settings.asks_nobody or caps.documents_left > 0):
+        run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
+        outcomes |= _finished(run)
+        ledger.deliver(cache.put_many)
+    return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
+
+
+def _finished(run: WritingRun) -> dict[str, TaskOutcome]:
+    """The outcomes of a run; a signal that ended it is raised again once the ledger is closed."""
+    try:
+        asyncio.run(run.all())
+    except asyncio.CancelledError:
+        if run.was_terminated:
+            signal.raise_signal(signal.SIGTERM)
+        raise
+    return run.outcomes
+
+
+def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accepts = accept_any) -> dict[str, KeptText]:
+    """The texts that the cache has for some of the tasks, by id, noted as in use."""
+    kept = cache.find_many((task.exact_key, task.body_key) for task in tasks)
+    fitting = {
+        task.id: next((text for text in kept.get(task.exact_key, ()) if accepts(task, text)), None) for task in tasks
+    }
+    found = {id_: text for id_, text in fitting.items() if text}
+    if found:
+        cache.touch([*found.values()])
+    return found

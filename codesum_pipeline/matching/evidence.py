@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.embedders import Embedder, Vectors
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.matching.subjects import Subject

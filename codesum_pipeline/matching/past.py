@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.changes import changes_among
 from codesum_pipeline.matching.differing import DocumentDifferences, Line
 from codesum_pipeline.matching.scores import choose, score_changes, score_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.evidence import ChangeEvidence, Numbers, gather
 from codesum_pipeline.matching.subjects import Subject, subjects_of
 from codesum_pipeline.matching.wording import ReadBlob, words_of

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.indexes.embedders import Embedder, Vectors
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.intents import Intent

@@ -23,7 +23,7 @@ class WrittenBy(StrEnum):
 
 
 class Gate(StrEnum):
-    """Why a document's text is not an LLM's: the first of these that stopped it."""
+    """Why no LLM wrote a document's text: the first gate that stopped it."""
 
     PLACEHOLDER = "placeholder"
     OFFLINE = "offline"
@@ -155,7 +155,7 @@ class ChildPair:
 
 @dataclass(frozen=True, slots=True)
 class ContextNeighbour:
-    """A caller or callee as a model was shown it: one that only moved or was renamed keeps its `content_hash`."""
+    """A caller or callee as a model was shown it; its `content_hash` stays where it only moved or was renamed."""
 
     id: str
     content_hash: str
@@ -163,11 +163,11 @@ class ContextNeighbour:
 
 @dataclass(frozen=True, slots=True)
 class TextContext:
-    """The context that a model wrote a text with, and, to tell what came since, all callers and all neighbours in
-    other modules at that time, by id.
+    """The context with which a model wrote a text. `callers` and `cross_module` are the ids of all callers and of all
+    neighbours in other modules at that time, so that later ones can be told.
 
-    `around` are what holds the function (its class, its file) and its callees, each with a hash of what was shown of
-    it; None where that was not noted.
+    `around` are the function's class and file and its callees, each with a hash of what was shown of it; None in
+    texts of earlier versions.
     """
 
     called_by: tuple[ContextNeighbour, ...]
@@ -179,13 +179,13 @@ class TextContext:
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """A written text with what it was written from, why it is no model's, and its provenance.
+    """A written text with what it was written from, which gate stopped a model, and its provenance.
 
     `own_hash` covers what the writer was shown of the document itself: a
     function's `content_hash`, the shown metadata of a class, file or module.
-    `parameters` is a hash of what was said to the model besides words. `gate`
-    and `failure` are those of the last build. The last six fields are
-    provenance: they change only when the text does.
+    `parameters` is a hash of the model's parameters. `gate` and `failure` are
+    those of the last build. The last six fields are provenance: they change
+    only when the text does.
     """
 
     id: str
@@ -257,9 +257,9 @@ class SummaryDocument:
 
 
 class HistoryEvent(StrEnum):
-    """`SAME_TEXT`: it was written again, for the cause that is told, and reads as it did.
+    """`SAME_TEXT`: the document was written again for the given cause, to the same words.
 
-    `COMPACTED`: no change of a document, but a row that stands in place of old rows.
+    `COMPACTED`: no change of a document, but a row that replaces old rows.
     """
 
     WRITTEN = "written"
@@ -272,8 +272,8 @@ class HistoryEvent(StrEnum):
 class HistoryRow:
     """One change of one document's text, or a rewrite to the same words: when, why, in which run, at which commit.
 
-    Append-only, but for old rows that an attested `compaction` stands in place of: its row has the job's id, and the
-    level of the repository.
+    Append-only, except that an attested `compaction` may replace old rows: its row has the job's id, and the level of
+    the repository.
     """
 
     sequence: int
@@ -294,7 +294,7 @@ class HistoryRow:
 
 
 class PlanAction(StrEnum):
-    """`maybe` stands above the function level: whether a text is written is known once its children's are."""
+    """`maybe` occurs above the function level: whether a text is written is known once its children's texts are."""
 
     WRITE = "write"
     MAYBE = "maybe"
@@ -307,11 +307,11 @@ class PlanRow:
     """What a build will do with one document, and why.
 
     `writer` and `summary_hash` are known where the text's whole input is: at
-    the function level, and for files that no parser reads. `gate` is what stops
-    a model from writing the text, as far as that is known before; the predicted
-    tokens and price are of the call that it would take, 0 where it takes none.
-    `is_documented` is looked up for what would take one: its author wrote what
-    it is for.
+    the function level, and for files that no parser reads. `gate` stops a model
+    from writing the text, as far as that is known before; the predicted tokens
+    and price are of the call that it would take, 0 where it takes none.
+    `is_documented` (its author wrote what it is for) is looked up for documents
+    that would take a call.
     """
 
     id: str

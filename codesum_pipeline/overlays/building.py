@@ -17,7 +17,8 @@ from pathlib import Path
 from codesum_pipeline.evaluation.scratch import beside, index_texts, write_texts
 from codesum_pipeline.graph.build import build_call_graph
 from codesum_pipeline.graph.resolution import Resolution
-from codesum_pipeline.indexes.embedders import StaticEmbedder, embedder_of, is_asked_over_the_network
+from codesum_pipeline.indexes.embedders.named import embedder_of, is_asked_over_the_network
+from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.overlays.carried import carried_tables, keep_tables

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from codesum_pipeline.indexes.highest import highest
+from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.retrieval.candidates import Candidates
 from codesum_pipeline.retrieval.document_query import DocumentQuery

@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from codesum_pipeline.indexes.highest import highest
+from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.adjustments import NameShares, RaisedScores, ScorePenalty, lowered, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates

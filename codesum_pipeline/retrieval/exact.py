@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.highest import highest_above_zero
 from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.nearest import highest_above_zero
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.filters import Mask

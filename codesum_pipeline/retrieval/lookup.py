@@ -13,10 +13,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.embedders import Vectors
-from codesum_pipeline.indexes.highest import highest, highest_above_zero
+from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.lanes import Lane
-from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors
+from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors, highest, highest_above_zero
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import LEVELS, Level

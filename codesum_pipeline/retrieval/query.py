@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import as_file, files
 
-from codesum_pipeline.indexes.embedders import Embedder, Vectors
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.stored_zip import Array, map_npz
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word

@@ -11,18 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
-from codesum_pipeline.indexes.callers import Callers
-from codesum_pipeline.indexes.embedders import Embedder, Vectors
+from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
-from codesum_pipeline.indexes.mapped_file import map_bytes
 from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.shown_fields import ShownFields
-from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz
+from codesum_pipeline.indexes.stored_zip import Array, map_bytes, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.indexes.torch_file import map_tensor
-from codesum_pipeline.indexes.uses import Uses
+from codesum_pipeline.indexes.uses import Callers, Uses
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,
     CODE_BM25,

@@ -8,7 +8,7 @@ lane only, the hits have its order.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.about_testing import asks_for_tests

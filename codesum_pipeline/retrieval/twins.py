@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codesum_pipeline.indexes.embedders import Vectors
+from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.retrieval.candidates import Candidates

@@ -68,6 +68,12 @@ def from_table(table: pa.Table, row_type: type[T]) -> list[T]:
     return [row_type(*values) for values in zip(*columns, strict=True)]
 
 
+def values_of(table: pa.Table, row_type: Any, name: str) -> list[Any]:
+    """The values of one column, as `from_table` gives them for that field of a dataclass."""
+    shape = _struct_shape(row_type, is_optional=False)
+    return _decode(_one_chunk(table.column(name)), shape.parts[shape.names.index(name)])
+
+
 def lists_of_field(column: pa.ChunkedArray, name: str) -> pa.ListArray:
     """Of a column of lists of structs, the lists of one field; none of them may be null."""
     lists = _one_chunk(column)

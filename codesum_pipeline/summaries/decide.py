@@ -1,8 +1,8 @@
 """Which texts are written again, and why: one comparison, the same for every level.
 
 A text is a function of its id, its writer and what that writer is shown. The
-`summary_hash` covers the last two, so a text is kept exactly where id and
-`summary_hash` stand as they did; the rest of the comparison only names the cause.
+`summary_hash` covers the last two, so a text is kept exactly where its id
+and `summary_hash` are unchanged; the rest of the comparison only names the cause.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -49,9 +49,9 @@ class _Origin:
 
 
 class LastTexts:
-    """What the texts of one level were written from in the last build; `rows` are their rows where they are at hand.
+    """The last build's texts of one level; `rows` is their table where it is already read.
 
-    Most stand, so of all is known whether they do; why one does not is looked up for those that do not.
+    Most texts are kept, so of all only ids and hashes are read; the causes are looked up for the others.
     """
 
     def __init__(self, workspace: Workspace, level: Level, rows: pa.Table | None = None) -> None:
@@ -73,7 +73,7 @@ class LastTexts:
         return sorted(rewrites, key=lambda rewrite: rewrite.id)
 
     def changed(self, summary_hashes: Mapping[str, str]) -> list[str]:
-        """The documents, given with the hash of what their writers are shown now, whose text does not stand."""
+        """The documents to write again; `summary_hashes` are of what their writers are shown now."""
         return [id_ for id_, summary_hash in summary_hashes.items() if self._hashes.get(id_) != summary_hash]
 
     @property

@@ -2,8 +2,8 @@
 
 Only written fields come from the texts; ids, lines, signatures, context and
 hashes are those of the snapshot at hand, so a moved or reformatted function
-never keeps a stale line. The documents are put together column by column: no
-row becomes a value on its way.
+never keeps a stale line. The documents are put together column by column,
+without a Python object for each row.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", 
 
 @dataclass(frozen=True, slots=True)
 class _ContainerPlace:
-    """Where a file or module stands, and what a document takes from there."""
+    """A file or module, and what its document takes from it."""
 
     id: str
     content_hash: str
@@ -102,13 +102,13 @@ def _documents(workspace: Workspace, outline: DocumentTree) -> pa.Table:
 
 
 def _places(workspace: Workspace, outline: DocumentTree, symbols: pa.Table) -> pa.Table:
-    """What each document takes from where it stands: symbols first, in the order of their table."""
+    """What each document takes from the tables of symbols and files; symbols first, in the order of their table."""
     columns = ["path", "is_test", "is_vendored"]
     files = workspace.tables.read("files", workspace.key, columns=columns)
     columns_of_facts = ["file_path", "content_hash", "language", "is_test", "origin"]
     facts = workspace.tables.read("file_facts", workspace.key, columns=columns_of_facts)
     entry = workspace.entry
-    files = _with_told_by_code(files, facts, names=[entry.key, entry.location.rstrip("/").rpartition("/")[2]])
+    files = _with_flags_of_code(files, facts, names=[entry.key, entry.location.rstrip("/").rpartition("/")[2]])
     flags = files.take(pc.index_in(symbols.column("file_path"), files.column("path")))
     of_symbols = symbols.drop_columns(["line_map", "is_test"])
     is_test = pc.or_(flags.column("is_test"), pc.fill_null(symbols.column("is_test"), False))
@@ -122,8 +122,8 @@ def _places(workspace: Workspace, outline: DocumentTree, symbols: pa.Table) -> p
     return pa.concat_tables(parts, promote_options="default")
 
 
-def _with_told_by_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str]) -> pa.Table:
-    """The flags of files, where their code says too that they are tests, or of another project than `names`."""
+def _with_flags_of_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str]) -> pa.Table:
+    """The flags of files: code too can say that it is a test, or a copy of another project than those of `names`."""
     origins = pc.unique(facts.column("origin").drop_null()).to_pylist()
     foreign = pa.array([origin for origin in origins if not is_own(origin, names)], pa.string())
     told = {
@@ -198,8 +198,8 @@ def _signature_summaries(signatures: pa.ChunkedArray, returns: pa.ChunkedArray) 
 
 
 def _real_lines(citations: pa.ChunkedArray, line_maps: pa.ChunkedArray, places: Integers) -> pa.ListArray:
-    """Symbols' citations of canonical lines as citations of the file's lines; the place of a symbol is that of its
-    line map, and those of other documents follow."""
+    """Citations with real lines: symbols cite canonical ones. A place is that of a symbol's line map; the places of
+    other documents come after the last of these."""
     lists, maps = citations.combine_chunks(), line_maps.combine_chunks()
     cited = pc.list_flatten(lists)
     rows = places[pc.list_parent_indices(lists).to_numpy()].astype(np.int64)

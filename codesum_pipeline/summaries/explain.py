@@ -3,7 +3,7 @@
 import difflib
 from dataclasses import dataclass
 
-from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
+from codesum_pipeline.model.documents import HistoryEvent, HistoryRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.workspace import Workspace
 
@@ -13,27 +13,17 @@ MAX_CAUSES_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class ExplainStep:
-    """One document of the chain; `depth` 0 is the one asked for. `more_causes` counts those left out."""
+    """One rewrite of the chain; `depth` 0 is that of the document in question. `more_causes` counts those left out."""
 
     depth: int
-    id: str
-    level: Level
-    event: HistoryEvent
-    cause: Cause | None
-    cause_ids: tuple[str, ...]
-    commit: str
-    run_id: str
-    written_at: str
-    cost_usd: float
+    row: HistoryRow
     more_causes: int
-    written_by: WrittenBy
-    writer: str
 
 
 def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
     """The last rewrite of a document's text and, below it, what caused it; depth first.
 
-    Below a rewrite to the same words stands that of which the words are.
+    A rewrite to the same words is followed by the rewrite that first gave these words.
     """
     history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
     rows: dict[str, list[HistoryRow]] = {}
@@ -51,23 +41,7 @@ def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
 
 def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, steps: list[ExplainStep]) -> None:
     causes = [id_ for id_ in row.cause_ids if id_ != row.id]
-    steps.append(
-        ExplainStep(
-            depth=depth,
-            id=row.id,
-            level=row.level,
-            event=row.event,
-            cause=row.cause,
-            cause_ids=row.cause_ids,
-            commit=row.commit,
-            run_id=row.run_id,
-            written_at=row.written_at,
-            cost_usd=row.cost_usd,
-            more_causes=max(0, len(causes) - MAX_CAUSES_SHOWN),
-            written_by=row.written_by,
-            writer=row.writer,
-        )
-    )
+    steps.append(ExplainStep(depth, row, max(0, len(causes) - MAX_CAUSES_SHOWN)))
     is_looked_at = row.event is HistoryEvent.SAME_TEXT
     for id_ in causes[:MAX_CAUSES_SHOWN]:
         earlier = [
@@ -79,6 +53,6 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
             _descend(rows, earlier[-1], depth + 1, steps)
     if is_looked_at:
         written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
-        # That of a document that is gone may have been compacted.
+        # The rows of a removed document may have been compacted.
         if written:
             _descend(rows, written[-1], depth + 1, steps)

@@ -1,7 +1,6 @@
-"""What is wanted of every function, from the few columns that decide it.
+"""Which text every function needs, decided from a few columns of `symbols`.
 
-Most functions keep their text, so none becomes a writer's input here but those
-whose source does not parse.
+Most functions keep their text, so only those whose source does not parse are read whole.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -32,14 +31,14 @@ def choose_writers(workspace: Workspace) -> dict[str, str]:
     """The writer of each function and method, nested ones too."""
     writers: dict[str, str] = {}
     for table in _every_function(workspace, ["id", "name", "line_count", "complexity", "facts"]):
-        trivial = _trivial(table, workspace.settings.filter)
+        trivial = trivial_functions(table, workspace.settings.filter)
         ids: list[str] = table.column("id").to_pylist()
         writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
     return writers
 
 
 def summary_hashes(workspace: Workspace, writers: Mapping[str, str]) -> dict[str, str]:
-    """Of every function the hash of what the writer that was chosen for it is shown."""
+    """By function the hash of what its chosen writer is shown."""
     models = {writer for writer in set(writers.values()) if written_by(writer) is WrittenBy.LLM}
     names = ["id", "canonical_source", "has_syntax_errors"]
     hashes: dict[str, str] = {}
@@ -72,7 +71,7 @@ def want_functions(
             wanted[id_] = want_function(id_, writer, shown[-1])
             if is_broken:
                 broken.append(id_)
-    # The step that writes meets the same error, and counts it.
+    # The step that writes the text meets the same error and counts it.
     guard = FailureGuard()
     for given in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
         with guard.item(given.id):
@@ -89,14 +88,14 @@ def shown_functions(workspace: Workspace, ids: Collection[str]) -> dict[str, tup
 
 
 def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[str, str, str, str | None]]:
-    """Of some functions id, language, name and what documents them."""
+    """Id, language, name and docstring of some functions."""
     names = ["id", "language", "name", "docstring"]
     rows = _some_functions(workspace, ids, names)
     yield from zip(*(rows.column(name).to_pylist() for name in names), strict=True)
 
 
 def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:
-    """Columns of these functions in `symbols`, some functions at a time; of a few, little else is read."""
+    """Columns of these functions in `symbols`, in parts; of a few functions little else is read."""
     known = workspace.tables.read_or_empty("symbols", workspace.key, columns=["id", "type"])
     is_function = pc.equal(known.column("type"), SymbolType.FUNCTION.value)
     is_wanted = pc.and_(is_function, pc.is_in(known.column("id"), value_set=pa.array(list(ids), pa.string())))
@@ -118,8 +117,11 @@ def _every_function(workspace: Workspace, columns: list[str]) -> Iterator[pa.Tab
         yield part.filter(pc.equal(part.column("type"), SymbolType.FUNCTION.value))
 
 
-def _trivial(table: pa.Table, settings: FilterSettings) -> set[str]:
-    # The others are as long and as complex as it takes.
+def trivial_functions(table: pa.Table, settings: FilterSettings) -> set[str]:
+    """The ids of short functions that neither raise nor write nor call outward.
+
+    The columns are those of `choose_writers`.
+    """
     may_be = pc.or_(
         pc.less(table.column("line_count"), settings.min_lines),
         pc.less(table.column("complexity"), settings.min_complexity),

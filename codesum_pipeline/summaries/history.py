@@ -20,7 +20,7 @@ from codesum_pipeline.store.rows import column_names, from_table, nulls, schema_
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
-# What a text's row does not say of itself.
+# Columns that the tables of texts do not have.
 _NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
@@ -33,7 +33,7 @@ class TextChangeCounts:
 
 
 def append_history(workspace: Workspace) -> TextChangeCounts:
-    """Bring `document_history` up to the texts that stand now."""
+    """Append what changed since the last rows of `document_history`."""
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key)
     of_documents = without_compactions(history)
@@ -81,7 +81,7 @@ def _last_inputs(history: pa.Table) -> dict[str, str]:
 
 
 def _text_hashes(workspace: Workspace, level: Level) -> dict[str, tuple[str, str]]:
-    """Of each text its own hash and that of what it was made from."""
+    """By document the hash of its text, and that of what the text was made from."""
     names = ["id", "text_hash", "summary_hash"]
     table = workspace.tables.read(texts_table(level), workspace.key, columns=names)
     ids, *hashes = (table.column(name).to_pylist() for name in names)
@@ -109,20 +109,22 @@ def _rows_of_change(
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
     now = workspace.timestamp()
     last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
-    removals = [_removal(last[id_], workspace.run_id, snapshot.commit, now) for id_ in sorted(gone)]
-    again = [
-        replace(
+
+    def noted(row: HistoryRow, event: HistoryEvent, cause: Cause | None, ids: tuple[str, ...]) -> HistoryRow:
+        return replace(
             row,
-            event=HistoryEvent.SAME_TEXT,
-            cause=same[row.id][0],
-            cause_ids=same[row.id][1],
+            event=event,
+            cause=cause,
+            cause_ids=ids,
             run_id=workspace.run_id,
             commit=snapshot.commit,
             written_at=now,
             cost_usd=0.0,
         )
-        for row in from_table(_written(workspace, {level: list(same) for level in LEVELS} if same else {}), HistoryRow)
-    ]
+
+    removals = [noted(last[id_], HistoryEvent.REMOVED, None, ()) for id_ in sorted(gone)]
+    same_texts = from_table(_written(workspace, {level: list(same) for level in LEVELS} if same else {}), HistoryRow)
+    again = [noted(row, HistoryEvent.SAME_TEXT, *same[row.id]) for row in same_texts]
     rows = pa.concat_tables([to_table(removals, HistoryRow), _written(workspace, changed), to_table(again, HistoryRow)])
     first = (pc.max(history.column("sequence")).as_py() or 0) + 1
     numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
@@ -134,7 +136,7 @@ def _with_ids(table: pa.Table, ids: Sequence[str]) -> pa.Table:
 
 
 def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa.Table:
-    """The texts that changed, children first; their numbers are still to come."""
+    """The texts that changed, children first, not numbered yet."""
     names = [name for name in column_names(HistoryRow) if name not in _NOT_OF_TEXTS]
     tables = [schema_of(TextRow).empty_table().select(names)]
     for level, ids in changed.items():
@@ -157,16 +159,3 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
 def _children_first(id_: str) -> tuple[int, int, str]:
     depth = 0 if id_ == ROOT_MODULE else id_.count("/") + 1
     return -id_.count(SEPARATOR), -depth, id_
-
-
-def _removal(last: HistoryRow, run_id: str, commit: str, now: str) -> HistoryRow:
-    return replace(
-        last,
-        event=HistoryEvent.REMOVED,
-        cause=None,
-        cause_ids=(),
-        run_id=run_id,
-        commit=commit,
-        written_at=now,
-        cost_usd=0.0,
-    )

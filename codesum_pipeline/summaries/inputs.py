@@ -1,20 +1,20 @@
 """What a writer is shown, one shape per kind of document.
 
-A text is a pure function of its input. The id is shown too, but it is the key
-of the row that a text is kept under, so `metadata` leaves it out.
+A text is a pure function of its input. The id is shown too, but it is the key of the row that a text is kept under, so
+`metadata` leaves it out.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, fields
+from typing import Any
 
-from codesum_pipeline.model.documents import Level, WrittenText
-from codesum_pipeline.model.symbols import Reexport, Symbol, SymbolFacts
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.symbols import Reexport, SymbolFacts
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionInput:
-    """A function or method: its canonical source and what was read off it.
+    """A function or method: columns of `symbols`.
 
     All but the id is a function of the canonical source and the qualified name,
     unless the definition has syntax errors.
@@ -33,44 +33,21 @@ class FunctionInput:
     facts: SymbolFacts
     has_syntax_errors: bool = False
 
-    @classmethod
-    def of(cls, symbol: Symbol) -> Self:
-        return cls(
-            id=symbol.id,
-            qualified_name=symbol.qualified_name,
-            name=symbol.name,
-            language=symbol.language,
-            canonical_source=symbol.canonical_source,
-            signature=symbol.signature,
-            docstring=symbol.docstring,
-            modifiers=symbol.modifiers,
-            complexity=symbol.complexity,
-            line_count=symbol.line_count,
-            facts=symbol.facts,
-            has_syntax_errors=symbol.has_syntax_errors,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ChildText:
-    """A document one level down, by its name relative to the parent, and what was written about it."""
+    """A document one level down, by its name relative to the parent, and what was written about it.
 
-    id: str
-    name: str
-    level: Level
-    text: WrittenText
-    is_placeholder: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChildHead:
-    """A child before its text is read: what decides whether its parent is written again."""
+    `summary` and `keywords` are empty until they are read: the hash alone decides whether the parent is written again.
+    """
 
     id: str
     name: str
     level: Level
     text_hash: str
     is_placeholder: bool
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +63,7 @@ class ClassInput:
     bases: tuple[str, ...]
     modifiers: tuple[str, ...]
     fields: tuple[str, ...]
-    children: tuple[ChildText, ...]
-
-    def metadata(self) -> dict[str, Any]:
-        """Everything shown besides the id and the children, as JSON-able values."""
-        return {
-            "qualified_name": self.qualified_name,
-            "name": self.name,
-            "language": self.language,
-            "signature": self.signature,
-            "docstring": self.docstring,
-            "bases": list(self.bases),
-            "modifiers": list(self.modifiers),
-            "fields": list(self.fields),
-        }
+    children: tuple[ChildText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +77,9 @@ class FileInput:
     imports: tuple[str, ...]
     globals: tuple[str, ...]
     exports: tuple[str, ...] | None
-    children: tuple[ChildText, ...]
+    children: tuple[ChildText, ...] = ()
     reexports: tuple[Reexport, ...] = ()
     literals: tuple[str, ...] = ()
-
-    def metadata(self) -> dict[str, Any]:
-        """Everything shown besides the id and the children, as JSON-able values."""
-        handed_on = [f"{one.original or 'all'} of {one.source} as {one.name}" for one in self.reexports]
-        return ({"reexports": handed_on} if handed_on else {}) | {
-            "name": self.name,
-            "language": self.language,
-            "docstring": self.docstring,
-            "imports": list(self.imports),
-            "globals": list(self.globals),
-            "exports": None if self.exports is None else list(self.exports),
-            "literals": list(self.literals),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +90,6 @@ class TextFileInput:
     name: str
     language: str
     text: str
-
-    def metadata(self) -> dict[str, Any]:
-        """Everything shown besides the id, as JSON-able values."""
-        return {"name": self.name, "language": self.language, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +103,28 @@ class ModuleInput:
     id: str
     name: str
     readme: str | None
-    children: tuple[ChildText, ...]
+    children: tuple[ChildText, ...] = ()
     readme_name: str | None = None
 
-    def metadata(self) -> dict[str, Any]:
-        """Everything shown besides the id and the children, as JSON-able values."""
-        return {"name": self.name, "readme": self.readme}
+
+UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
+AnyInput = FunctionInput | UpperInput
 
 
-def children_of(shown: FunctionInput | ClassInput | FileInput | TextFileInput | ModuleInput) -> Sequence[ChildText]:
+# What `metadata` leaves out; re-exports are shown as words.
+_NOT_SHOWN = ("id", "children", "reexports", "readme_name")
+
+
+def metadata(shown: UpperInput) -> dict[str, Any]:
+    """Everything shown besides the id and the children, as JSON-able values."""
+    handed_on = [
+        f"{one.original or 'all'} of {one.source} as {one.name}"
+        for one in (shown.reexports if isinstance(shown, FileInput) else ())
+    ]
+    names = (field.name for field in fields(shown) if field.name not in _NOT_SHOWN)
+    return ({"reexports": handed_on} if handed_on else {}) | {name: getattr(shown, name) for name in names}
+
+
+def children_of(shown: AnyInput) -> Sequence[ChildText]:
     """The children that a writer is shown."""
     return () if isinstance(shown, FunctionInput | TextFileInput) else shown.children

@@ -19,9 +19,8 @@ from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import parts_of_functions
-from codesum_pipeline.summaries.inputs import FunctionInput
+from codesum_pipeline.summaries.inputs import FunctionInput, UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
-from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.writers import (
     FAILED,
     Stamp,
@@ -36,7 +35,7 @@ from codesum_pipeline.workers.pool import Pool
 
 
 @dataclass(frozen=True, slots=True)
-class StandingGates:
+class LevelGates:
     """`usual` stops every document that `stopped` does not name; `failures` say more where a call failed."""
 
     usual: Gate
@@ -44,7 +43,7 @@ class StandingGates:
     failures: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: Settings) -> "StandingGates":
+    def of(cls, settings: Settings) -> "LevelGates":
         return cls(Gate.OFFLINE if settings.offline else Gate.DISABLED)
 
     def put_into(self, texts: pa.Table) -> pa.Table:
@@ -99,7 +98,7 @@ class LevelBuild:
     last: LastTexts
     previous: pa.Table
     stamp: Stamp
-    gates: StandingGates
+    gates: LevelGates
     model: ModelLevel | None
     guard: FailureGuard
     kept: list[str] = field(default_factory=list)
@@ -110,12 +109,12 @@ class LevelBuild:
     def open(
         cls, workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
     ) -> "LevelBuild":
-        """Only a model asks for the outline: it is read where it is not at hand."""
+        """The outline is needed only where a model writes; it is read unless it is given."""
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
         last, stamp, gates = (
             LastTexts(workspace, level, previous),
             Stamp.of(workspace, level),
-            StandingGates.of(workspace.settings),
+            LevelGates.of(workspace.settings),
         )
         setup, guard = ModelSetup.of(workspace), FailureGuard()
         model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard) if setup else None
@@ -161,7 +160,7 @@ class LevelBuild:
         return self.stamp.row(failed_text(wanted.id), want_failed(wanted.id), rewrite, before)
 
     def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
-        """Texts that were written elsewhere, each with why."""
+        """Add texts that a model wrote, and why each was written."""
         self.rewrites.extend(rewrites)
         self.written.append(to_table(rows, TextRow))
 
@@ -196,7 +195,7 @@ class LevelBuild:
         )
 
     def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
-        """What is about to be written, by id; the others of `wanted_ids` are kept."""
+        """Note what will be written, and keep the others of `wanted_ids`; returns the ids to write."""
         names = {rewrite.id for rewrite in rewrites}
         self.kept.extend(id_ for id_ in wanted_ids if id_ not in names)
         self.rewrites.extend(rewrites)

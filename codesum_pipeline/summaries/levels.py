@@ -1,8 +1,8 @@
 """The four levels of texts, from functions up to modules.
 
-Each level keeps what its writers would write again word for word, and decides
-for itself once its children's texts are known: a child whose text came out the
-same causes nothing above it.
+Each level keeps the texts whose input is unchanged, and decides once its
+children's texts are known: a child whose new text equals its old one causes
+no rewrite above it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.flow import functions_by_model, layer_by_model
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import summary_hashes
+from codesum_pipeline.summaries.inputs import UpperInput
 from codesum_pipeline.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
-from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.writers import want_unless_it_fails
 from codesum_pipeline.workers.pool import Pool, worker_count
 
-# Below this a worker's start, most of a second, costs more than it saves.
+# With fewer functions, starting workers takes longer (most of a second) than they save.
 LEAST_FUNCTIONS = 2_000
 
 
@@ -49,7 +49,7 @@ def write_classes(workspace: Workspace, *, progress: Progress = no_progress) -> 
     build = LevelBuild.open(workspace, Level.CLASS, progress, outline)
     texts = shows.Texts(workspace, Level.FUNCTION, previous=build.previous)
     for layer in shows.class_layers(shows.read_classes(workspace), outline):
-        _write_layer(build, [shows.class_head(symbol) for symbol in layer], outline, texts)
+        _write_layer(build, layer, outline, texts)
     return build.finish()
 
 
@@ -98,9 +98,9 @@ def _rewrites(planned: pa.Table) -> list[Rewrite]:
 
 
 def _must_match(workspace: Workspace, hashes: Mapping[str, str], planned: pa.Table) -> None:
-    """Raise `BrokenStore` where the plan was made from other functions than those that stand now."""
+    """Raise `BrokenStore` where the plan was made from other functions than `symbols` has now."""
     if hashes != dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True)):
         raise BrokenStore(
-            f"repository {workspace.key!r}: the plan was made from other functions than the symbols that stand now: "
+            f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
             "run the step summary_plan again"
         )

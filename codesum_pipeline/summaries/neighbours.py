@@ -19,7 +19,7 @@ from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.names import RECEIVERS, file_names, function_names
 
-# Parameters are numbers there: a writer has to name them.
+# There parameters have numbers: a writer has to name them.
 _UNNAMED_PARAMETERS = ("bash",)
 
 
@@ -74,7 +74,7 @@ def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, Neighbo
 
 
 class _Holders:
-    """Tells which of some documents a symbol, a file or a folder lies in, itself included: an id says all of them."""
+    """Tells which of some documents a symbol, a file or a folder lies in, itself included; its id shows all of them."""
 
     def __init__(self, ids: Collection[str]) -> None:
         self._ids = ids

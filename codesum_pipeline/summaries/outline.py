@@ -1,4 +1,4 @@
-"""Who is whose child: classes hold methods, files top-level symbols, folders files and folders.
+"""The tree of documents: classes hold methods, files top-level symbols, folders files and folders.
 
 The outline is read from the tables of one snapshot. A child's name is relative
 to its parent, so that a moved folder shows its writer the same children, and

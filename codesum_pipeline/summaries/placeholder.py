@@ -1,21 +1,17 @@
-"""Texts for what is too small to say much of: short, from a template, marked as such.
+"""Placeholders: short texts from a template, for documents that are too small to say much about.
 
 A function is trivial that has fewer than `min_lines` canonical lines, or a
 complexity below `min_complexity` and a name that matches a skip pattern,
-unless it does real work: raises, writes or calls outward. A placeholder
-stands in the index, so that every document has its children, and in no dense
-lane.
+unless it does real work: raises, writes or calls outward. Placeholders
+are in the index, so that every document has its children, but in no dense lane.
 """
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.llm.plain_text import has_words, markup_of
 from codesum_pipeline.model.documents import Level, WrittenText
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.symbols import SymbolFacts
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
 from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
 from codesum_pipeline.summaries.documentation.word_lists import word_set
@@ -23,14 +19,14 @@ from codesum_pipeline.summaries.extractive.composing import MAX_INTENT, MAX_SUMM
 from codesum_pipeline.summaries.extractive.keywords import choose_keywords
 from codesum_pipeline.summaries.extractive.words import place_of
 from codesum_pipeline.summaries.inputs import (
-    ChildHead,
+    AnyInput,
     ChildText,
     ClassInput,
     FileInput,
     FunctionInput,
     ModuleInput,
     TextFileInput,
-    children_of,
+    UpperInput,
 )
 
 if TYPE_CHECKING:
@@ -38,32 +34,15 @@ if TYPE_CHECKING:
 
 PLACEHOLDER_VERSION = "5"
 
-UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
-AnyInput = FunctionInput | UpperInput
-
 # Calls of the language itself and of its built-in types: they do not leave the function.
 _INNER_CALLS = word_set("inner_calls")
 
 
-def is_trivial(given: AnyInput, settings: "FilterSettings") -> bool:
-    """Whether a document gets a placeholder; an invalid skip pattern is a `ConfigurationError`."""
-    if not isinstance(given, FunctionInput):
-        return is_empty(given, children_of(given))
-    return is_short(given.name, given.line_count, given.complexity, settings) and not does_real_work(given.facts)
-
-
 def is_short(name: str, line_count: int, complexity: int, settings: "FilterSettings") -> bool:
-    """Whether a function is trivial unless it does real work; an invalid skip pattern is a `ConfigurationError`."""
+    """Whether a function is trivial unless it does real work."""
     if line_count < settings.min_lines:
         return True
-    return complexity < settings.min_complexity and any(
-        pattern.search(name) for pattern in _compiled(settings.skip_patterns)
-    )
-
-
-def does_real_work(facts: SymbolFacts) -> bool:
-    """Whether a body raises, writes or calls outward; calls of the language itself do not count."""
-    return bool(facts.raises or facts.writes) or any(is_outward(fact.text) for fact in facts.calls)
+    return complexity < settings.min_complexity and any(re.search(pattern, name) for pattern in settings.skip_patterns)
 
 
 def is_outward(callee: str) -> bool:
@@ -71,7 +50,7 @@ def is_outward(callee: str) -> bool:
     return callee.rpartition(".")[2] not in _INNER_CALLS
 
 
-def is_empty(given: UpperInput, children: Sequence[ChildHead | ChildText]) -> bool:
+def is_empty(given: UpperInput, children: Sequence[ChildText]) -> bool:
     """Whether a class, file or folder with these children has nothing in it that a text could be about."""
     match given:
         case ClassInput():
@@ -134,16 +113,3 @@ def _function_template(given: FunctionInput, name: str) -> str:
     owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {printable(owner)}" if owner else ""
     return f"Short function {name}{where}: {told}" if told else f"Short function {name}{where}"
-
-
-@lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    compiled = []
-    for pattern in patterns:
-        try:
-            compiled.append(re.compile(pattern))
-        except re.error as error:
-            raise ConfigurationError(
-                f"filter.skip_patterns: {pattern!r} is not a regular expression ({error}); correct or remove it"
-            ) from error
-    return tuple(compiled)

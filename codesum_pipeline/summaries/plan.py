@@ -28,7 +28,7 @@ from codesum_pipeline.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions, summary_hashes, want_functions
-from codesum_pipeline.summaries.inputs import ChildHead, ClassInput, FileInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput, metadata
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
@@ -49,15 +49,15 @@ class _Before:
 
 
 _NO_MODEL = Decision(None)
-# What is written again only where a model may be asked.
+# Causes for which a text is written again only where a model may be called.
 _TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """How many documents each level and action counts; `by_cause` of the functions that are written.
+    """How many documents there are by level and action, and by cause how many functions are written.
 
-    `forecast` says of each level what a model would do; nothing where none writes.
+    `forecast` is what a model would do at each level; empty where none writes.
     """
 
     rows: int
@@ -93,7 +93,7 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
 
 
 def _plan(workspace: Workspace) -> "tuple[_Planner, Mapping[Level, LevelForecast]]":
-    """A planner that has planned, and what a model would do; caps are shared out when all that it would do is known."""
+    """A finished planner, and what a model would do. The caps are shared out once all its calls are known."""
     outline = read_outline(workspace)
     setup = ModelSetup.of(workspace)
     if setup is None:
@@ -126,7 +126,7 @@ class _Planner:
         self._rows: dict[tuple[Level, str], PlanRow] = {}
         self._touched: set[tuple[Level, str]] = set()
         self._kept = _KeptColumns()
-        # The step that writes counts them.
+        # Its failures are counted by the step that writes.
         self._guard = FailureGuard()
 
     @classmethod
@@ -137,7 +137,7 @@ class _Planner:
         return planner
 
     def rows(self) -> pa.Table:
-        """The plan: what is done, and what is kept, of which no row becomes a value."""
+        """The plan: documents to write and remove, then kept ones, which stay columns."""
         return pa.concat_tables([to_table(list(self._rows.values()), PlanRow), self._kept.rows()])
 
     def causes(self, level: Level) -> Counter[Cause]:
@@ -151,7 +151,7 @@ class _Planner:
         workspace = self._workspace
         self._functions()
         layers = shows.class_layers(shows.read_classes(workspace), self._outline)
-        self._heads(Level.CLASS, [[shows.class_head(symbol) for symbol in layer] for layer in layers])
+        self._heads(Level.CLASS, layers)
         files = shows.read_files(workspace)
         self._texts([found for found in files if isinstance(found, TextFileInput)])
         self._heads(Level.FILE, [[found for found in files if isinstance(found, FileInput)]])
@@ -190,7 +190,7 @@ class _Planner:
         self._exact(Level.FILE, wanted, decisions)
 
     def _exact(self, level: Level, wanted: Sequence[RequiredDocument], decisions: Mapping[str, Decision]) -> None:
-        """Documents whose whole input is known; of a model's, `decisions` know more."""
+        """Plan documents whose whole input is known; `decisions` are about those that a model may write."""
         by_model = {id_: found.wanted for id_, found in decisions.items() if found.wanted}
         wanted = [by_model.get(found.id, found) for found in wanted]
         standing = {id_ for id_, found in decisions.items() if found.stays}
@@ -204,7 +204,7 @@ class _Planner:
             self._add(level, found.id, _action(rewrite), rewrite, found.writer, found.summary_hash, decision)
 
     def _heads(self, level: Level, layers: Sequence[Sequence[Head]]) -> None:
-        """Documents with children, children first."""
+        """Plan documents with children, children first."""
         before = _read_before(self._workspace, level)
         for layer, head in ((number, head) for number, heads in enumerate(layers) for head in heads):
             last = before.get(head.id)
@@ -227,7 +227,7 @@ class _Planner:
         last: _Before | None,
         layer: int,
     ) -> None:
-        """A document with children that a model may write: at most so much is done for it."""
+        """Plan a document with children that a model may write: an upper bound of the work for it."""
         if self._is_empty(head):
             self._add(level, head.id, action, rewrite)
             return
@@ -252,13 +252,13 @@ class _Planner:
             self._add(level, head.id, action, rewrite, decision=decision)
 
     def _rests(self, model: ModelPlanner, head: Head, rewrite: Rewrite) -> bool:
-        """Whether all of the children for which a document may be written again are those that a model is asked for."""
+        """Whether a document may be written again only for children that a model is called for."""
         levels = {child.id: child.level for child in self._outline.children.get(head.id, ())}
         return all(model.is_caller(levels[id_], id_) for id_ in rewrite.cause_ids if id_ in levels)
 
     def _is_empty(self, head: Head) -> bool:
         below = self._outline.children.get(head.id, ())
-        return is_empty(head, [ChildHead(child.id, child.name, child.level, "", False) for child in below])
+        return is_empty(head, [ChildText(child.id, child.name, child.level, "", False) for child in below])
 
     def _judge(self, head: Head, before: _Before | None) -> tuple[PlanAction, Rewrite | None]:
         below = self._outline.children.get(head.id, ())
@@ -267,7 +267,7 @@ class _Planner:
         if before is None:
             return PlanAction.WRITE, Rewrite(head.id, Cause.NEW, (head.id,))
         is_by_model = self._model is not None and before.writer.startswith(f"{WrittenBy.LLM}/")
-        own = model_metadata(head) if is_by_model else head.metadata()
+        own = model_metadata(head) if is_by_model else metadata(head)
         if before.own_hash != hash_of(own):
             return PlanAction.WRITE, Rewrite(head.id, Cause.CONTENT, (head.id,))
         if not is_by_model and before.writer not in (EXTRACTIVE, PLACEHOLDER):
@@ -318,7 +318,7 @@ class _Planner:
 
 
 class _KeptColumns:
-    """Documents that are kept and of which nothing else is to be said, as columns."""
+    """Kept documents without a gate or a prediction, as columns."""
 
     def __init__(self) -> None:
         self._found: dict[Level, list[tuple[str, str | None, str | None]]] = {level: [] for level in Level}
@@ -350,7 +350,7 @@ def _read_before(workspace: Workspace, level: Level) -> dict[str, _Before]:
 
 
 def _turn(last: _Before, writer: str) -> Cause:
-    """Why a text that was written from the same is another writer's now."""
+    """Why another writer writes a text whose input is unchanged."""
     if not last.writer.startswith(f"{WrittenBy.LLM}/"):
         return Cause.UPGRADED
     return Cause.PROMPT if last.writer != writer else Cause.MODEL

@@ -48,12 +48,12 @@ def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress
 
 
 _KEPT: Mapping[str, Any] = {"action": PlanAction.KEEP.value, "cause": None, "cause_ids": [], "context_changed": False}
-# Of what is stopped they are said again.
+# They stay for documents that a gate stops.
 _PREDICTED = ("predicted_input_tokens", "predicted_output_tokens", "predicted_usd")
 
 
 def settle_plan(workspace: Workspace, report: PlanReport) -> PlanReport:
-    """Turn the `plan` that was carried out into the one that would be made now: every document is kept."""
+    """Turn a `plan` that was carried out into the plan of now, which keeps every document."""
     plan, schema = workspace.tables.read("plan", workspace.key), TABLES["plan"].schema
     plan = plan.filter(pc.not_equal(plan.column("action"), PlanAction.REMOVE.value))
     for name, value in _KEPT.items():
@@ -79,7 +79,7 @@ def settle_plan(workspace: Workspace, report: PlanReport) -> PlanReport:
 
 
 def _settled(found: LevelForecast, plan: pa.Table, level: Level) -> LevelForecast:
-    """What is stopped is as before; all that was asked for is there."""
+    """Documents that a gate stops are forecast as before; all others have their texts."""
     rows = plan.filter(pc.equal(plan.column("level"), level.value))
     tokens, answers = (pc.sum(rows.column(name)).as_py() or 0 for name in _PREDICTED[:2])
     return replace(

@@ -13,57 +13,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.documents import Level, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.model.documents import Level, TextRow, WrittenBy
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.symbols import Import, Reexport, SymbolType
+from codesum_pipeline.model.symbols import FileFacts, Import, SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline.store.rows import column_names, from_table, lists_of_field
+from codesum_pipeline.store.rows import lists_of_field, values_of
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.inputs import (
-    ChildHead,
     ChildText,
     ClassInput,
     FileInput,
     ModuleInput,
     TextFileInput,
+    UpperInput,
 )
 from codesum_pipeline.summaries.outline import DocumentTree, base_name
-from codesum_pipeline.summaries.placeholder import UpperInput
 
 # What a module's writer sees of its README: the head of a long one says what it is about.
 README_SHOWN_CHARS = 8_000
 # Best first: of several READMEs in a folder the writer is shown one.
 _README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
-
-
-@dataclass(frozen=True, slots=True)
-class ClassHead:
-    """What a class's writer is shown of its symbol."""
-
-    id: str
-    qualified_name: str
-    name: str
-    language: str
-    signature: str
-    docstring: str | None
-    bases: tuple[str, ...]
-    modifiers: tuple[str, ...]
-    fields: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileHead:
-    """What a file's writer is shown of its facts; the text only of files that no parser reads."""
-
-    file_path: str
-    language: str
-    docstring: str | None
-    imports: tuple[Import, ...]
-    globals: tuple[str, ...]
-    exports: tuple[str, ...] | None
-    reexports: tuple[Reexport, ...] | None
-    literals: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +44,8 @@ class Readme:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedText:
-    id: str
-    text: WrittenText
-
-
 class Texts:
-    """The texts below a level: of all what tells whether they changed, of those asked for the words.
+    """The texts below a level: the hashes of all, and the words of those that a writer is shown.
 
     `previous` are the level's own texts of the last build, for documents that
     hold others of their level; `add` replaces those that are written anew.
@@ -91,7 +55,7 @@ class Texts:
         self._workspace = workspace
         self._previous = previous
         self._heads: dict[str, tuple[str, bool]] = {}
-        self._written: dict[str, WrittenText] = {}
+        self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
         names = ["id", "text_hash", "written_by"]
         tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
         self._ids = {level: table.column("id") for level, table in zip(levels, tables, strict=True)}
@@ -104,65 +68,81 @@ class Texts:
         """Take in texts that were just written."""
         for row in rows:
             self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
-            self._written[row.id] = row.text
+            self._words[row.id] = (row.text.summary, row.text.keywords)
 
     def has(self, id_: str) -> bool:
         """Whether a document has a text of one of the levels."""
         return id_ in self._heads
 
-    def heads(self, id_: str, outline: DocumentTree) -> list[ChildHead]:
-        """The children of one document."""
+    def heads(self, id_: str, outline: DocumentTree) -> list[ChildText]:
+        """The children of one document, without their words."""
         return [
-            ChildHead(child.id, child.name, child.level, *self._heads[child.id])
+            ChildText(child.id, child.name, child.level, *self._heads[child.id])
             for child in outline.children.get(id_, ())
         ]
 
     def children(self, ids: Iterable[str], outline: DocumentTree) -> dict[str, tuple[ChildText, ...]]:
         """The children of some documents with their words."""
         heads = {id_: self.heads(id_, outline) for id_ in ids}
-        words = self._words({child.id for found in heads.values() for child in found})
+        words = self._read_words({child.id for found in heads.values() for child in found})
         return {
-            id_: tuple(ChildText(c.id, c.name, c.level, words[c.id], c.is_placeholder) for c in found)
+            id_: tuple(ChildText(c.id, c.name, c.level, c.text_hash, c.is_placeholder, *words[c.id]) for c in found)
             for id_, found in heads.items()
         }
 
-    def _words(self, ids: Collection[str]) -> dict[str, WrittenText]:
-        found = {id_: self._written[id_] for id_ in ids if id_ in self._written}
+    def _read_words(self, ids: Collection[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The summary and keywords of each document."""
+        found = {id_: self._words[id_] for id_ in ids if id_ in self._words}
         # This build's before the last one's: a name may have changed its kind.
-        for level in self._ids:
-            found |= self._read(level, set(ids) - found.keys())
+        for level, known in self._ids.items():
+            is_wanted = pc.is_in(known, value_set=pa.array(list(set(ids) - found.keys()), pa.string()))
+            if len(rows := np.flatnonzero(is_wanted.to_numpy())):
+                tables, key = self._workspace.tables, self._workspace.key
+                found |= _words_in(tables.read_at(texts_table(level), key, rows, columns=["id", "text"]))
         if self._previous is not None:
             missing = pa.array(list(set(ids) - found.keys()), pa.string())
-            rows = self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing))
-            found |= {row.id: row.text for row in from_table(rows, _NamedText)}
+            found |= _words_in(self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing)))
         return found
 
-    def _read(self, level: Level, ids: Collection[str]) -> dict[str, WrittenText]:
-        """The words of those that a level has."""
-        is_one = pc.is_in(self._ids[level], value_set=pa.array(list(ids), pa.string()))
-        rows = np.flatnonzero(is_one.to_numpy())
-        if not len(rows):
-            return {}
-        table = self._workspace.tables.read_at(texts_table(level), self._workspace.key, rows, columns=["id", "text"])
-        return {row.id: row.text for row in from_table(table, _NamedText)}
+
+def _words_in(texts: pa.Table) -> dict[str, tuple[str, tuple[str, ...]]]:
+    summaries, keywords = (pc.struct_field(texts.column("text"), name).to_pylist() for name in ("summary", "keywords"))
+    return dict(zip(texts.column("id").to_pylist(), zip(summaries, map(tuple, keywords), strict=True), strict=True))
 
 
-def read_classes(workspace: Workspace) -> list[ClassHead]:
-    """The classes of the repository."""
-    names = [*(name for name in column_names(ClassHead) if name != "fields"), "facts", "type"]
-    symbols = workspace.tables.read("symbols", workspace.key, columns=names)
+def read_classes(workspace: Workspace) -> list[ClassInput]:
+    """The classes of the repository, without their methods and nested classes."""
+    names = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
+    symbols = workspace.tables.read("symbols", workspace.key, columns=[*names, "facts", "type"])
     classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
-    return from_table(classes.append_column("fields", fields), ClassHead)
+    columns = [classes.column(name).to_pylist() for name in names[:-2]]
+    lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
+    return [ClassInput(*row) for row in zip(*columns, *lists, strict=True)]
 
 
 def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
-    """The files of the repository, children left out."""
+    """The files of the repository, children left out; the text only of those that no parser reads."""
     tables, key = workspace.tables, workspace.key
-    facts = tables.read("file_facts", key, columns=column_names(FileHead))
+    names = ["file_path", "language", "docstring", "imports", "globals", "exports", "reexports", "literals"]
+    facts = tables.read("file_facts", key, columns=names)
     is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
+    parsed = facts.filter(is_parsed)
     found: list[FileInput | TextFileInput] = [
-        _file_head(head) for head in from_table(facts.filter(is_parsed), FileHead)
+        FileInput(
+            id=path,
+            name=base_name(path),
+            language=language,
+            docstring=docstring,
+            imports=tuple(sorted({_dotted(one) for one in imports if one.scope_id is None})),
+            globals=constants,
+            exports=exports,
+            reexports=reexports or (),
+            literals=literals,
+        )
+        for path, language, docstring, imports, constants, exports, reexports, literals in zip(
+            *(values_of(parsed, FileFacts, name) for name in names), strict=True
+        )
     ]
     others = facts.filter(pc.invert(is_parsed))
     languages = dict(zip(*(others.column(name).to_pylist() for name in ("file_path", "language")), strict=True))
@@ -180,14 +160,14 @@ def read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]
     return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
 
 
-def class_layers(symbols: Sequence[ClassHead], outline: DocumentTree) -> list[list[ClassHead]]:
+def class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[list[ClassInput]]:
     """Classes by height: those without nested classes first.
 
     Where a class stands in its file says nothing: many languages let `A.B` be written before `A`.
     """
-    by_id = {symbol.id: symbol for symbol in symbols}
+    by_id = {found.id: found for found in classes}
     heights: dict[str, int] = {}
-    layers: defaultdict[int, list[ClassHead]] = defaultdict(list)
+    layers: defaultdict[int, list[ClassInput]] = defaultdict(list)
     waiting = sorted(by_id)
     while waiting:
         nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
@@ -196,23 +176,7 @@ def class_layers(symbols: Sequence[ClassHead], outline: DocumentTree) -> list[li
         if not unknown and (found := waiting.pop()) not in heights:
             heights[found] = 1 + max((heights[id_] for id_ in nested), default=-1)
             layers[heights[found]].append(by_id[found])
-    return [sorted(layers[height], key=lambda symbol: symbol.id) for height in sorted(layers)]
-
-
-def class_head(symbol: ClassHead) -> ClassInput:
-    """A class without its methods and nested classes."""
-    return ClassInput(
-        id=symbol.id,
-        qualified_name=symbol.qualified_name,
-        name=symbol.name,
-        language=symbol.language,
-        signature=symbol.signature,
-        docstring=symbol.docstring,
-        bases=symbol.bases,
-        modifiers=symbol.modifiers,
-        fields=symbol.fields,
-        children=(),
-    )
+    return [sorted(layers[height], key=lambda one: one.id) for height in sorted(layers)]
 
 
 def module_layers(outline: DocumentTree) -> list[list[str]]:
@@ -227,11 +191,11 @@ def module_head(path: str, workspace: Workspace, readmes: Mapping[str, Readme]) 
     """A folder with its README, its files and sub-folders left out."""
     name = workspace.key if path == workspace.entry.root_module else base_name(path)
     readme = readmes.get(path)
-    return ModuleInput(path, name, readme.text if readme else None, (), readme.name if readme else None)
+    return ModuleInput(path, name, readme.text if readme else None, readme_name=readme.name if readme else None)
 
 
 def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInput:
-    """What the writer of a document is shown, once the words below it are read."""
+    """A document's head with its children: what its writer is shown."""
     return head if isinstance(head, TextFileInput) else replace(head, children=children)
 
 
@@ -245,21 +209,6 @@ def read_readmes(workspace: Workspace, outline: DocumentTree) -> dict[str, Readm
             chosen[path] = found
     sources = read_sources(workspace, chosen.values())
     return {folder: Readme(base_name(path), _head(sources[path])) for folder, path in chosen.items()}
-
-
-def _file_head(facts: FileHead) -> FileInput:
-    return FileInput(
-        id=facts.file_path,
-        name=base_name(facts.file_path),
-        language=facts.language,
-        docstring=facts.docstring,
-        imports=tuple(sorted({_dotted(found) for found in facts.imports if found.scope_id is None})),
-        globals=facts.globals,
-        exports=facts.exports,
-        children=(),
-        reexports=facts.reexports or (),
-        literals=facts.literals,
-    )
 
 
 def _dotted(found: Import) -> str:

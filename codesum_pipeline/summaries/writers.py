@@ -16,7 +16,6 @@ from codesum_pipeline.model.documents import (
     ChildPair,
     Level,
     PurposeSource,
-    TextContext,
     TextRow,
     WrittenBy,
     WrittenText,
@@ -34,17 +33,18 @@ from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.extractive.text_files import write_text_file
 from codesum_pipeline.summaries.extractive.upper import write_class, write_file, write_module
 from codesum_pipeline.summaries.inputs import (
-    ChildHead,
+    AnyInput,
+    ChildText,
     ClassInput,
     FileInput,
     FunctionInput,
     ModuleInput,
     TextFileInput,
+    UpperInput,
+    metadata,
 )
 from codesum_pipeline.summaries.placeholder import (
     PLACEHOLDER_VERSION,
-    AnyInput,
-    UpperInput,
     is_empty,
     placeholder_text,
 )
@@ -52,7 +52,7 @@ from codesum_pipeline.summaries.placeholder import (
 # What a function's writer states are facts that the parser read off its canonical source.
 EXTRACTIVE = f"extractive/{EXTRACTIVE_VERSION}.{sha1_hex(PARSER_VERSION)[:8]}"
 PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
-# Of a document whose writer failed: nobody is ever meant to write so, hence the next build tries again.
+# The writer of a text that failed. No document wants this writer, so the next build tries again.
 FAILED = f"{PLACEHOLDER} failed"
 _LONGEST_NAME = 100
 
@@ -78,21 +78,21 @@ def shown_source(shown: FunctionInput) -> str:
     return canonical_json([shown.canonical_source, asdict(replace(shown, id="", canonical_source=""))])
 
 
-def want_upper(head: UpperInput, children: Sequence[ChildHead]) -> RequiredDocument:
+def want_upper(head: UpperInput, children: Sequence[ChildText]) -> RequiredDocument:
     """The hashes of a class, file or module: shown metadata, and each child's name and text."""
     writer = PLACEHOLDER if is_empty(head, children) else EXTRACTIVE
-    metadata = canonical_json(head.metadata())
+    shown_metadata = canonical_json(metadata(head))
     shown_pairs = [[child.name, child.level, child.text_hash, child.is_placeholder] for child in children]
     return RequiredDocument(
         id=head.id,
         writer=writer,
-        own_hash=sha1_hex(metadata),
+        own_hash=sha1_hex(shown_metadata),
         children=tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
-        summary_hash=summary_hash(writer, f"[{canonical_json(shown_pairs)},{metadata}]"),
+        summary_hash=summary_hash(writer, f"[{canonical_json(shown_pairs)},{shown_metadata}]"),
     )
 
 
-def want_unless_it_fails(head: UpperInput, children: Sequence[ChildHead], guard: FailureGuard) -> RequiredDocument:
+def want_unless_it_fails(head: UpperInput, children: Sequence[ChildText], guard: FailureGuard) -> RequiredDocument:
     """As `want_upper`; of a document that it fails on, what is wanted of one that cannot be written."""
     with guard.item(head.id):
         return want_upper(head, children)
@@ -100,12 +100,12 @@ def want_unless_it_fails(head: UpperInput, children: Sequence[ChildHead], guard:
 
 
 def want_failed(id_: str) -> RequiredDocument:
-    """The hashes of a document that cannot be written: they are those of its name."""
+    """The hashes of a document that cannot be written."""
     return RequiredDocument(id_, FAILED, "", (), summary_hash(FAILED, ""))
 
 
 def failed_text(id_: str) -> ExtractiveText:
-    """What stands in place of a text that cannot be written. Why is no part of it: that may differ from run to run."""
+    """The text of a document that cannot be written. It leaves out the reason, which may differ from run to run."""
     name = clip(printable(id_.rpartition("/")[2]), _LONGEST_NAME) or "unnamed"
     keywords = tuple(dict.fromkeys((name.lower(), "missing", "text", "failed")))
     text = WrittenText(f"No text could be written for {name}.", "Stands in for a text that failed.", keywords)
@@ -134,17 +134,6 @@ BATCH_FUNCTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class ByModel:
-    """What tells of a model's text besides its words: see `TextRow`. `cost_usd` is 0 for one that was kept."""
-
-    model: str
-    prompt_version: str
-    parameters: str
-    written_with: TextContext | None
-    cost_usd: float
-
-
-@dataclass(frozen=True, slots=True)
 class Stamp:
     """The provenance of what one run writes at one level."""
 
@@ -165,9 +154,9 @@ class Stamp:
         rewrite: Rewrite,
         before: TextRow | None,
         *,
-        by_model: ByModel | None = None,
+        cost_usd: float = 0.0,
     ) -> TextRow:
-        """A written text as a row: provenance moves only when the text does."""
+        """A written text as a row: provenance changes only where the text does."""
         text_hash = written.text.text_hash
         same = before if before is not None and before.text_hash == text_hash else None
         return TextRow(
@@ -175,10 +164,10 @@ class Stamp:
             level=self.level,
             writer=wanted.writer,
             written_by=written_by(wanted.writer),
-            model=by_model.model if by_model else None,
-            prompt_version=by_model.prompt_version if by_model else None,
-            parameters=by_model.parameters if by_model else None,
-            written_with=by_model.written_with if by_model else None,
+            model=None,
+            prompt_version=None,
+            parameters=None,
+            written_with=None,
             gate=None,
             failure=None,
             own_hash=wanted.own_hash,
@@ -192,12 +181,12 @@ class Stamp:
             run_id=same.run_id if same else self.run_id,
             commit=same.commit if same else self.commit,
             written_at=same.written_at if same else self.written_at,
-            cost_usd=same.cost_usd if same else by_model.cost_usd if by_model else 0.0,
+            cost_usd=same.cost_usd if same else cost_usd,
         )
 
 
 def stored_rows(rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
-    """The rows and their table; in place of a row that no table can hold stands one that says that it failed."""
+    """The rows and their table; a row that no table can hold is replaced by that of a failed text."""
     parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
     stored = {row.id for some, _ in parts for row in some}
     if len(parts) == 1 and len(stored) == len(rows):
@@ -246,7 +235,7 @@ class WrittenRows:
 
 @dataclass(frozen=True, slots=True)
 class WriteFunctions:
-    """Writes the texts of functions, as rows in their order; for one that fails stands that it did."""
+    """Writes the texts of functions, as rows in their order; a function that fails gets the text of a failed one."""
 
     stamp: Stamp
 
@@ -269,7 +258,7 @@ class WriteFunctions:
         return self.stamp.row(failed_text(shown.id), want_failed(shown.id), rewrite, before)
 
     def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
-        """Written here: nothing in a writer kills a process, so the worker was ended from outside."""
+        """Write the batch in this process: no writer kills its process, so the worker was ended from outside."""
         return self(batch)
 
 

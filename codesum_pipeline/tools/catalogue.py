@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.indexes.embedders import Embedder, embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.errors import (
     BrokenStore,

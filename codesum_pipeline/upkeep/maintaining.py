@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
-from codesum_pipeline.indexes.finished_vectors import discard
+from codesum_pipeline.indexes.embedding import discard
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld

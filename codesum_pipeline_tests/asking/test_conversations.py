@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.asking.earlier import BUDGET_TOKENS, Exchange, that_fit
 from codesum_pipeline.asking.session import LATEST
 from codesum_pipeline.asking.store import STORE_FILE
-from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
+from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.support.asking_shop import ENDINGS

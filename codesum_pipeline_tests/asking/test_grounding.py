@@ -8,8 +8,8 @@ import pytest
 from codesum_pipeline.asking.grounding import BUDGET_TOKENS, Material, ShownFile, fit, gather
 from codesum_pipeline.asking.references import referenced_files
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
-from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.llm.tokens import CHARS_PER_TOKEN
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.defs.instances import open_instance
-from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors
+from codesum_pipeline.indexes.embedders.protocol import Vectors
+from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.parsing import batches
 from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.mapped_file import map_bytes
+from codesum_pipeline.indexes.stored_zip import map_bytes
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.layout import HomeLayout

@@ -14,8 +14,8 @@ from codesum_pipeline.compaction.attestation import Attestation, Policy, Selecti
 from codesum_pipeline.compaction.compacting import CompactionResult, Compactor
 from codesum_pipeline.compaction.history_rows import TABLE
 from codesum_pipeline.compaction.model_request import compaction_template, request_of
+from codesum_pipeline.llm.backends import NoopBackend
 from codesum_pipeline.llm.factory import build_backend
-from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.recordings import write_recording
 from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy

@@ -23,7 +23,7 @@ from codesum_pipeline.defs.building.faults import (
 )
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.defs.instances import open_instance
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.lanes import dense_lanes
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.documents import Level

@@ -6,8 +6,7 @@ import pytest
 
 from codesum_pipeline.digests.affording import affordable_chars
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
-from codesum_pipeline.llm.prices import price_of, worst_case_usd
-from codesum_pipeline.llm.tokens import tokens_upper
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.settings.llm import DigestSettings, LlmSettings, ModelPrice
 from codesum_pipeline_tests.support.digest_items import NEW_LINES, OLD_LINES, item
 

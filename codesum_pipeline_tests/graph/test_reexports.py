@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder, load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.call_edges import OF_EDGES, build_callers
-from codesum_pipeline.indexes.callers import Callers
+from codesum_pipeline.indexes.graph_files import OF_EDGES, build_callers
+from codesum_pipeline.indexes.uses import Callers
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge

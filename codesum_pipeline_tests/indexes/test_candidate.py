@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.lane_texts import with_name
 from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS, Version, read_version

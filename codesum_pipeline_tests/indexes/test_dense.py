@@ -8,7 +8,10 @@ import pyarrow.compute as pc
 import pytest
 
 from codesum_pipeline.indexes.dense import embed_documents, matrix_of
-from codesum_pipeline.indexes.embedders import StaticEmbedder, Vectors, embedder_of, load_embedder, static
+from codesum_pipeline.indexes.embedders import static
+from codesum_pipeline.indexes.embedders.named import embedder_of, load_embedder
+from codesum_pipeline.indexes.embedders.protocol import Vectors
+from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.settings.stages import ExtraLane
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed

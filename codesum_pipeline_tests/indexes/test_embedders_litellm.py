@@ -14,8 +14,8 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed

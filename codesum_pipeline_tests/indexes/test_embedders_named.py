@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER, StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.embedders import load_embedder
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.embedders import load_embedder
-from codesum_pipeline.indexes.embedding_plan import EmbeddingPlan, plan_embedding
+from codesum_pipeline.indexes.dense import EmbeddingPlan, embed_documents, plan_embedding
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace

@@ -4,7 +4,7 @@ import faiss
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.embedders import Vectors
+from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.nearest import NearestVectors, write_nearest
 
 

@@ -3,8 +3,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.stored_zip import ALIGNMENT, Array, map_npz, member_spans, write_npz
-from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
+from codesum_pipeline.indexes.stored_zip import (
+    ALIGNMENT,
+    Array,
+    map_npz,
+    map_tensor,
+    member_spans,
+    write_npz,
+    write_tensor,
+)
 from codesum_pipeline.model.errors import BrokenIndex
 
 ARRAYS: dict[str, Array] = {

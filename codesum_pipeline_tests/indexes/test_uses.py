@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.use_edges import OF_USES, build_uses
+from codesum_pipeline.indexes.graph_files import OF_USES, build_uses
 from codesum_pipeline.indexes.uses import KINDS, Uses
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.callers import Callers
 from codesum_pipeline.indexes.manifest import describe_files
 from codesum_pipeline.indexes.shown_fields import ShownFields
-from codesum_pipeline.indexes.stored_zip import map_npz, write_npz
-from codesum_pipeline.indexes.torch_file import map_tensor, write_tensor
-from codesum_pipeline.indexes.uses import Uses
+from codesum_pipeline.indexes.stored_zip import map_npz, map_tensor, write_npz, write_tensor
+from codesum_pipeline.indexes.uses import Callers, Uses
 from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,

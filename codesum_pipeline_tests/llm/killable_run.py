@@ -17,10 +17,9 @@ from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.messages import arguments_of
-from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
-from codesum_pipeline.llm.scheduling import write_all
 from codesum_pipeline.llm.templates import ResolvedTemplate
+from codesum_pipeline.llm.writing_run import Caps, TaskOutcome, write_all
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
 from codesum_pipeline_tests.llm.making import CALL_USD, MODEL, SETTINGS, cache_in, noon, price_of, task
@@ -80,7 +79,7 @@ def run(home: Path, count: int, settings: LlmSettings, new_backend: Callable[[],
 
 def litellm_backend(settings: LlmSettings) -> SummaryBackend:
     """The real one."""
-    from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+    from codesum_pipeline.llm.backends import LiteLlmBackend
 
     return LiteLlmBackend(settings, {Level.FUNCTION: TEMPLATE})
 

@@ -5,8 +5,8 @@ import asyncio
 import psutil
 
 from codesum_pipeline.llm.backend import Templates
-from codesum_pipeline.llm.call_load import CallLoad
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.backends import LiteLlmBackend
+from codesum_pipeline.llm.call_workers import CallLoad
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.settings.llm import LlmSettings
 

@@ -2,7 +2,7 @@
 
 from itertools import accumulate, count
 
-from codesum_pipeline.llm.call_load import CallLoad
+from codesum_pipeline.llm.call_workers import CallLoad
 
 
 def asked_after_each_second(*cpu_s: float, cores: int = 2) -> list[bool]:

@@ -12,11 +12,10 @@ import psutil
 import pytest
 
 from codesum_pipeline.llm.backend import SummaryBackend
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
-from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
-from codesum_pipeline.llm.scheduling import write_all
+from codesum_pipeline.llm.writing_run import Caps, TaskOutcome, write_all
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow

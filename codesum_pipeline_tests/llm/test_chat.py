@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.llm.backend import AnotherModel
+from codesum_pipeline.llm.backends import LiteLlmBackend, ReplayBackend
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
-from codesum_pipeline.llm.chat_backends import LiteLlmChat, ReplayChat
 from codesum_pipeline.llm.heard import StreamedMessage
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
@@ -49,7 +49,7 @@ def chat(
     heard: list[str] = []
 
     async def one() -> ChatResponse | SummaryError:
-        backend = LiteLlmChat(settings_for(server, **changes))
+        backend = LiteLlmBackend(settings_for(server, **changes), {})
         try:
             return await backend.chat(request, heard.append, timeout_s=timeout_s)
         except SummaryError as error:
@@ -187,7 +187,7 @@ def test_messages_and_summaries_can_be_recorded_in_one_folder(tmp_path: Path) ->
 def test_a_replay_gives_what_was_recorded_and_refuses_the_rest(tmp_path: Path) -> None:
     write_chat(tmp_path, REQUEST, SAID)
     heard: list[str] = []
-    replay = ReplayChat(LlmSettings(enabled=True, model=MODEL, recording=tmp_path))
+    replay = ReplayBackend(LlmSettings(enabled=True, model=MODEL, recording=tmp_path), {})
 
     found = asyncio.run(replay.chat(REQUEST, heard.append, timeout_s=1))
 

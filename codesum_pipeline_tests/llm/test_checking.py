@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.llm.answers import answer_tool
-from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
+from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer, repaired
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.pins import AnswerForm
-from codesum_pipeline.llm.repairs import repaired
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline_tests.llm.making import function_answer, responding, upper_answer
 

@@ -6,8 +6,8 @@ from itertools import takewhile
 
 import pytest
 
-from codesum_pipeline.llm.echoes import is_dated_name_of, is_name_of
-from codesum_pipeline.llm.model_list import _entries
+from codesum_pipeline.llm.backend import is_dated_name_of, is_name_of
+from codesum_pipeline.llm.prices import _entries
 
 SAME = [
     ("anthropic/claude-haiku-4-5", "claude-haiku-4-5-20251001"),

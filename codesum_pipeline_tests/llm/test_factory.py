@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend
 from codesum_pipeline.llm.factory import build_backend, form_of
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
-from codesum_pipeline.llm.noop import NoopBackend
 from codesum_pipeline.llm.pins import AnswerForm
-from codesum_pipeline.llm.record import RecordBackend
-from codesum_pipeline.llm.replay import ReplayBackend
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
 from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates

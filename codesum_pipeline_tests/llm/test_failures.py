@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline_tests.support.llm_requests import (
     CLAUDE,

@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.llm.backend import AnotherModel
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.scheduling import write_all
+from codesum_pipeline.llm.writing_run import write_all
 from codesum_pipeline.model.documents import Gate
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryResponse, TokenUsage
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid

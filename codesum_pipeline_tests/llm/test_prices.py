@@ -3,9 +3,8 @@
 import pytest
 
 from codesum_pipeline.llm.litellm_door import litellm_client
-from codesum_pipeline.llm.model_list import listed
 from codesum_pipeline.llm.pins import TokenUsage
-from codesum_pipeline.llm.prices import Price, cost_usd, price_of, worst_case_usd
+from codesum_pipeline.llm.prices import Price, cost_usd, listed, price_of, worst_case_usd
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
 

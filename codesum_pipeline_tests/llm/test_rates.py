@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from codesum_pipeline.llm.rates import Rates
+from codesum_pipeline.llm.retrying import Rates
 
 
 def passed_at_once(rates: Rates, *tokens: int) -> int:

@@ -14,7 +14,7 @@ import pytest
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.recordings import read_recordings, write_recording
-from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,
     CallFailure,
@@ -139,12 +139,10 @@ def test_a_replay_refuses_what_is_not_pinned(tmp_path: Path) -> None:
     assert [type(error) for error in errors] == [ModelNotInAllowlist, PromptTemplateMismatch]
 
 
-def test_it_says_beforehand_what_it_holds(tmp_path: Path) -> None:
+def test_a_recording_that_is_there_is_healthy(tmp_path: Path) -> None:
     write_recording(tmp_path, request_for(), RESPONSE)
-    backend = build_backend(replaying(tmp_path), templates())
 
-    assert (backend.holds(request_for()), backend.holds(request_for(Level.FILE))) == (True, False)
-    assert asyncio.run(backend.health())
+    assert asyncio.run(build_backend(replaying(tmp_path), templates()).health())
 
 
 ENTRY = {"request": asdict(request_for()), "response": asdict(RESPONSE)}

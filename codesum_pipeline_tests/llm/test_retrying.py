@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.pins import SummaryResponse
 from codesum_pipeline.llm.retrying import wait_before_retry, with_retries
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed

@@ -14,10 +14,8 @@ import pytest
 from codesum_pipeline.llm.backend import RefusedAnswer
 from codesum_pipeline.llm.checking import read_answer
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
-from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
 from codesum_pipeline.llm.pins import AnswerForm, SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.scheduling import write_all
-from codesum_pipeline.llm.writing_run import GAVE_UP, GIVE_UP_AFTER
+from codesum_pipeline.llm.writing_run import GAVE_UP, GIVE_UP_AFTER, Caps, TaskOutcome, write_all
 from codesum_pipeline.model.documents import Gate, TextContext
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
-from codesum_pipeline.llm.chat_backends import LiteLlmChat
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed, SummaryError
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.llm.test_chat import MESSAGES, TOOL
@@ -37,8 +37,9 @@ def heard(played: Played, *, model: str = MODEL, base: str = "/v1") -> tuple[Cha
     async def ask() -> ChatResponse | SummaryError:
         runner, port = await start(played.application(), 0)
         root = f"http://127.0.0.1:{port}"
-        backend = LiteLlmChat(
-            LlmSettings(enabled=True, model=model, api_base=f"{root}{base}", api_key_env=KEY_VARIABLE, timeout_s=20.0)
+        backend = LiteLlmBackend(
+            LlmSettings(enabled=True, model=model, api_base=f"{root}{base}", api_key_env=KEY_VARIABLE, timeout_s=20.0),
+            {},
         )
         try:
             return await backend.chat(ChatRequest(model, MESSAGES, (TOOL,)), said.append, timeout_s=20)

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.llm.litellm_door import litellm_client
 from codesum_pipeline.llm.marking import numbered
-from codesum_pipeline.llm.tokens import predict_tokens, tokens_upper
+from codesum_pipeline.llm.prices import predict_tokens, tokens_upper
 from codesum_pipeline_tests.support.llm_requests import MODEL, templates
 
 OWN = Path(__file__).parents[2] / "codesum_pipeline"

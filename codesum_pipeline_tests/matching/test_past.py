@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.matching.past import PastMatches, past_matches
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.repository import RepositoryEntry

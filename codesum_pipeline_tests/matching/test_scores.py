@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder, load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.changes import compare_published
 from codesum_pipeline.matching.scores import match, score_changes
 from codesum_pipeline.matching.wording import ReadBlob, reading

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.law.test_law import SEQUENCES
 from codesum_pipeline_tests.overlays.states import EDITED, STATES, a_rebase_in_conflict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import open_tree, settle_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex

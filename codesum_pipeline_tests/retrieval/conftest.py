@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder, load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 

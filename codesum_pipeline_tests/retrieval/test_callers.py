@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.adjustments import RaisedScores, raise_callers
 from codesum_pipeline.retrieval.filters import Filters, WhichTests

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import LEVELS, Level, SummaryDocument
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.filters import (

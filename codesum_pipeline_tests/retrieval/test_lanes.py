@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.indexes import candidate_files
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.lanes import DENSE_LANES, LANES, Lane
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.documents import LEVELS, Level

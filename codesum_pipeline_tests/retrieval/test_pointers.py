@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.pointers import Pointer, pointers_in
 from codesum_pipeline.retrieval.reader import PublishedIndex

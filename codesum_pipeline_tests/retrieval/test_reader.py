@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.version_folder import manifest_bytes
 from codesum_pipeline.model.documents import Level

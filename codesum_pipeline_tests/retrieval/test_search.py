@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.indexes.embedders import Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError

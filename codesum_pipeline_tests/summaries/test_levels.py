@@ -208,12 +208,12 @@ def test_explain_follows_the_causes_down_to_the_edit(built: Workspace, shop: Git
 
     steps = explain(built, "shop/cart.py")
 
-    assert [(step.depth, step.id, step.cause) for step in steps] == [
+    assert [(step.depth, step.row.id, step.row.cause) for step in steps] == [
         (0, "shop/cart.py", Cause.CHILD),
         (1, "shop/cart.py::Cart", Cause.CHILD),
         (2, "shop/cart.py::Cart::add", Cause.CONTENT),
     ]
-    assert {step.commit for step in steps} == {commit}
+    assert {step.row.commit for step in steps} == {commit}
 
 
 def test_explain_names_the_child_that_went(built: Workspace, shop: GitRepo) -> None:
@@ -222,7 +222,7 @@ def test_explain_names_the_child_that_went(built: Workspace, shop: GitRepo) -> N
 
     steps = explain(built, "docs")
 
-    assert [(step.id, step.event, step.cause) for step in steps] == [
+    assert [(step.row.id, step.row.event, step.row.cause) for step in steps] == [
         ("docs", HistoryEvent.WRITTEN, Cause.CHILD),
         ("docs/notes.rst", HistoryEvent.REMOVED, None),
     ]
@@ -259,8 +259,12 @@ def test_a_rewrite_to_the_same_words_is_told_once_with_its_cause_and_the_rewrite
 
     assert documents(built)["shop/money.py::round_cents"].summary == before.summary
     looked_at, written = explain(built, "shop/money.py::round_cents")
-    assert (looked_at.event, looked_at.cause, looked_at.cost_usd) == (HistoryEvent.SAME_TEXT, Cause.CONTENT, 0.0)
-    assert (written.event, written.cause, written.depth) == (HistoryEvent.WRITTEN, Cause.NEW, first.depth + 1)
+    assert (looked_at.row.event, looked_at.row.cause, looked_at.row.cost_usd) == (
+        HistoryEvent.SAME_TEXT,
+        Cause.CONTENT,
+        0.0,
+    )
+    assert (written.row.event, written.row.cause, written.depth) == (HistoryEvent.WRITTEN, Cause.NEW, first.depth + 1)
     history = built.tables.read_rows("document_history", "shop", HistoryRow)
     again = [row.id for row in history if row.event is HistoryEvent.SAME_TEXT]
     assert sorted(again) == sorted(set(again))

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from codesum_pipeline.model.documents import WrittenText
-from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.stages import FilterSettings
-from codesum_pipeline.summaries.inputs import TextFileInput
-from codesum_pipeline.summaries.placeholder import is_trivial, placeholder_text
+from codesum_pipeline.store.rows import to_table
+from codesum_pipeline.summaries.functions import trivial_functions
+from codesum_pipeline.summaries.inputs import FunctionInput, TextFileInput, children_of
+from codesum_pipeline.summaries.placeholder import is_empty, placeholder_text
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import (
     child,
     class_input,
@@ -32,24 +33,21 @@ FUNCTIONS = {
 }
 
 
+def is_trivial(source: str, settings: FilterSettings) -> bool:
+    return bool(trivial_functions(to_table([function_in(source)], FunctionInput), settings))
+
+
 @pytest.mark.parametrize(("source", "expected"), FUNCTIONS.values(), ids=FUNCTIONS.keys())
 def test_a_function_is_trivial_when_it_is_short_or_skipped_and_does_no_work(source, expected):
-    assert is_trivial(function_in(source), FilterSettings()) is expected
+    assert is_trivial(source, FilterSettings()) is expected
 
 
 def test_the_thresholds_are_the_settings():
     source = "def size(self):\n    n = self.n\n    return n\n"
 
-    assert is_trivial(function_in(source), FilterSettings(min_lines=4))
-    assert is_trivial(function_in(source), FilterSettings(skip_patterns=("^si",)))
-    assert not is_trivial(function_in(source), FilterSettings(min_complexity=1, skip_patterns=("^si",)))
-
-
-def test_an_invalid_skip_pattern_is_named():
-    source = "def size(self):\n    n = self.n\n    return n\n"
-
-    with pytest.raises(ConfigurationError, match=r"filter\.skip_patterns: '\(' is not a regular expression"):
-        is_trivial(function_in(source), FilterSettings(skip_patterns=("^get", "(")))
+    assert is_trivial(source, FilterSettings(min_lines=4))
+    assert is_trivial(source, FilterSettings(skip_patterns=("^si",)))
+    assert not is_trivial(source, FilterSettings(min_complexity=1, skip_patterns=("^si",)))
 
 
 EMPTY = {
@@ -69,7 +67,7 @@ EMPTY = {
 
 @pytest.mark.parametrize(("given", "expected"), EMPTY.values(), ids=EMPTY.keys())
 def test_above_functions_only_what_is_empty_is_trivial(given, expected):
-    assert is_trivial(given, FilterSettings()) is expected
+    assert is_empty(given, children_of(given)) is expected
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
+from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem
 from codesum_pipeline.llm.conversation import AnswerReading, Read, WritingTask, converse
-from codesum_pipeline.llm.litellm_backend import LiteLlmBackend
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve

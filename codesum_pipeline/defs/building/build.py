@@ -42,7 +42,7 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.holding import check_is_held, commit_held
 from codesum_pipeline.store.views import connect
 from codesum_pipeline.store.workspace import Connect, Workspace
-from codesum_pipeline.summaries.by_model.outages import standing_outages
+from codesum_pipeline.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.summaries.by_model.prices import held_back
 from codesum_pipeline.wiring import Home
 
@@ -185,5 +185,5 @@ class Build:
 
     def _outages(self) -> list[str]:
         """Why a model gave nothing at a level."""
-        found = standing_outages(self.workspace.layout, self.key, fingerprint=self.built_from())
+        found = outages_of_build(self.workspace.layout, self.key, fingerprint=self.built_from())
         return [outage.because for outage in found.values()]

@@ -127,7 +127,7 @@ def _move_on(ws: Workspace) -> None:
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
     if not comparison.changes:
         return []
-    from codesum_pipeline.indexes.embedders import embedder_of
+    from codesum_pipeline.indexes.embedders.named import embedder_of
     from codesum_pipeline.matching.scores import match
     from codesum_pipeline.matching.wording import reading
     from codesum_pipeline.retrieval.reader import PublishedIndex

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import CheckFinding
 from codesum_pipeline.indexes.dense import vector_length
-from codesum_pipeline.indexes.embedders import embedder_of
+from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.lanes import dense_lanes
 from codesum_pipeline.model.ids import SUFFIX_PATTERN
 from codesum_pipeline.store.workspace import Workspace

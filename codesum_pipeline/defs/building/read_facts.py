@@ -11,8 +11,7 @@ from codesum_pipeline.defs.building.facts import AssetFacts, Column, StageFacts
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.graph.build import GRAPH_VERSION
-from codesum_pipeline.indexes.author_words import AUTHOR_WORDS_VERSION
-from codesum_pipeline.indexes.lane_texts import LANES_VERSION
+from codesum_pipeline.indexes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.parsing.symbols import PARSER_VERSION

@@ -4,22 +4,3 @@ The promise that the index rests on: a vector depends on its text and the model,
 never on the batch or the order. The models that run here keep it to the last
 bit; those of a provider as well as the provider does.
 """
-
-from codesum_pipeline.indexes.embedders.named import (
-    check_embedder,
-    embedder_of,
-    is_asked_over_the_network,
-    load_embedder,
-)
-from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
-from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-
-__all__ = [
-    "Embedder",
-    "StaticEmbedder",
-    "Vectors",
-    "check_embedder",
-    "embedder_of",
-    "is_asked_over_the_network",
-    "load_embedder",
-]

@@ -1,8 +1,8 @@
 """Models that a provider runs, asked through LiteLLM.
 
-A provider shows no weights: the model's id has the name it gives the model and
-the place where it is asked. Keys are read by LiteLLM from the environment
-variable of each provider and are never kept, shown or logged here.
+A provider does not show weights: the model's id is made of the provider's name
+for the model and its address. LiteLLM reads keys from the environment variable
+of each provider; they are never kept, shown or logged here.
 """
 
 import re
@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-from codesum_pipeline.llm.litellm_door import litellm_client
-from codesum_pipeline.llm.scrubbing import without_secrets
+from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
 from codesum_pipeline.model.errors import (
     ConfigurationError,
     EmbedderUnavailable,
@@ -26,7 +25,7 @@ from codesum_pipeline.model.errors import (
 )
 from codesum_pipeline.model.hashing import hash_of
 
-# What every provider takes: the least that one of them allows in a text, and in a request.
+# What every provider accepts: the smallest limits of any of them for a text and a request.
 _MAX_TOKENS = 512
 _BATCH_TEXTS = 96
 _BATCH_BYTES = 200_000
@@ -35,14 +34,14 @@ _SAVE_EVERY = _BATCH_TEXTS
 _TIMEOUT_S = 60.0
 _ATTEMPTS = 5
 _LONGEST_WAIT_S = 60.0
-# HTTP: who asks is not known, or may not.
+# HTTP: the caller is not known, or has no permission.
 _NO_ENTRY = (401, 403)
-# No embedding model takes a text of no characters.
+# In place of an empty text, which no embedding model accepts.
 _NOTHING = " "
 
 
 class LiteLlmEmbedder:
-    """One model of one provider. Making it asks nobody; the first text does."""
+    """One model of one provider. Making it calls nobody; the first text does."""
 
     query_prompt = ""
     max_tokens = _MAX_TOKENS
@@ -59,7 +58,7 @@ class LiteLlmEmbedder:
         self.model_id = f"litellm/{model}@{hash_of([model, api_base])[:12]}"
 
     def check_provider(self) -> None:
-        """Raise `ConfigurationError` where LiteLLM knows no provider of the model; nobody is asked."""
+        """Raise `ConfigurationError` where LiteLLM knows no provider of the model; makes no call."""
         litellm = litellm_client()
         try:
             litellm.get_llm_provider(self._model, api_base=self._api_base)
@@ -68,7 +67,7 @@ class LiteLlmEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; asks the model when it has not answered yet."""
+        """The length of a vector; calls the model where it has not answered yet."""
         if self._length is None:
             self.embed_query("dimensions")
         return self._length or 0
@@ -112,7 +111,7 @@ class LiteLlmEmbedder:
         return _tokens_of_the_package().truncate(text, max_tokens)
 
     def _ask(self, batch: Sequence[str]) -> Any:
-        """One request, repeated while there is hope; LiteLLM's own repetitions are off."""
+        """One request, repeated while another attempt may help; LiteLLM's own retries are off."""
         if self._offline:
             raise ConfigurationError(
                 f"embedder 'litellm/{self._model}': offline is set and the model is asked over the network: "

@@ -20,7 +20,7 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector. Slow models have to be loaded or asked for it."""
+        """The length of a vector. Slow models have to be loaded or called for it."""
         ...
 
     @property
@@ -35,7 +35,7 @@ class Embedder(Protocol):
 
     @property
     def save_every(self) -> int | None:
-        """How many texts are worth keeping when a build is interrupted; None where doing it again costs less."""
+        """After how many texts their vectors are saved for an interrupted build; None where recomputing costs less."""
         ...
 
     @property

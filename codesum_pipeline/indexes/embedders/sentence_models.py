@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.cutting import cut_to_tokens, encodable, token_ids
 from codesum_pipeline.indexes.embedders.model_folders import (
     MINILM_FILES,
     content_digest,
@@ -25,6 +24,7 @@ from codesum_pipeline.indexes.embedders.model_folders import (
     read_json,
 )
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
+from codesum_pipeline.indexes.embedders.token_sums import cut_to_tokens, encodable, token_ids
 from codesum_pipeline.model.errors import ConfigurationError, UnusableVectors
 
 if TYPE_CHECKING:

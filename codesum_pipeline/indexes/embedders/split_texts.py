@@ -7,10 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.arrow_texts import utf8_and_offsets
-from codesum_pipeline.indexes.ascii_words import byte_kinds, has_bytes, split_words
-from codesum_pipeline.indexes.embedders.cutting import encodable
-from codesum_pipeline.indexes.embedders.number_lists import Lists
+from codesum_pipeline.indexes.arrow_texts import byte_kinds, has_bytes, split_words, utf8_and_offsets
+from codesum_pipeline.indexes.embedders.token_sums import Lists, encodable
 
 _KINDS = byte_kinds(parts=string.ascii_lowercase + string.digits, marks=string.punctuation)
 _NO_PART, _LOWER, _UPPER, _DIGIT = range(4)

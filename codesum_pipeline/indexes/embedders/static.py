@@ -9,10 +9,9 @@ import numpy.typing as npt
 from safetensors.numpy import load as load_safetensors
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.checked_files import CheckedFolder, read_checksums
-from codesum_pipeline.indexes.embedders.cutting import cut_to_tokens
+from codesum_pipeline.indexes.embedders.model_folders import CheckedFolder, read_checksums
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
-from codesum_pipeline.indexes.embedders.token_sums import TokenSums
+from codesum_pipeline.indexes.embedders.token_sums import TokenSums, cut_to_tokens
 from codesum_pipeline.model.errors import ConfigurationError
 
 STATIC = "static"

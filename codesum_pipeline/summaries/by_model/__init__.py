@@ -1,1 +1,1 @@
-"""Texts that a language model writes: which, of what, and what stands where it may not or cannot."""
+"""Texts that a language model writes: of which documents, from what, and which text is used where it does not."""

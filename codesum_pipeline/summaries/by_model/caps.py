@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import pyarrow.compute as pc
 
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.outcomes import Caps
+from codesum_pipeline.llm.writing_run import Caps
 from codesum_pipeline.model.documents import LEVELS, Cause, Gate, Level, PlanAction, WrittenBy
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.schemas import texts_table
@@ -21,7 +21,7 @@ from codesum_pipeline.summaries.outline import DocumentTree
 
 
 def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
-    """The documents above one of a lower level that a later run may ask for; those of lower levels are written."""
+    """The documents above one that a later run may write; the texts of all lower levels must be there."""
     found: set[str] = set()
     for below in LEVELS[: LEVELS.index(level)]:
         found.update(all_above(_left(workspace, setup, below), outline))
@@ -40,7 +40,7 @@ def all_above(ids: Iterable[str], outline: DocumentTree) -> set[str]:
 
 
 def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
-    """What the caps kept from being asked for: the row says so, or has a text of a model that would not stand."""
+    """The documents that the caps left to later runs: their row says so, or their model's text is out of date."""
     # Apart from what the step notes as read: no text is made from this.
     tables = TableStore(workspace.tables.root)
     names = ["id", "gate", "failure", "written_by"]
@@ -78,7 +78,7 @@ def _is_current(last: LastText, setup: ModelSetup, level: Level) -> bool:
 
 
 def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict[str, float], set[str]]:
-    """By the plan what stops a model at documents of a level, what it predicts of each, and which are documented."""
+    """Of a level's plan: the gates of stopped documents, the predicted price of each, and the documented ones."""
     plan = workspace.tables.read(
         "plan", workspace.key, columns=["id", "level", "gate", "predicted_usd", "is_documented"]
     )
@@ -90,7 +90,7 @@ def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict
 
 
 def caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
-    """What the levels and layers before left of the run's caps."""
+    """What earlier levels and layers left of the run's caps."""
     llm = workspace.settings.llm
     most_usd = [cap for cap in (llm.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
     return Caps(
@@ -100,7 +100,7 @@ def caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
 
 
 def rewrites_left(ledger: Ledger, workspace: Workspace) -> int:
-    """How many more texts may be written again before somebody has to confirm that; all that was asked for counts."""
+    """How many more texts may be written again without being confirmed; every document with a call counts."""
     # Apart from what the step notes as read: no text is made from this.
     documents = TableStore(workspace.tables.root).read_or_empty("documents", workspace.key, columns=["id"])
     most = int(workspace.settings.max_rewrite_fraction * documents.num_rows)

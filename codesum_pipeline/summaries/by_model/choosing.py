@@ -1,4 +1,4 @@
-"""Which text stands for a document that a model may write: the last build's, a kept one, or one to be asked for."""
+"""Which text a document gets that a model may write: the last build's, one of the cache, or a new one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of_suspe
 
 @dataclass(frozen=True, slots=True)
 class LastText:
-    """One of them; `said` are the fields that must not name a neighbour."""
+    """A model's text of the last build, as far as it decides what is kept; `said` must not name a neighbour."""
 
     id: str
     writer: str
@@ -47,14 +47,12 @@ def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is to stand for one document.
+    """The text that one document gets.
 
-    `stands`: the last build's text, and nothing has to be done. `had_text`: it
-    had one by a model, of this input or of another. Otherwise
-    `found` is a kept text that would do; without one a model has to be asked.
-    `cause` says why the text is another one where its hashes do not.
-    `leftover` is the last model's text where it was written from the same: it
-    stays where a model may not be asked.
+    `stands`: the last build's text is kept. `had_text`: the last build had a model's text, from this input or another.
+    `found` is a text of the cache that fits; without one the model has to be called. `cause` says why a text with
+    unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
+    the model may not be called.
     """
 
     wanted: RequiredDocument
@@ -84,7 +82,7 @@ class Chooser:
             with guard.item(source.id):
                 choices.append(self._look_back(source))
         choices = self._without_leaks(choices)
-        # A recording is to hold every answer: what is kept does not stand for one.
+        # A recording must hold every answer, so the cache is not used.
         is_recorded = self._setup.llm.backend is BackendName.RECORD
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
         keys = {self._keys(choice): choice for choice in open_ones}
@@ -107,7 +105,7 @@ class Chooser:
         return self._setup.keys(choice.wanted, self._level, choice.context)
 
     def _look_back(self, source: TextSource) -> Choice:
-        """Whether the last build's text stands, or why not."""
+        """Whether the last build's text is kept, or why not."""
         wanted = source.wanted(self._setup.writer(self._level))
         context = self._contexts.of(source.id) if self._contexts else None
         last = self._last.get(source.id)
@@ -123,7 +121,7 @@ class Chooser:
     def _cause(
         self, wanted: RequiredDocument, context: TextContext | None, last: LastText
     ) -> tuple[Cause, tuple[str, ...]] | None:
-        """Why a text is written again that was written from the same."""
+        """Why a text with unchanged input is written again; None: it is kept."""
         own = (wanted.id,)
         if last.writer != wanted.writer:
             return Cause.PROMPT, own
@@ -136,7 +134,7 @@ class Chooser:
         return None
 
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
-        """A text that by now names a neighbour does not stand, whatever it was written from."""
+        """Keep no text that names a neighbour by now, whatever it was written from."""
         looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
         names = names_of_suspects(self._workspace, [(id_, self._last[id_].said) for id_ in looked_at])
         leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}

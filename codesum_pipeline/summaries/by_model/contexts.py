@@ -52,7 +52,7 @@ class Contexts:
         return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))
 
     def shown(self, id_: str) -> ShownContext:
-        """The same as a model is shown it."""
+        """The neighbourhood of a function as a model is shown it."""
         found = self._graph(id_)
         holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
         pieces = (*holders, *callees)
@@ -72,7 +72,7 @@ class Contexts:
 
 
 def changed_by(then: TextContext, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
-    """The ids that make a context another one, sorted; none where it counts as the same."""
+    """The ids that changed a context, sorted; none where it counts as the same."""
     if settings.graph_policy is GraphPolicy.STRICT:
         if hash_of_shown(then) == hash_of_shown(now):
             return ()

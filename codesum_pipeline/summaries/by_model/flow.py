@@ -1,4 +1,4 @@
-"""How a level is written where a model writes: by it what it may and can, and the rest as without one."""
+"""How a level is written where a model writes: what the model does not write is left to the other writers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +12,9 @@ from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
 from codesum_pipeline.summaries.by_model.prompting import ChildOrder, TextSource, function_source, upper_source
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import shown_functions, want_functions
-from codesum_pipeline.summaries.inputs import ChildHead, ChildText, TextFileInput, children_of
+from codesum_pipeline.summaries.inputs import ChildText, TextFileInput, UpperInput, children_of
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.placeholder import UpperInput, is_empty
+from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import EXTRACTIVE
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def functions_by_model(
     build: "LevelBuild", model: ModelLevel, writers: Mapping[str, str], rewrites: Sequence[Rewrite]
 ) -> tuple[dict[str, str], list[Rewrite]]:
-    """Have the functions written that the plan leaves to a model; the writers and rewrites besides them."""
+    """Write the functions that the plan gives to the model; returns the writers and rewrites of the others."""
     mine = {rewrite.id: rewrite for rewrite in rewrites if writers[rewrite.id].startswith(f"{WrittenBy.LLM}/")}
     shown = shown_functions(build.workspace, mine)
     choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
@@ -41,7 +41,7 @@ def functions_by_model(
 
 
 def _functions_beyond_the_plan(build: "LevelBuild", model: ModelLevel) -> dict[str, TextRow]:
-    """Functions for which the plan saw no room, where the planned ones left some."""
+    """Write functions for which the plan had no room, where the planned ones left some."""
     ids = model.beyond_the_plan()
     shown = shown_functions(build.workspace, ids) if ids else {}
     choices = [
@@ -69,7 +69,7 @@ def _function_job(
 def layer_by_model(
     build: "LevelBuild", model: ModelLevel, heads: Sequence[UpperInput], outline: DocumentTree, texts: shows.Texts
 ) -> list[UpperInput]:
-    """Have classes, files or folders written that do not depend on one another; those that are left to others."""
+    """Write classes, files or folders that do not depend on one another; returns those that other writers write."""
     order = ChildOrder(build.workspace, outline)
     below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
     asked: dict[str, UpperInput] = {}
@@ -110,13 +110,13 @@ def _take(build: "LevelBuild", rewrites: Mapping[str, Rewrite], results: Results
 
 
 def _rewrites(build: "LevelBuild", choices: Sequence[Choice]) -> dict[str, Rewrite]:
-    """Why each is written; where its hashes stand as they were, the choice knows."""
+    """Why each is written; where its hashes are unchanged, the choice says why."""
     decided = build.last.decide([choice.wanted for choice in choices], force=build.workspace.force)
     causes = {c.wanted.id: Rewrite(c.wanted.id, *c.cause) for c in choices if c.cause}
     return {**causes, **{rewrite.id: rewrite for rewrite in decided}}
 
 
-def in_order(shown: UpperInput, order: Sequence[ChildHead]) -> UpperInput:
+def in_order(shown: UpperInput, order: Sequence[ChildText]) -> UpperInput:
     if isinstance(shown, TextFileInput):
         return shown
     by_id: Mapping[str, ChildText] = {child.id: child for child in children_of(shown)}

@@ -14,58 +14,47 @@ from codesum_pipeline.settings.llm import Trust
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.prices import predicted_call
 from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.functions import docstrings_of
+from codesum_pipeline.summaries.inputs import UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.placeholder import UpperInput
 from codesum_pipeline.summaries.shown import module_layers
 
 
-@dataclass(frozen=True, slots=True)
-class GateInput:
-    """What is known of one document when it comes to the gates.
+def gate_of(
+    *,
+    is_offline: bool,
+    is_trusted: bool,
+    is_left_out_test: bool,
+    is_left_to_author: bool,
+    has_text: bool,
+    is_within_cap: bool,
+    is_confirmed: bool,
+) -> Gate | None:
+    """The first gate that is shut for one document; None: a model writes the text, or wrote it.
 
-    `has_text`: a kept or recorded text would do. What is left out has no kept text, though a recording may hold one.
+    `has_text`: a text is kept or recorded, so no call is needed; only trust holds it back. What is left out has no kept
+    text, though a recording may hold one.
     """
-
-    is_placeholder: bool
-    is_offline: bool
-    is_enabled: bool
-    is_trusted: bool
-    is_left_out_test: bool
-    is_left_to_author: bool
-    has_text: bool
-    is_within_cap: bool
-    is_confirmed: bool
-
-
-def gate_of(found: GateInput) -> Gate | None:
-    """The first gate that is shut; None: a model writes the text, or wrote it.
-
-    A text that is there already is no call: only the switch and trust hold it
-    back.
-    """
-    if found.is_placeholder:
-        return Gate.PLACEHOLDER
-    is_call = not found.has_text
+    is_call = not has_text
     shut = (
-        (Gate.OFFLINE, is_call and found.is_offline),
-        (Gate.DISABLED, not found.is_enabled),
-        (Gate.TRUST, not found.is_trusted),
-        (Gate.TESTS, found.is_left_out_test),
-        (Gate.DOCUMENTED, found.is_left_to_author),
-        (Gate.CAP, is_call and not found.is_within_cap),
-        (Gate.CONFIRM, is_call and not found.is_confirmed),
+        (Gate.OFFLINE, is_call and is_offline),
+        (Gate.TRUST, not is_trusted),
+        (Gate.TESTS, is_left_out_test),
+        (Gate.DOCUMENTED, is_left_to_author),
+        (Gate.CAP, is_call and not is_within_cap),
+        (Gate.CONFIRM, is_call and not is_confirmed),
     )
     return next((gate for gate, is_shut in shut if is_shut), None)
 
 
 @dataclass(frozen=True, slots=True)
 class CallCandidate:
-    """A document that would be asked for: what it is worth and would cost, and whether it has a text already.
+    """A document that needs a call: its importance, its price, and whether it has a text already.
 
     `above` are the documents that hold it, nearest first, and `layer` is lower than theirs. With `if_below` it is
-    written again only where something in it is: its own text would stand.
+    written again only where something in it is.
     """
 
     id: Hashable
@@ -79,7 +68,7 @@ class CallCandidate:
 
 
 def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float | None) -> set[Hashable]:
-    """The documents for which there is room, in their order; what is too dear leaves the room to what is cheaper.
+    """The documents that fit the caps, taken in order; one that is too expensive is skipped for cheaper ones.
 
     A document waits while something in it is left to a later run: its text would be written, and paid, again then.
     """
@@ -97,7 +86,7 @@ def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float 
 
 
 def in_order(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
-    """The order in which documents are asked for.
+    """The order in which the model is called for documents.
 
     From the bottom up, what nobody documented first, then the most important, changed before new, and by id.
     """
@@ -154,10 +143,7 @@ def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount 
     return TrustCount(
         edges=pc.sum(is_trusted(edges)).as_py() or 0,
         passing=sum(gate not in (Gate.PLACEHOLDER, Gate.TRUST) for gate in gates),
-        waiting=sum(
-            (Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd) for row in waiting),
-            Saving(),
-        ),
+        waiting=sum(map(predicted_call, waiting), Saving()),
     )
 
 

@@ -1,4 +1,4 @@
-"""One level's texts by a model, while they are written: kept ones first, then calls, and what stands instead."""
+"""One level's texts by a model while they are written: first texts of the cache, then calls."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,11 +15,8 @@ from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
-from codesum_pipeline.llm.outcomes import Caps, TaskOutcome
-from codesum_pipeline.llm.prices import price_of
-from codesum_pipeline.llm.scheduling import write_all
-from codesum_pipeline.llm.tokens import tokens_upper
-from codesum_pipeline.llm.writing_run import GAVE_UP
+from codesum_pipeline.llm.prices import price_of, tokens_upper
+from codesum_pipeline.llm.writing_run import GAVE_UP, Caps, TaskOutcome, write_all
 from codesum_pipeline.model.documents import (
     Cause,
     Gate,
@@ -42,7 +39,7 @@ from codesum_pipeline.summaries.by_model.caps import above_what_is_left, all_abo
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.gates import CallCandidate, importance_of, in_order, trusted_ids
-from codesum_pipeline.summaries.by_model.meter import LevelCalls, Seen, read_meter, sum_up
+from codesum_pipeline.summaries.by_model.meter import LevelCalls, TextOrigins, read_meter, sum_up
 from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
 from codesum_pipeline.summaries.by_model.prices import Estimator
 from codesum_pipeline.summaries.by_model.prompting import Prompt, Prompter, TextSource
@@ -51,9 +48,9 @@ from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.writers import ByModel, Stamp
+from codesum_pipeline.summaries.writers import Stamp
 
-# What a later run may get past.
+# Gates that a later run may pass.
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
 # Documents for which prompts are made beyond those that the caps let through: some take no call.
 _MORE_AT_A_TIME = 100
@@ -105,7 +102,7 @@ class ModelLevel:
         self._chooser = Chooser(workspace, setup, level, self._contexts if level is Level.FUNCTION else None)
         self.prompter = Prompter(setup.templates[level], setup.max_prompt_chars)
         self.planned, self._predicted, self._documented = read_plan(workspace, level)
-        # Read here, not off the plan: an index that comes or goes changes nothing else that a level is made from.
+        # Read from the edges, not from the plan, so that a compiler's index that comes or goes makes the level anew.
         self._trusted = trusted_ids(workspace, outline)
         self._gates = dict(self.planned)
         self._can_ask = setup.llm.backend is not BackendName.NOOP and (
@@ -115,11 +112,11 @@ class ModelLevel:
         self._outcomes: list[TaskOutcome] = []
         self._found = 0
         self._outline = outline
-        self._seen = Seen()
+        self._seen = TextOrigins()
         self._was_over = False
 
     def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
-        """What is asked about a function, in the graph at hand."""
+        """The prompt about a function, with its neighbours in the graph of now."""
         return self.prompter.of_function(qualified_name, language, source, self._contexts.shown(id_))
 
     def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
@@ -128,7 +125,7 @@ class ModelLevel:
         return choices
 
     def may_be_written(self, choice: Choice) -> bool:
-        """Whether there is a text for it, or a model may be asked as long as the caps last."""
+        """Whether the cache has a text for it, or a model may be called as long as the caps last."""
         id_ = choice.wanted.id
         gate = self.planned.get(id_)
         if not self.is_trusted(id_) or choice.found is not None:
@@ -139,7 +136,7 @@ class ModelLevel:
         return self._trusted is None or id_ in self._trusted
 
     def left_to_later(self, choices: Sequence[Choice]) -> set[str]:
-        """Those of a layer that wait for what is in them: a later run may have to ask for them."""
+        """The documents of a layer that wait for one below them, which a later run may write."""
         waiting = {c.wanted.id for c in choices if c.wanted.id in self._waiting}
         waiting = {id_ for id_ in waiting if self.planned.get(id_) in (None, Gate.CAP)}
         for choice in choices:
@@ -149,7 +146,7 @@ class ModelLevel:
         return waiting
 
     def beyond_the_plan(self) -> list[str]:
-        """What the plan leaves to later runs and this one can ask for, since the others took less than was foreseen."""
+        """What the plan leaves to later runs and this run has room for, since the others took less than predicted."""
         if not self._can_ask:
             return []
         with self._ledger() as ledger:
@@ -179,7 +176,8 @@ class ModelLevel:
         rows = [row for some, _ in stored for row in some]
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
         failures = {outcome.id: outcome.failure for outcome in outcomes.values() if outcome.failure}
-        self._touch(list(kept.values()))
+        if kept:
+            self._cache.touch(list(kept.values()))
         for id_ in {row.id for row in rows} - self._waiting:
             self._gates.pop(id_, None)
         self._gates.update(stopped)
@@ -187,7 +185,7 @@ class ModelLevel:
         return Results(rows, stopped, failures)
 
     def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
-        """Without texts beyond the plan that would be written again: so many were not confirmed."""
+        """The jobs without those rewrites beyond the plan that are more than was confirmed."""
         beyond = [
             job.id
             for job in jobs
@@ -215,7 +213,7 @@ class ModelLevel:
         return [by_id[str(caller.id)] for caller in in_order(callers)]
 
     def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
-        """Who was asked for, and where the texts of the others were found: for the meter."""
+        """Note for the meter which documents took a call, and where the texts of others were found."""
         for job in jobs:
             found, outcome = job.choice.found, outcomes.get(job.id)
             if found:
@@ -227,7 +225,7 @@ class ModelLevel:
                 self._seen.asked.add(job.id)
 
     def finish(self, texts: pa.Table) -> LevelCalls:
-        """What came of all that was asked; where everything failed and that is news, it is noted as an outage."""
+        """The report of all calls; where all failed, and not as in earlier runs, that is noted as an outage."""
         workspace = self._workspace
         written = [outcome for outcome in self._outcomes if outcome.text]
         failed = {
@@ -239,9 +237,9 @@ class ModelLevel:
         with self._ledger() as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
             is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
-            # Not the step's own store: what was paid is no output that a step is reused by.
+            # A store of its own: the ledger's table is no output by which the step is reused.
             ledger.compact(TableStore(workspace.tables.root), workspace.key)
-        # That nobody answers was chosen.
+        # Where the backend is `noop`, that no answer comes was chosen.
         has_backend = self._setup.llm.backend is not BackendName.NOOP
         if failed and not written and not self._found and not self._was_over and is_news and has_backend:
             self._note_outage(failed, rows)
@@ -276,12 +274,8 @@ class ModelLevel:
         earlier = (row for row in ledger.rows() if row.run_id != self._workspace.run_id) if failed and by_model else ()
         return not {row.id for row in earlier if row.outcome is not AttemptOutcome.GOOD}.issuperset(failed)
 
-    def _touch(self, kept: Sequence[KeptText]) -> None:
-        if kept:
-            self._cache.touch(kept)
-
     def _ask(self, jobs: Sequence[Job], progress: Progress) -> list[TaskOutcome]:
-        """What becomes of documents; prompts are made of about as many at a time as the caps let through."""
+        """Call the model for documents; prompts are made for about as many at a time as the caps allow."""
         outcomes: list[TaskOutcome] = []
         while jobs:
             with self._ledger() as ledger:
@@ -317,7 +311,7 @@ class ModelLevel:
         return open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now)
 
     def _is_over(self, ledger: Ledger) -> tuple[Gate, str | None] | None:
-        """What another level or layer of the run met that stops this one, too: nothing has changed since."""
+        """What stopped an earlier level or layer of the run, and stops this one too."""
         failures = {row.failure for row in ledger.rows(self._workspace.run_id)}
         if CallFailure.CREDENTIALS in failures:
             return Gate.NO_CREDENTIALS, None
@@ -330,7 +324,7 @@ class ModelLevel:
         return None
 
     def _tasks(self, jobs: Sequence[Job]) -> tuple[list[WritingTask], list[TaskOutcome]]:
-        """What is to be asked for, and what becomes of documents for which no prompt can be made."""
+        """The tasks for the model, and the outcomes of documents for which no prompt can be made."""
         guard = FailureGuard()
         tasks: list[WritingTask] = []
         names = names_of(self._workspace, [job.id for job in jobs])
@@ -378,12 +372,11 @@ class ModelLevel:
     def _row(
         self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float
     ) -> TextRow:
-        by_model = ByModel(
+        written = ExtractiveText(text, PurposeSource.MODEL)
+        return replace(
+            self._stamp.row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
             model=model or self._setup.llm.model,
             prompt_version=self._setup.templates[self._level].digest,
             parameters=self._setup.parameters,
             written_with=context,
-            cost_usd=cost_usd,
         )
-        written = ExtractiveText(text, PurposeSource.MODEL)
-        return self._stamp.row(written, job.choice.wanted, job.rewrite, job.before, by_model=by_model)

@@ -14,90 +14,63 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
-from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
+from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline.store.rows import column_names, from_table
+from codesum_pipeline.store.rows import values_of
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.prices import Estimator
+from codesum_pipeline.summaries.by_model.prices import Estimator, predicted_call
 from codesum_pipeline.summaries.outline import DocumentTree
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedDocument:
-    """What the plan said of a document."""
-
-    id: str
-    level: Level
-    action: PlanAction
-    gate: Gate | None
-    context_changed: bool
-    predicted_input_tokens: int
-    predicted_output_tokens: int
-    predicted_usd: float
-
-    @property
-    def saving(self) -> Saving | None:
-        """What a call for it takes, where that was predicted."""
-        if not self.predicted_input_tokens:
-            return None
-        return Saving(1, self.predicted_input_tokens, self.predicted_output_tokens, self.predicted_usd)
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedDocument:
-    """How a document stands when its level is written."""
-
-    id: str
-    written_by: WrittenBy
-    gate: Gate | None
-
-
 @dataclass(slots=True)
-class Seen:
-    """What was noted while a level was written: who was asked for, whose text was found where, and whose stands."""
+class TextOrigins:
+    """The documents of a level by where their text came from: a call, the cache, the last build."""
 
     asked: set[str] = field(default_factory=set)
     cached: set[str] = field(default_factory=set)
     same_body: set[str] = field(default_factory=set)
     standing: set[str] = field(default_factory=set)
 
-    def cause_of(self, ended: FinishedDocument, planned: PlannedDocument) -> AvoidanceReason:
-        """Why a document took no call."""
-        is_function = planned.level is Level.FUNCTION
+    def cause_of(self, planned: PlanRow, written_by: WrittenBy, gate: Gate | None) -> AvoidanceReason:
+        """Why a planned document took no call; its text's writer and gate are those of the finished level."""
+        is_function, id_ = planned.level is Level.FUNCTION, planned.id
         held = (
-            (AvoidanceReason.PLACEHOLDER, ended.written_by is WrittenBy.PLACEHOLDER),
-            (AvoidanceReason.ASKED, ended.id in self.asked),
-            (AvoidanceReason.CACHE, ended.id in self.cached),
-            (AvoidanceReason.SAME_BODY, ended.id in self.same_body),
-            (AvoidanceReason.CUT_OFF, ended.id in self.standing and planned.action is not PlanAction.KEEP),
-            (AvoidanceReason.GATE, planned.gate is not None or ended.gate is not None),
+            (AvoidanceReason.PLACEHOLDER, written_by is WrittenBy.PLACEHOLDER),
+            (AvoidanceReason.ASKED, id_ in self.asked),
+            (AvoidanceReason.CACHE, id_ in self.cached),
+            (AvoidanceReason.SAME_BODY, id_ in self.same_body),
+            (AvoidanceReason.CUT_OFF, id_ in self.standing and planned.action is not PlanAction.KEEP),
+            (AvoidanceReason.GATE, planned.gate is not None or gate is not None),
             (AvoidanceReason.GRAPH, is_function and planned.context_changed),
         )
         return next((cause for cause, holds in held if holds), AvoidanceReason.UNCHANGED)
 
 
 def read_meter(
-    workspace: Workspace, level: Level, outline: DocumentTree, estimator: Estimator, texts: pa.Table, seen: Seen
+    workspace: Workspace, level: Level, outline: DocumentTree, estimator: Estimator, texts: pa.Table, seen: TextOrigins
 ) -> dict[AvoidanceReason, Saving]:
-    """What all documents of a level would take, by why they took none, or that they were asked for."""
+    """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
     # Apart from what the step notes as read: no text is made from this.
     tables = TableStore(workspace.tables.root)
-    plan = from_table(tables.read("plan", workspace.key, columns=column_names(PlannedDocument)), PlannedDocument)
-    planned = {row.id: row for row in plan if row.level is level}
+    planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)
     found: dict[AvoidanceReason, Saving] = {}
-    for ended in from_table(texts, FinishedDocument):
-        row = planned[ended.id]
-        children = outline.children.get(ended.id, ())
-        saving = row.saving or _saving(estimator, shown.get(ended.id, 0), len(children))
-        cause = seen.cause_of(ended, row)
+    for id_, written_by, gate in zip(
+        *(values_of(texts, TextRow, n) for n in ("id", "written_by", "gate")), strict=True
+    ):
+        row = planned[id_]
+        children = outline.children.get(id_, ())
+        saving = (
+            predicted_call(row) if row.predicted_input_tokens else _guess(estimator, shown.get(id_, 0), len(children))
+        )
+        cause = seen.cause_of(row, written_by, gate)
         found[cause] = found.get(cause, Saving()) + saving
     return dict(sorted(found.items()))
 
 
 def idle(found: Mapping[AvoidanceReason, Saving]) -> dict[AvoidanceReason, Saving]:
-    """The same level in a run that finds everything as this one left it."""
+    """The same level in a next run that finds nothing changed."""
     settled: dict[AvoidanceReason, Saving] = {}
     for cause, saving in found.items():
         now = cause if cause in (AvoidanceReason.PLACEHOLDER, AvoidanceReason.GATE) else AvoidanceReason.UNCHANGED
@@ -126,7 +99,7 @@ def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceRea
     workspace.tables.write_rows("avoided", workspace.key, [*kept, *rows], AvoidedRow)
 
 
-def _saving(estimator: Estimator, characters: int, children: int) -> Saving:
+def _guess(estimator: Estimator, characters: int, children: int) -> Saving:
     estimate = estimator.of_size(characters, children)
     return Saving(1, estimate.input_tokens, estimate.output_tokens, estimate.usd)
 
@@ -149,10 +122,9 @@ def _shown_characters(tables: TableStore, key: str, level: Level) -> dict[str, i
 class LevelCalls:
     """Sums over the attempts of a run at one level.
 
-    `texts` were written by calls, `found` were there already. `pending` are
-    documents that a later run may ask for. `predicted_usd` is what the plan
-    said of those that were asked for, without the provider's prompt cache and
-    with it; `avoided` what the others would have taken, by cause.
+    `texts` were written by calls, `found` came from the cache. `pending` are documents that a later run may write.
+    `predicted_usd` and `predicted_usd_with_cache` are the plan's prices of the documents that took a call, without the
+    provider's prompt cache and with it; `avoided` is what the other documents would have taken, by reason.
     """
 
     texts: int
@@ -208,8 +180,8 @@ def sum_up(
     )
 
 
-def asked_of_nobody(before: LevelCalls) -> LevelCalls:
-    """What a run says of a level that it finds as it was left."""
+def calls_of_unchanged(before: LevelCalls) -> LevelCalls:
+    """The report of a run that finds the level unchanged."""
     return sum_up(
         (),
         texts=0,

@@ -1,8 +1,7 @@
-"""Levels of which a model gave none of the texts that it was asked for.
+"""Outages: levels at which every call to a model failed.
 
-The index is published all the same, with extractive texts; the note beside the
-repository's state is what the build fails by at its end, and what keeps Dagster
-from trying again by itself.
+The index is published all the same, with extractive texts. A note beside the repository's state makes the build fail
+at its end, and keeps Dagster from retrying.
 """
 
 import json
@@ -27,14 +26,14 @@ class Outage:
 
 
 def note_outage(workspace: Workspace, level: Level, *, because: str, gave_up: bool) -> None:
-    """Write down that a level failed whole."""
+    """Note that every call at a level failed."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
     outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit, snapshot.index_state), because, gave_up)
     _write(workspace, {**noted_outages(workspace.layout, workspace.key), level: outage})
 
 
 def forget_outage(workspace: Workspace, level: Level) -> None:
-    """The level did not fail whole, or nothing was asked."""
+    """Delete the note of a level."""
     before = noted_outages(workspace.layout, workspace.key)
     if level in before:
         _write(workspace, {other: outage for other, outage in before.items() if other != level})
@@ -50,8 +49,8 @@ def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
     return {level: noted[level] for level in Level if level in noted}
 
 
-def standing_outages(layout: HomeLayout, key: str, *, fingerprint: str) -> dict[Level, Outage]:
-    """Those of the build with this fingerprint."""
+def outages_of_build(layout: HomeLayout, key: str, *, fingerprint: str) -> dict[Level, Outage]:
+    """The outages of the build with this fingerprint."""
     noted = noted_outages(layout, key)
     return {level: outage for level, outage in noted.items() if outage.fingerprint == fingerprint}
 

@@ -13,7 +13,6 @@ from codesum_pipeline.summaries.by_model.contexts import Contexts
 from codesum_pipeline.summaries.by_model.gates import (
     CallCandidate,
     Documentation,
-    GateInput,
     TestCode,
     gate_of,
     importance_of,
@@ -31,9 +30,8 @@ from codesum_pipeline.summaries.by_model.prompting import (
 )
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import RequiredDocument
-from codesum_pipeline.summaries.inputs import TextFileInput
+from codesum_pipeline.summaries.inputs import TextFileInput, UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.placeholder import UpperInput
 
 NOTHING = Estimate(0, 0, 0.0)
 # From the bottom up.
@@ -44,9 +42,8 @@ _LEVELS = tuple(Level)
 class Decision:
     """What a model does for one document.
 
-    With `wanted`, its text stands or is to be there; `stays` says that it is
-    the last build's. `estimate` is of the call that it takes, or would take if
-    `gate` did not stop it. Without `wanted`, another writer's text stands.
+    With `wanted` it has a model's text after the build; `stays`: that of the last build. Without `wanted` it has
+    another writer's. `estimate` is of the call that it takes, or would take if `gate` did not stop it.
     """
 
     wanted: RequiredDocument | None
@@ -107,8 +104,7 @@ class _Tally:
 class ModelPlanner:
     """Decides for each document of a build, level after level, children first.
 
-    The caps are shared by all levels, so it goes twice: once as if everything
-    could be asked for, then, after `close`, with what there is room for.
+    All levels share the caps, so the plan is made twice: first as if there were none, then, after `close`, within them.
     """
 
     def __init__(self, workspace: Workspace, setup: ModelSetup, outline: DocumentTree) -> None:
@@ -126,7 +122,7 @@ class ModelPlanner:
         self._tallies = {level: _Tally() for level in Level}
         self._estimates: dict[str, Estimate] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
-        # Planned as if it had not failed: the step that writes meets the same, and counts it.
+        # A document that fails is planned as any other: the step that writes fails on it too, and counts it.
         self._guard = FailureGuard()
         self._documentation = Documentation(workspace, self._guard)
 
@@ -194,11 +190,11 @@ class ModelPlanner:
         return self._trusted is None or id_ in self._trusted
 
     def is_caller(self, level: Level, id_: str) -> bool:
-        """Whether a model would have to be asked for it, if there were room for everything."""
+        """Whether it would need a call if there were no caps."""
         return (level, id_) in self._callers
 
     def is_waiting(self, level: Level, id_: str) -> bool:
-        """Whether it may be asked for in a later run, for something in it is left to that."""
+        """Whether it waits for a later run, which has to write something in it first."""
         return (level, id_) in self._waiting and self.is_caller(level, id_)
 
     def writer(self, level: Level) -> str:
@@ -209,7 +205,7 @@ class ModelPlanner:
         return model in self._setup.models and parameters == self._setup.parameters
 
     def close(self, existing: int) -> None:
-        """Share out what the caps leave; from here on only what has room is asked for. So many texts exist."""
+        """Share out the caps: from here on only documents that fit them get a call. `existing` texts are there."""
         llm = self._setup.llm
         self._room = within_caps(
             self._callers.values(), most=llm.max_summaries_per_run, most_usd=llm.max_cost_usd_per_run
@@ -225,7 +221,7 @@ class ModelPlanner:
         return {level: tally.forecast(Estimator(self._setup, level)) for level, tally in self._tallies.items()}
 
     def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
-        """What the last build and the cache have; the same on both ways."""
+        """The texts of the last build and of the cache, looked up once for both passes."""
         known = self._chosen.setdefault(level, {})
         missing = [source for source in sources if source.id not in known]
         contexts = self._contexts if level is Level.FUNCTION else None
@@ -274,20 +270,16 @@ class ModelPlanner:
         llm = self._setup.llm
         is_left_out_test = not has_text and id_ in self._tests
         is_left_to_author = not has_text and is_documented and not llm.documented
-        # A recording's answers are no calls; which requests it holds is seen when they are made.
+        # Answers of a recording are no calls; which requests it holds is seen when the level is written.
         has_text = has_text or llm.asks_nobody
         gate = gate_of(
-            GateInput(
-                is_placeholder=False,
-                is_offline=self._workspace.settings.offline,
-                is_enabled=True,
-                is_trusted=self.is_trusted(id_),
-                is_left_out_test=is_left_out_test,
-                is_left_to_author=is_left_to_author,
-                has_text=has_text,
-                is_within_cap=self._room is None or name in self._room,
-                is_confirmed=not self._is_held,
-            )
+            is_offline=self._workspace.settings.offline,
+            is_trusted=self.is_trusted(id_),
+            is_left_out_test=is_left_out_test,
+            is_left_to_author=is_left_to_author,
+            has_text=has_text,
+            is_within_cap=self._room is None or name in self._room,
+            is_confirmed=not self._is_held,
         )
         if gate is None and not has_text and self._room is None:
             worth = self._importance.get(id_, 0.0)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codesum_pipeline.llm.answers import answer_tool
-from codesum_pipeline.llm.tokens import predict_tokens
+from codesum_pipeline.llm.prices import predict_tokens
 from codesum_pipeline.model.avoided import Saving
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.settings.models import Settings
@@ -55,10 +55,10 @@ class Estimator:
         return self._of(predict_tokens(" " * shown))
 
     def spared_usd(self, calls: int) -> float:
-        """What a provider that keeps the prompt's beginning, which all calls share, takes off their price.
+        """What the provider's prompt cache takes off the price of calls, which all begin alike.
 
-        The calls that go out before the first is answered find nothing there, and pay for having it kept. 0 where
-        nobody says what a token costs that was kept.
+        Calls that are sent before the first answer find the cache empty and pay for filling it. 0 where the price of
+        a cached token is not known.
         """
         rate = self.price.of_prompt(self._always)
         if rate.cached_input >= rate.input:
@@ -88,7 +88,7 @@ class PlanPrice:
 
     def add(self, row: PlanRow) -> None:
         """Count one document."""
-        saving = Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
+        saving = predicted_call(row)
         if row.is_documented and row.predicted_input_tokens and row.gate not in _NO_MODEL:
             self.documented += saving
         if row.gate is not None:
@@ -116,7 +116,7 @@ class PlanPrice:
 
     @property
     def undocumented(self) -> Saving:
-        """What nobody documented, of what is asked for and what is stopped."""
+        """Undocumented documents, both those that get a call and those that a gate stops."""
         whole, told = self.asked + self.all_stopped, self.documented
         return Saving(
             whole.calls - told.calls,
@@ -124,6 +124,11 @@ class PlanPrice:
             whole.output_tokens - told.output_tokens,
             max(0.0, whole.usd - told.usd),
         )
+
+
+def predicted_call(row: PlanRow) -> Saving:
+    """What the call for a planned document would take."""
+    return Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
 
 
 def price_levels(rows: Iterable[PlanRow]) -> dict[Level, PlanPrice]:
@@ -150,12 +155,12 @@ def spared_by_cache(settings: Settings, levels: Mapping[Level, PlanPrice]) -> tu
 
 
 def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
-    """For each gate that keeps something from being asked for, what would let it pass; the first that answers first."""
+    """For each gate that stops documents, what would let them pass; in the order of the gates."""
     return [way(key, settings, priced) for gate, way in _WAYS.items() if gate in priced.stopped]
 
 
 def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
-    """What of the plan that stands waits to be confirmed, and its price; None where nothing does."""
+    """What of the last plan waits to be confirmed, and its price; None where nothing does."""
     if not settings.llm.enabled:
         return None
     priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))

@@ -1,4 +1,4 @@
-"""The prompt of one document as a model would be asked it now."""
+"""The prompt that a model would get about one document now."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,15 @@ from codesum_pipeline.summaries.by_model.flow import in_order
 from codesum_pipeline.summaries.by_model.prompting import ChildOrder, Prompt, Prompter
 from codesum_pipeline.summaries.by_model.setup import templates_of
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions
+from codesum_pipeline.summaries.inputs import UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
-from codesum_pipeline.summaries.placeholder import UpperInput, is_empty
+from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import PLACEHOLDER
 
 
 @dataclass(frozen=True, slots=True)
 class AskedPrompt:
-    """Both turns as they are sent; `templates` name where they come from, `masked` counts secrets taken out by kind."""
+    """Both turns as they are sent, the names of their templates, and how many secrets of each kind were masked."""
 
     templates: tuple[str, ...]
     system: str
@@ -29,7 +30,7 @@ class AskedPrompt:
 
 
 def prompt_of(workspace: Workspace, id_: str, level: Level) -> AskedPrompt:
-    """What a model would be shown of a document of the last build, whatever gate stands before it.
+    """What a model would be shown of a document of the last build, whether or not a gate stops it.
 
     Raises `ConfigurationError` for a document about which no model is asked, and
     `RetryLater` where a build that did not end has left the tables without what is shown.
@@ -77,7 +78,7 @@ def _unfinished(workspace: Workspace, found: str) -> RetryLater:
 
 def _heads(workspace: Workspace, outline: DocumentTree, level: Level) -> list[UpperInput]:
     if level is Level.CLASS:
-        return [shows.class_head(found) for found in shows.read_classes(workspace)]
+        return [*shows.read_classes(workspace)]
     if level is Level.FILE:
         return [*shows.read_files(workspace)]
     readmes = shows.read_readmes(workspace, outline)

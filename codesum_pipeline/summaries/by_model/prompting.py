@@ -21,9 +21,16 @@ from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, su
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import ShownContext
 from codesum_pipeline.summaries.decide import RequiredDocument
-from codesum_pipeline.summaries.inputs import ChildHead, ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
+from codesum_pipeline.summaries.inputs import (
+    ChildText,
+    ClassInput,
+    FileInput,
+    ModuleInput,
+    TextFileInput,
+    UpperInput,
+    metadata,
+)
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.placeholder import UpperInput
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 # What the piece `name` says already.
@@ -81,7 +88,7 @@ class Prompter:
         return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
 
     def _entry(self, child: ChildText) -> Entry:
-        return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.text.summary))
+        return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
 
     def _bounded(self, about: str, name: str) -> str:
         """What is told besides the body takes at most half of the room for both."""
@@ -118,7 +125,7 @@ def model_metadata(given: UpperInput) -> dict[str, Any]:
     """
     match given:
         case ClassInput() | FileInput():
-            kept = {name: value for name, value in given.metadata().items() if name != "literals"}
+            kept = {name: value for name, value in metadata(given).items() if name != "literals"}
         case TextFileInput():
             kept = {"name": given.name, "language": given.language}
         case ModuleInput():
@@ -161,7 +168,7 @@ def function_source(id_: str, qualified_name: str, language: str, canonical_sour
     return TextSource(id_, sha1_hex(canonical_source), (), shown)
 
 
-def upper_source(given: UpperInput, children: Sequence[ChildHead]) -> TextSource:
+def upper_source(given: UpperInput, children: Sequence[ChildText]) -> TextSource:
     """A class, file or folder: what it says of itself and its children's texts, in their order there."""
     own = model_metadata(given)
     if isinstance(given, TextFileInput):
@@ -182,16 +189,16 @@ class ChildOrder:
         names = ["id", "is_public", "complexity", "line_count", "start_line"]
         table = workspace.tables.read("symbols", workspace.key, columns=names)
         columns = (table.column(name).to_pylist() for name in names)
-        self._standings = {row[0]: SiblingRank(*row) for row in zip(*columns, strict=True)}
+        self._ranks = {row[0]: SiblingRank(*row) for row in zip(*columns, strict=True)}
         self._outline = outline
         self._places: dict[str, int] = {}
 
-    def __call__(self, children: Sequence[ChildHead]) -> list[ChildHead]:
-        by_id: Mapping[str, ChildHead] = {child.id: child for child in children}
-        return [by_id[found.id] for found in local_order(self._standing(child) for child in children)]
+    def __call__(self, children: Sequence[ChildText]) -> list[ChildText]:
+        by_id: Mapping[str, ChildText] = {child.id: child for child in children}
+        return [by_id[found.id] for found in local_order(self._rank(child) for child in children)]
 
-    def _standing(self, child: ChildHead) -> SiblingRank:
+    def _rank(self, child: ChildText) -> SiblingRank:
         """Of a file or folder counts how much is directly in it, which an edit of a body does not change."""
         if child.level in (Level.FUNCTION, Level.CLASS):
-            return self._standings[child.id]
+            return self._ranks[child.id]
         return SiblingRank(child.id, True, 0, len(self._outline.children.get(child.id, ())), 0)

@@ -1,4 +1,4 @@
-"""What is fixed for a build: which templates, which model, what is said to it besides words, and the keys of that."""
+"""What is fixed for a build: templates, model and parameters, and the keys under which texts are cached."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.fitting_templates import fitting_templates
+from codesum_pipeline.llm.kept_texts import SharedTexts
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
-from codesum_pipeline.llm.shared_texts import SharedTexts
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level, TextContext, WrittenBy
 from codesum_pipeline.model.hashing import hash_of
@@ -43,19 +43,19 @@ class ModelSetup:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose texts stand: the first, and those that are asked where it fails."""
+        """The models whose texts are kept: the first one, and those that are called where it fails."""
         return (self.llm.model, *self.llm.fallback_models)
 
     @cached_property
     def price(self) -> Price:
-        """Of the first model; raises `ConfigurationError` where nobody says one. A recording costs nothing."""
+        """The price of the first model; raises `ConfigurationError` where it is unknown. A recording costs nothing."""
         if self.llm.asks_nobody:
             return Price(0.0, 0.0, 0.0, 0.0)
         return price_of(self.llm.model, self.llm)
 
     @cached_property
     def max_prompt_chars(self) -> int:
-        """How long a prompt may be: a number, so that a setting that says the same changes nothing."""
+        """How long a prompt may be; the number, so that another setting with the same effect changes no key."""
         return prompt_chars(self.llm)
 
     @cached_property
@@ -70,7 +70,7 @@ class ModelSetup:
         return writer_of(self.templates[level])
 
     def keys(self, wanted: RequiredDocument, level: Level, context: TextContext | None) -> tuple[str, str]:
-        """Under which a text is kept: with the document's id, and without it."""
+        """The keys of a text in the cache: with the document's id, and without it."""
         body = [wanted.summary_hash, level, self.llm.model, self.parameters, self.llm.language]
         if self.settings.graph_policy is GraphPolicy.STRICT and context is not None:
             body.append(hash_of_shown(context))

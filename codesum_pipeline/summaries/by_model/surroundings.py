@@ -23,10 +23,10 @@ from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.extractive.upper import author_opening
-from codesum_pipeline.summaries.inputs import FileInput
+from codesum_pipeline.summaries.inputs import ClassInput, FileInput
 from codesum_pipeline.summaries.neighbours import said_name
 from codesum_pipeline.summaries.outline import base_name
-from codesum_pipeline.summaries.shown import ClassHead, class_head, read_classes
+from codesum_pipeline.summaries.shown import read_classes
 
 _MAX_HEAD_CHARS = 200
 _MAX_SAID_CHARS = 300
@@ -89,7 +89,7 @@ class FunctionSurroundings:
         return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
 
     @cached_property
-    def _classes(self) -> Mapping[str, ClassHead]:
+    def _classes(self) -> Mapping[str, ClassInput]:
         """With the attributes that a constructor sets, where the class declares none."""
         found = {head.id: head for head in read_classes(self._workspace)}
         for id_, writes in self._constructors():
@@ -206,16 +206,16 @@ def _name_alone(id_: str) -> Piece:
     return Piece(id_, f"calls {name}", "", masked)
 
 
-def _class_piece(found: ClassHead) -> Piece:
+def _class_piece(found: ClassInput) -> Piece:
     shown = _MaskedTexts()
     head, fields = _head_and_fields(found, shown)
-    documented = replace(class_head(found), docstring=shown.without_secrets(found.docstring or ""))
+    documented = replace(found, docstring=shown.without_secrets(found.docstring or ""))
     parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
     is_name_alone = len(parts) == 1 and not found.bases
     return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
 
 
-def _head_and_fields(found: ClassHead, shown: _MaskedTexts) -> tuple[str, list[str]]:
+def _head_and_fields(found: ClassInput, shown: _MaskedTexts) -> tuple[str, list[str]]:
     fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
     return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
 

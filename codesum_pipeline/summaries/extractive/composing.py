@@ -16,12 +16,8 @@ from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, merge_keyw
 from codesum_pipeline.summaries.extractive.names import in_words, with_words
 from codesum_pipeline.summaries.extractive.words import capitalized, fact, listed, name_words, said, split_identifier
 from codesum_pipeline.summaries.inputs import (
+    AnyInput,
     ChildText,
-    ClassInput,
-    FileInput,
-    FunctionInput,
-    ModuleInput,
-    TextFileInput,
     children_of,
 )
 
@@ -83,7 +79,7 @@ _MAX_SENTENCES = 4
 
 
 def composed(
-    given: FunctionInput | ClassInput | FileInput | TextFileInput | ModuleInput,
+    given: AnyInput,
     opening: str,
     facts: Iterable[str],
     *,
@@ -171,7 +167,7 @@ def voices(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
     """The keywords of the children that say what the parent is about: tests only where there is nothing else."""
     told = [child for child in children if not child.is_placeholder]
     own = [child for child in told if not bare_name(child).lower().startswith(("test", "conftest"))]
-    return [child.text.keywords for child in own or told]
+    return [child.keywords for child in own or told]
 
 
 def told_of_few(children: Sequence[ChildText]) -> str:
@@ -182,7 +178,7 @@ def told_of_few(children: Sequence[ChildText]) -> str:
 
 def _told(child: ChildText) -> str:
     """The opening of a text, with its name where that does not say it; "" where it is only the name."""
-    own = [one for one in sentences(child.text.summary) if not one.startswith("Part of ")]
+    own = [one for one in sentences(child.summary) if not one.startswith("Part of ")]
     name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
     is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
     mark = "." if text.partition(" ")[0].endswith(":") else ":"
@@ -192,6 +188,6 @@ def _told(child: ChildText) -> str:
 def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:
     """The main children, each with its name and the opening of its text."""
     told = [child for child in reversed(ranked(children)) if not child.is_placeholder]
-    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.text.summary for child in told}
+    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.summary for child in told}
     first = [*reversed(named.items())][:MAX_RESPONSIBILITIES]
     return tuple([clip(f"{name}: {summary}", MAX_ITEM) for name, summary in first])

@@ -221,7 +221,7 @@ def _is_word(name: str) -> bool:
 def _from_entry(given: ModuleInput) -> str:
     """The words of the file that speaks for its folder, where an author wrote them."""
     for child in _of(given, Level.FILE):
-        summary = printable(child.text.summary)
+        summary = printable(child.summary)
         if bare_name(child) in _ENTRY_FILES and not child.is_placeholder and not summary.startswith(_FACTS):
             return joined(summary.partition(". ")[0], limit=_OPENING_CHARS)
     return ""

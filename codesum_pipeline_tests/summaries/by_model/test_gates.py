@@ -9,16 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.model.documents import Gate
-from codesum_pipeline.summaries.by_model.gates import CallCandidate, GateInput, gate_of, needs_confirmation, within_caps
+from codesum_pipeline.summaries.by_model.gates import CallCandidate, gate_of, needs_confirmation, within_caps
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 from codesum_pipeline_tests.support.till import TAX, TILL
 
 # A document at which every gate is open, and what shuts each.
 OPEN = {
-    "is_placeholder": False,
     "is_offline": False,
-    "is_enabled": True,
     "is_trusted": True,
     "is_left_out_test": False,
     "is_left_to_author": False,
@@ -27,9 +25,7 @@ OPEN = {
     "is_confirmed": True,
 }
 SHUTS = {
-    Gate.PLACEHOLDER: {"is_placeholder": True},
     Gate.OFFLINE: {"is_offline": True},
-    Gate.DISABLED: {"is_enabled": False},
     Gate.TRUST: {"is_trusted": False},
     Gate.TESTS: {"is_left_out_test": True},
     Gate.DOCUMENTED: {"is_left_to_author": True},
@@ -45,7 +41,7 @@ def test_of_all_gates_that_are_shut_the_first_in_order_answers() -> None:
         for order in (gates, gates[::-1]):
             changed = {name: value for gate in order for name, value in SHUTS[gate].items()}
 
-            assert gate_of(GateInput(**{**OPEN, **changed})) == (gates[0] if gates else None)
+            assert gate_of(**{**OPEN, **changed}) == (gates[0] if gates else None)
 
 
 # The settings that shut each gate, for a build in which all the others are open.
@@ -97,7 +93,7 @@ def test_a_text_that_is_there_passes_where_calls_are_stopped_and_nowhere_else() 
     for gate, changed in SHUTS.items():
         passes = gate in (Gate.OFFLINE, Gate.CAP, Gate.CONFIRM)
 
-        assert gate_of(GateInput(**{**OPEN, **changed, "has_text": True})) == (None if passes else gate)
+        assert gate_of(**{**OPEN, **changed, "has_text": True}) == (None if passes else gate)
 
 
 @st.composite

@@ -9,9 +9,9 @@ import pytest
 
 from codesum_pipeline.model.avoided import AvoidanceReason as Reason
 from codesum_pipeline.model.avoided import AvoidedRow, Saving
-from codesum_pipeline.model.documents import Gate, Level, PlanAction, WrittenBy
+from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.meter import FinishedDocument, PlannedDocument, Seen, idle
+from codesum_pipeline.summaries.by_model.meter import TextOrigins, idle
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
@@ -156,11 +156,8 @@ def test_without_a_model_there_is_no_meter(till: Shop) -> None:
     assert workspace.tables.repositories("avoided") == []
 
 
-def planned(action: PlanAction = PlanAction.KEEP, **values: Any) -> PlannedDocument:
-    given = {"gate": None, "context_changed": False, "predicted_input_tokens": 0, "predicted_output_tokens": 0}
-    return PlannedDocument(
-        **{"id": "a", "level": Level.FUNCTION, "action": action, "predicted_usd": 0.0, **given, **values}
-    )
+def planned(action: PlanAction = PlanAction.KEEP, *, level: Level = Level.FUNCTION, **values: Any) -> PlanRow:
+    return PlanRow("a", level, action, None, (), None, None, **{"context_changed": False, **values})
 
 
 @pytest.mark.parametrize(
@@ -180,12 +177,8 @@ def planned(action: PlanAction = PlanAction.KEEP, **values: Any) -> PlannedDocum
         ),
     ],
 )  # fmt: skip
-def test_a_document_counts_for_the_first_reason_that_holds(
-    ended: dict[str, Any], plan: PlannedDocument, cause: Reason
-) -> None:
-    standing = FinishedDocument("a", **{"written_by": WrittenBy.LLM, "gate": None, **ended})
-
-    assert Seen(standing={"a"}).cause_of(standing, plan) is cause
+def test_a_document_counts_for_the_first_reason_that_holds(ended: dict[str, Any], plan: PlanRow, cause: Reason) -> None:
+    assert TextOrigins(standing={"a"}).cause_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, **ended}) is cause
 
 
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:

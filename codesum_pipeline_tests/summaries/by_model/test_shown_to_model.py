@@ -4,15 +4,13 @@ import re
 from dataclasses import replace
 
 from codesum_pipeline.llm.templates import resolve
-from codesum_pipeline.model.documents import Level, WrittenText
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.summaries.by_model.contexts import ShownContext
 from codesum_pipeline.summaries.by_model.prompting import Prompter
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 
 SOURCE = "def total(orders):\n    return sum(order.price for order in orders)\n"
-CHILD = ChildText(
-    "src/a.py::total", "total", Level.FUNCTION, WrittenText("Adds up prices of orders.", "Totals.", ("price",)), False
-)
+CHILD = ChildText("src/a.py::total", "total", Level.FUNCTION, "", False, "Adds up prices of orders.", ("price",))
 
 
 def prompter(level: Level, max_prompt_chars: int = 200_000) -> Prompter:

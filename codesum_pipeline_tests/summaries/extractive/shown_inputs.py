@@ -2,9 +2,10 @@
 
 import re
 
-from codesum_pipeline.model.documents import Level, WrittenText
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.symbols import Reexport, Symbol, SymbolType
 from codesum_pipeline.parsing.parsers import PARSERS
+from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.inputs import ChildText, ClassInput, FileInput, FunctionInput, ModuleInput
 
@@ -14,10 +15,16 @@ def symbols_in(source: str, path: str = "src/auth/login.py") -> dict[str, Symbol
     return {symbol.qualified_name: symbol for symbol in PARSERS["python"].parse(source.encode(), path).symbols}
 
 
+def function_of(symbol: Symbol) -> FunctionInput:
+    """A function as its writer is shown it."""
+    (shown,) = from_table(to_table([symbol], Symbol), FunctionInput)
+    return shown
+
+
 def function_in(source: str, qualified_name: str = "", path: str = "src/auth/login.py") -> FunctionInput:
     """One function of a Python source; the first without a name."""
     found = {name: one for name, one in symbols_in(source, path).items() if one.type is SymbolType.FUNCTION}
-    return FunctionInput.of(found[qualified_name or next(iter(found))])
+    return function_of(found[qualified_name or next(iter(found))])
 
 
 def summary_of(source: str, qualified_name: str = "", path: str = "src/auth/login.py") -> str:
@@ -36,8 +43,7 @@ def _letters(text: str) -> str:
 def child(
     name: str, summary: str, *, level: Level = Level.FUNCTION, keywords: str = "", placeholder: bool = False
 ) -> ChildText:
-    text = WrittenText(summary, "Stands here for its parent.", tuple(keywords.split()))
-    return ChildText(f"src/x.py::{name}", name, level, text, placeholder)
+    return ChildText(f"src/x.py::{name}", name, level, "", placeholder, summary, tuple(keywords.split()))
 
 
 def class_input(

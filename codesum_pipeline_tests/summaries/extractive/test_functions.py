@@ -8,7 +8,7 @@ from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, summary_of
+from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in, function_of, summary_of
 
 PYTHON = '''
 class Session:
@@ -191,7 +191,7 @@ def functions_in(path: str) -> dict[str, FunctionInput]:
     language = language_of_path(path)
     assert language is not None
     parsed = parse_file(path, language, SOURCES[path].encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
-    return {one.name: FunctionInput.of(one) for one in parsed.symbols if one.type is SymbolType.FUNCTION}
+    return {one.name: function_of(one) for one in parsed.symbols if one.type is SymbolType.FUNCTION}
 
 
 SUMMARIES = {
@@ -273,7 +273,7 @@ def test_names_lose_the_prefix_of_their_library_and_verbs_that_many_share_stay()
 
     def opening(prefix):
         parsed = parse_file("a.c", "c", shared.format(prefix).encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
-        return write_function(FunctionInput.of(parsed.symbols[0])).text.summary
+        return write_function(function_of(parsed.symbols[0])).text.summary
 
     assert opening("curl_easy") == "Returns int. Calls check, start, count."
     assert opening("parse") == "Returns int. Calls parse check, parse start, parse count."
@@ -346,7 +346,7 @@ def summary_in(path: str, source: str, name: str) -> str:
     assert language is not None
     parsed = parse_file(path, language, source.encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
     return next(
-        write_function(FunctionInput.of(one)).text.summary
+        write_function(function_of(one)).text.summary
         for one in parsed.symbols
         if one.name == name and one.type is SymbolType.FUNCTION
     )

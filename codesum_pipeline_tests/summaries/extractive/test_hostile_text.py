@@ -76,8 +76,10 @@ children = st.lists(
         texts,
         names,
         st.sampled_from(Level),
-        st.builds(WrittenText, texts, texts, st.lists(names, max_size=4).map(tuple)),
+        st.just(""),
         st.booleans(),
+        texts,
+        st.lists(names, max_size=4).map(tuple),
     ),
     max_size=4,
     unique_by=lambda one: one.name,
@@ -187,9 +189,7 @@ def test_printable_text_stays_as_it_is_but_for_its_white_space(text):
 
 
 def test_nothing_that_acts_survives():
-    shown = FunctionInput(
-        "a.py::f", "f", "f", "python", "def f():\n    pass", "def f()", NASTY, (), 1, 9, SymbolFacts()
-    )
+    shown = dataclasses.replace(function_in("def f():\n    pass"), docstring=NASTY)
 
     told = " ".join(strings_of(write_function(shown).text))
 
