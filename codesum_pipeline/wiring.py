@@ -137,7 +137,7 @@ class Home:
 
     def workspace(
         self,
-        key: str,
+        repository: str | RepositoryEntry,
         *,
         run_id: str,
         force: bool = False,
@@ -146,29 +146,8 @@ class Home:
         now: Callable[[], datetime] = utc_now,
         new_connection: Connect = connect,
     ) -> Workspace:
-        """What a build of one registered repository works with; raises `UnknownRepository`."""
-        return self.workspace_of(
-            self.registry.get(key),
-            run_id=run_id,
-            force=force,
-            is_confirmed=is_confirmed,
-            usd_left=usd_left,
-            now=now,
-            new_connection=new_connection,
-        )
-
-    def workspace_of(
-        self,
-        entry: RepositoryEntry,
-        *,
-        run_id: str,
-        force: bool = False,
-        is_confirmed: bool = False,
-        usd_left: float | None = None,
-        now: Callable[[], datetime] = utc_now,
-        new_connection: Connect = connect,
-    ) -> Workspace:
-        """As `workspace`, of an entry at hand: the registry is not read again."""
+        """What a build of one repository works with; of a key the registry is read: raises `UnknownRepository`."""
+        entry = self.registry.get(repository) if isinstance(repository, str) else repository
         return Workspace(
             entry=entry,
             layout=self.layout,

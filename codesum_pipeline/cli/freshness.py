@@ -63,7 +63,7 @@ def _state(
     if problem:
         return IndexState.BROKEN, problem
     found = compare(
-        home.workspace_of(entry, run_id="look"),
+        home.workspace(entry, run_id="look"),
         commit=published.commit if published else None,
         fingerprint=published.fingerprint if published else None,
         head=head,

@@ -39,96 +39,35 @@ class TableSpec:
     is_long: bool = False
 
 
-VECTORS = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("lane", pa.string(), nullable=False),
-        pa.field("text_hash", pa.string(), nullable=False),
-        pa.field("model", pa.string(), nullable=False),
-        pa.field("vector", pa.list_(pa.float32()), nullable=False),
-    ]
-)
+def _columns(*, optional: tuple[str, ...] = (), **types: pa.DataType) -> pa.Schema:
+    """Columns by their names; those of `optional` may be null."""
+    return pa.schema([pa.field(name, type_, nullable=name in optional) for name, type_ in types.items()])
 
+
+_TEXT, _WHOLE, _REAL = pa.string(), pa.int64(), pa.float64()
+VECTORS = _columns(id=_TEXT, lane=_TEXT, text_hash=_TEXT, model=_TEXT, vector=pa.list_(pa.float32()))
 # `tokens` are joined by single spaces: a token never holds one.
-TERMS = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("lane", pa.string(), nullable=False),
-        pa.field("text_hash", pa.string(), nullable=False),
-        pa.field("tokens", pa.string(), nullable=False),
-    ]
-)
-
-CANDIDATE = pa.schema(
-    [
-        pa.field("digest", pa.string(), nullable=False),
-        pa.field("content_digest", pa.string(), nullable=False),
-        pa.field("commit", pa.string(), nullable=False),
-        pa.field("fingerprint", pa.string(), nullable=False),
-    ]
-)
-
+TERMS = _columns(id=_TEXT, lane=_TEXT, text_hash=_TEXT, tokens=_TEXT)
+CANDIDATE = _columns(digest=_TEXT, content_digest=_TEXT, commit=_TEXT, fingerprint=_TEXT)
 # What a newcomer is told of the published version: as a page of Markdown, and the same facts as JSON.
-OVERVIEWS = pa.schema(
-    [
-        pa.field("commit", pa.string(), nullable=False),
-        pa.field("content_digest", pa.string(), nullable=False),
-        pa.field("page", pa.string(), nullable=False),
-        pa.field("facts", pa.string(), nullable=False),
-    ]
-)
-
+OVERVIEWS = _columns(commit=_TEXT, content_digest=_TEXT, page=_TEXT, facts=_TEXT)
 # One measure of one evaluation; `asked` is a hash of what was asked and how, `questions` how many had the measure.
-EVALUATIONS = pa.schema(
-    [
-        pa.field("sequence", pa.int64(), nullable=False),
-        pa.field("run_id", pa.string(), nullable=False),
-        pa.field("evaluated_at", pa.string(), nullable=False),
-        pa.field("commit", pa.string(), nullable=False),
-        pa.field("content_digest", pa.string(), nullable=False),
-        pa.field("asked", pa.string(), nullable=False),
-        pa.field("setup", pa.string(), nullable=False),
-        pa.field("category", pa.string(), nullable=False),
-        pa.field("metric", pa.string(), nullable=False),
-        pa.field("questions", pa.int64(), nullable=False),
-        pa.field("mean", pa.float64(), nullable=False),
-        pa.field("low", pa.float64(), nullable=False),
-        pa.field("high", pa.float64(), nullable=False),
-    ]
-)
-
+EVALUATIONS = _columns(
+    sequence=_WHOLE, run_id=_TEXT, evaluated_at=_TEXT, commit=_TEXT, content_digest=_TEXT, asked=_TEXT, setup=_TEXT,
+    category=_TEXT, metric=_TEXT, questions=_WHOLE, mean=_REAL, low=_REAL, high=_REAL,
+)  # fmt: skip
 # The lift ledger of each evaluation, line by line: `gain` is over the line before, null for the first of a level.
-EVALUATION_LIFT = pa.schema(
-    [
-        pa.field("sequence", pa.int64(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("level", pa.string(), nullable=False),
-        pa.field("questions", pa.int64(), nullable=False),
-        pa.field("texts", pa.string(), nullable=False),
-        pa.field("score", pa.float64(), nullable=False),
-        pa.field("score_low", pa.float64(), nullable=False),
-        pa.field("score_high", pa.float64(), nullable=False),
-        pa.field("gain", pa.float64()),
-        pa.field("gain_low", pa.float64()),
-        pa.field("gain_high", pa.float64()),
-        pa.field("cost_usd", pa.float64(), nullable=False),
-    ]
-)
-
+EVALUATION_LIFT = _columns(
+    sequence=_WHOLE, line=_WHOLE, level=_TEXT, questions=_WHOLE, texts=_TEXT, score=_REAL, score_low=_REAL,
+    score_high=_REAL, gain=_REAL, gain_low=_REAL, gain_high=_REAL, cost_usd=_REAL,
+    optional=("gain", "gain_low", "gain_high"),
+)  # fmt: skip
 # How each question was answered by the last evaluated index and by the published one, all lanes together; `top` are
 # the documents that came first.
-EVALUATION_ANSWERS = pa.schema(
-    [
-        pa.field("content_digest", pa.string(), nullable=False),
-        pa.field("question", pa.string(), nullable=False),
-        pa.field("category", pa.string(), nullable=False),
-        pa.field("query", pa.string(), nullable=False),
-        pa.field("asked", pa.string(), nullable=False),
-        pa.field("files", pa.list_(pa.string()), nullable=False),
-        pa.field("score", pa.float64(), nullable=False),
-        pa.field("top", pa.list_(pa.string()), nullable=False),
-    ]
-)
+EVALUATION_ANSWERS = _columns(
+    content_digest=_TEXT, question=_TEXT, category=_TEXT, query=_TEXT, asked=_TEXT, files=pa.list_(_TEXT), score=_REAL,
+    top=pa.list_(_TEXT),
+)  # fmt: skip
 
 
 # What was paid, and what for: no build can make it anew.

@@ -26,6 +26,7 @@ from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMisma
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.atomic import replacing
+from codesum_pipeline.store.file_state import FileState
 from codesum_pipeline.store.key_order import OrderedRows
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.store.row_reader import RowReader
@@ -193,7 +194,7 @@ class TableStore:
         """What this package wrote into a file's footer; nothing where it wrote none."""
         path = self._find(table, repo)
         try:
-            found = (_metadata(path, *_identity(path)).metadata or {}) if path else {}
+            found = (_metadata(path, FileState.of(path)).metadata or {}) if path else {}
         except (pa.ArrowInvalid, OSError):
             return {}
         return found if found.get(_VERSION_KEY) == str(SCHEMA_VERSION).encode() else {}
@@ -214,9 +215,9 @@ class TableStore:
         if path is None:
             raise MissingTable(f"repository {repo!r} has no table {table!r} yet: run `codesum index {repo}`")
         with _undamaged(table, repo):
-            identity = _identity(path)
-            file = pq.ParquetFile(path, metadata=_metadata(path, *identity))
-            if _identity(path) != identity:
+            state = FileState.of(path)
+            file = pq.ParquetFile(path, metadata=_metadata(path, state))
+            if FileState.of(path) != state:
                 file = pq.ParquetFile(path)
         found = (file.metadata.metadata or {}).get(_VERSION_KEY, b"none").decode()
         if found != str(SCHEMA_VERSION):
@@ -227,14 +228,8 @@ class TableStore:
         return file
 
 
-def _identity(path: Path) -> tuple[int, int, int]:
-    """What tells a file from one that was put in its place."""
-    found = path.stat()
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
 @lru_cache(maxsize=128)
-def _metadata(path: Path, *_identity: int) -> pq.FileMetaData:
+def _metadata(path: Path, _state: FileState | None) -> pq.FileMetaData:
     """The footer: each step reads some columns of many tables, and compares what they were made from."""
     return pq.read_metadata(path)
 

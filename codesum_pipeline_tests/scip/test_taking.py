@@ -58,7 +58,7 @@ def make(repo: GitRepo, tmp_path: Path) -> Callable[..., Workspace]:
         home = open_home(tmp_path / "home", scip={"max_index_mb": most_mb})
         entry = RepositoryEntry("shop", str(repo.path), **fields)  # type: ignore[arg-type]
         home.registry.add(entry)
-        return home.workspace_of(home.registry.get("shop"), run_id="run", force=force)
+        return home.workspace("shop", run_id="run", force=force)
 
     return workspace
 
