@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
@@ -89,15 +90,16 @@ def test_the_delivery_page_lists_every_key_of_a_channel_as_it_is() -> None:
     assert channel_table() in DELIVERY_PAGE.read_text(encoding="utf-8")
 
 
-def test_every_command_that_the_readme_names_exists() -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
+def test_every_command_that_a_page_names_exists(page: str) -> None:
     from typer.main import get_command
 
     from codesum_pipeline.cli.app import app
 
-    named = set(re.findall(r"\bcodesum ([a-z]+)\b", (ROOT / "README.md").read_text(encoding="utf-8")))
+    named = set(re.findall(r"\bcodesum ([a-z]+)\b", (ROOT / page).read_text(encoding="utf-8")))
     command = get_command(app)
 
-    assert named <= set(command.list_commands(None)), named  # type: ignore[attr-defined, arg-type]
+    assert named and named <= set(command.list_commands(None)), named  # type: ignore[attr-defined, arg-type]
 
 
 if __name__ == "__main__":
