@@ -9,9 +9,10 @@ import re
 import warnings
 from collections.abc import Collection, Iterator
 
+from codesum_pipeline.languages.profiles import Trait, has
+
 # Beginnings of comment lines; `#` is one in some languages only.
 _LINE_COMMENTS = ("//", "--", "%")
-_HASH_LANGUAGES = frozenset({"bash", "elixir", "ruby"})
 # How a comment of several lines ends, and how it begins.
 _BLOCKS = (("*/", "/*"), ("-}", "{-"))
 # What may stand between a comment and its definition.
@@ -24,14 +25,14 @@ Span = tuple[int, int]
 
 def without_docstrings(text: str, language: str, starts: Collection[int]) -> str:
     """The text without the docstrings of the definitions that start in these lines (1-based)."""
-    if language == "python":
+    if has(language, Trait.DOCSTRINGS):
         return _without_strings(text, frozenset(starts))
     lines = text.split("\n")
-    if language == "elixir":
+    if has(language, Trait.DOC_ATTRIBUTES):
         for start in starts:
             _withdraw_attribute(lines, start - 1)
     for start in starts:
-        for number in _comment_above(lines, start - 1, has_hash=language in _HASH_LANGUAGES):
+        for number in _comment_above(lines, start - 1, has_hash=has(language, Trait.HASH_COMMENTS)):
             lines[number] = ""
     return "\n".join(lines)
 

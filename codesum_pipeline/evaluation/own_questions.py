@@ -20,6 +20,7 @@ from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import SourceFile
 from codesum_pipeline.model.guard import FailureGuard, guarded
@@ -112,7 +113,7 @@ def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
 
 
 def _read_first_sentence(symbol: DocstringSource) -> str:
-    if symbol.language == "python":
+    if has(symbol.language, Trait.DOCSTRINGS):
         sentences = read_docstring(symbol.docstring).sentences
     else:
         sentences = read_doc_comment(symbol.docstring or "", symbol.language, ()).sentences

@@ -12,22 +12,41 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+# Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
+# strings and URLs, so their tables say 160. Generous for all else: data tables and templates are written by people too.
+LONGEST_LINE = 500
+
 
 class Trait(StrEnum):
     """In which way a language is unlike others."""
 
+    BUILT_IN_TYPES_ARE_CALLED = "built_in_types_are_called"
     CHAINS_CALL = "chains_call"  # a chain of names may be a call, without brackets
     CLASSES_ARE_CALLED = "classes_are_called"  # an object is made by calling its class
     DECLARED_ENCODING = "declared_encoding"  # a file's first lines may say its encoding
     DERIVING = "deriving"  # what a type derives is written for it
+    DOC_ATTRIBUTES = "doc_attributes"  # attributes with texts document
+    DOC_ELEMENTS = "doc_elements"  # documentation is XML: `name: text` was an element
     DOC_LINKS = "doc_links"  # names in brackets in comments are links
+    DOC_LISTS = "doc_lists"  # parameters are items of a list: `- Parameter name: text`
+    DOC_MARKS_AT = "doc_marks_at"  # `@code@`
+    DOC_MARKS_PLUS = "doc_marks_plus"  # `+code+`; a comment may begin with for whom something is
+    DOC_NAMES_FIRST = "doc_names_first"  # `@param[name]`
+    DOC_TYPES_BARE = "doc_types_bare"  # a type has no brackets
+    DOC_TYPES_FIRST = "doc_types_first"  # a type comes first, without brackets
+    DOC_TYPES_IN_BRACKETS = "doc_types_in_brackets"  # `[Type]`
+    DOC_TYPES_LATER = "doc_types_later"  # a type may follow the name
     DOCSTRINGS = "docstrings"  # texts in bodies document
     FREE_MAIN = "free_main"  # a program starts at a function `main` outside of all others
     HASH_COMMENTS = "hash_comments"
     LAST_PART_TELLS = "last_part_tells"  # the last part of a module's name tells most
     MACROS = "macros"  # what a preprocessor replaces stands among code, and headers hand on what they include
+    MAIN_GUARD = "main_guard"  # a program starts where a condition asks whether the module is run
+    MARKED_MAIN = "marked_main"  # a program starts at what is marked so
     METHOD_MAIN = "method_main"  # a program starts at a method `main` of some class
     NAMESPACED = "namespaced"  # an imported name without a namespace is no package
+    OBJECT_MAIN = "object_main"  # a program is an object with such a base, or a function `main` anywhere
+    ONLY_CLASSES = "only_classes"  # there are no other types than classes
     ONLY_HASH_COMMENTS = "only_hash_comments"  # no other line at the top of a file is a comment
     PATHS_TO_PACKAGES = "paths_to_packages"  # an import is a path into a package
     TYPE_FOLLOWS_NAME = "type_follows_name"  # with a blank between
@@ -63,12 +82,13 @@ def profiles() -> Mapping[str, LanguageProfile]:
     found: dict[str, LanguageProfile] = {}
     for path in sorted(Path(__file__).parent.rglob("*.toml")):
         for name, said in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            lists = (tuple(said.get(key, "").split()) for key in ("extensions", "file_names", "interpreters"))
             found[name] = LanguageProfile(
-                said.get("title", name.capitalize()),
-                *lists,
+                title=said.get("title", name.capitalize()),
+                extensions=tuple(said.get("extensions", "").split()),
+                file_names=tuple(said.get("file_names", "").split()),
+                interpreters=tuple(said.get("interpreters", "").split()),
                 family=said.get("family", name),
-                longest_line=said.get("longest_line", 500),
+                longest_line=said.get("longest_line", LONGEST_LINE),
                 kind=LanguageKind(said.get("kind", "program")),
                 traits=frozenset(map(Trait, said.get("traits", "").split())),
             )
@@ -91,3 +111,14 @@ def family_of(language: str) -> str:
     """The language whose libraries it shares."""
     profile = profiles().get(language)
     return profile.family if profile else language
+
+
+def longest_line_of(language: str) -> int:
+    """How long lines are that a person writes."""
+    profile = profiles().get(language)
+    return profile.longest_line if profile else LONGEST_LINE
+
+
+def languages_with(trait: Trait) -> list[str]:
+    """The languages with a trait, by name."""
+    return sorted(name for name, one in profiles().items() if trait in one.traits)

@@ -9,12 +9,12 @@ from fnmatch import translate
 from functools import lru_cache
 from importlib import resources
 
+from codesum_pipeline.languages.profiles import family_of
+
 # PEP 503: runs of these are one dash in a name of PyPI.
 _DASHES = re.compile(r"[-_.]+")
 # An import of `a.b` is one of what `a` stands for; so are `a/b`, `a::b` and `a\b`.
 _PART = re.compile(r"[^./:\\]+")
-# Languages that share their libraries.
-_FAMILY = {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class FrameworkCatalogue:
 
     def of_import(self, language: str, module: str) -> KnownFramework | None:
         """The framework that an imported module belongs to: the longest of the declared ones."""
-        language, parts = _FAMILY.get(language, language), tuple(_PART.findall(module))
+        language, parts = family_of(language), tuple(_PART.findall(module))
         for length in range(len(parts), 0, -1):
             if found := self.imports.get((language, parts[:length])):
                 return found
@@ -87,7 +87,7 @@ def read_catalogue() -> FrameworkCatalogue:
         packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
         package_patterns=tuple((where, _pattern(name), known) for known, where, name in packages if "*" in name),
         imports={
-            (_FAMILY.get(language, language), tuple(_PART.findall(module))): known
+            (family_of(language), tuple(_PART.findall(module))): known
             for known, marks in every
             for language, module in _pairs(marks, "imports")
         },

@@ -7,6 +7,7 @@ from functools import lru_cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.languages.profiles import Trait, has, languages_with
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.files import FileStatus, SkipReason
 from codesum_pipeline.overviews.catalogue import read_catalogue
@@ -25,10 +26,6 @@ _EXECUTABLE_MODE = "100755"
 _STILL_TELLING = frozenset({SkipReason.SKIP_PATTERN, SkipReason.LANGUAGE, SkipReason.GENERATED})
 _READ_AS_TEXT = frozenset({SkipReason.LANGUAGE})
 _MAIN_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
-# Languages whose programs start at a function of this name outside of all others.
-_FREE_MAINS = frozenset({"go", "rust", "c", "cpp", "zig", "haskell", "kotlin", "d"})
-# Those in which it is a method of some class.
-_METHOD_MAINS = frozenset({"java", "scala", "c-sharp"})
 
 
 def read_sources(ws: Workspace, commit: str) -> OverviewSources:
@@ -103,8 +100,8 @@ def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
     names = ["name", "file_path", "start_line", "language", "parent_id", "modifiers", "bases"]
     for part in ws.tables.read_parts("symbols", ws.key, columns=names):
         is_named = pc.is_in(part.column("name"), value_set=pa.array(["main", "Main"]))
-        is_object = pc.equal(part.column("language"), "scala")
-        is_swift = pc.equal(part.column("language"), "swift")
+        is_object = pc.is_in(part.column("language"), value_set=_with(Trait.OBJECT_MAIN))
+        is_swift = pc.is_in(part.column("language"), value_set=_with(Trait.MARKED_MAIN))
         for row in part.filter(pc.or_(is_named, pc.or_(is_object, is_swift))).to_pylist():
             if row["file_path"] in paths and _starts_program(row):
                 yield MainFunction(row["file_path"], row["start_line"], row["name"])
@@ -112,15 +109,23 @@ def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
 
 def _starts_program(row: dict[str, object]) -> bool:
     """Whether a definition is one that its language begins programs with."""
-    language, is_free = row["language"], row["parent_id"] is None
+    language, is_free = str(row["language"]), row["parent_id"] is None
     path = str(row["file_path"])
-    if language == "swift":
+    if has(language, Trait.MARKED_MAIN):
         return "main" in _words(row["modifiers"])
     if row["name"] not in ("main", "Main"):
-        return language == "scala" and is_free and bool({"App", "IOApp", "ZIOAppDefault"} & set(_words(row["bases"])))
-    if language in _FREE_MAINS:
+        return (
+            has(language, Trait.OBJECT_MAIN)
+            and is_free
+            and bool({"App", "IOApp", "ZIOAppDefault"} & set(_words(row["bases"])))
+        )
+    if has(language, Trait.FREE_MAIN):
         return is_free and not path.startswith("build/") and not path.endswith("build.rs") and row["name"] == "main"
-    return language in _METHOD_MAINS and (not is_free or language == "scala")
+    return has(language, Trait.METHOD_MAIN) and (not is_free or has(language, Trait.OBJECT_MAIN))
+
+
+def _with(trait: Trait) -> pa.Array:
+    return pa.array(languages_with(trait), pa.string())
 
 
 def _words(texts: object) -> list[str]:
@@ -131,8 +136,8 @@ def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator
     """Python's `if __name__ == "__main__":`, and modules that are run as one."""
     found: list[str] = []
     for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "source"]):
-        python = part.filter(pc.equal(part.column("language"), "python"))
-        guarded = python.filter(pc.match_substring(python.column("source"), MAIN_GUARD))
+        guarding = part.filter(pc.is_in(part.column("language"), value_set=_with(Trait.MAIN_GUARD)))
+        guarded = guarding.filter(pc.match_substring(guarding.column("source"), MAIN_GUARD))
         found += [path for path in guarded.column("file_path").to_pylist() if path in paths]
     for path, text in _texts(ws, found[:MOST_SCRIPTS], commit).items():
         if match := _MAIN_GUARD.search(text):

@@ -6,6 +6,7 @@ What a repository wrote stands in code spans or is escaped; each fact has the pl
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from codesum_pipeline.languages.profiles import title_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.markdown import code, prose
 from codesum_pipeline.overviews.diagram import mermaid
@@ -22,12 +23,6 @@ from codesum_pipeline.summaries.extractive.words import split_identifier
 # Raised with anything that changes what a page says of the same repository.
 OVERVIEW_VERSION = "overview/2"
 
-# Where a capital letter does not make the name.
-_LANGUAGE_NAMES = {
-    "javascript": "JavaScript", "typescript": "TypeScript", "tsx": "TSX", "cpp": "C++", "c-sharp": "C#", "php": "PHP",
-    "f-sharp": "F#", "objective-c": "Objective-C", "visual-basic": "Visual Basic", "powershell": "PowerShell",
-    "sql": "SQL", "ocaml": "OCaml",
-}  # fmt: skip
 # Kinds that no one takes for a part of what is shipped.
 _DEVELOPING = frozenset({"test runner", "build system", "CI", "code quality", "documentation"})
 _SHORT = 10
@@ -76,7 +71,7 @@ def _head(overview: Overview) -> str:
     said = prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = [f"{_language(name)} ({_counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
+    shown = [f"{title_of(name)} ({_counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
     if len(languages) > _LANGUAGES:
         shown.append(f"{len(languages) - _LANGUAGES} other languages")
     counted = _counted(overview.definitions, "function and class", "functions and classes")
@@ -207,10 +202,6 @@ def _first_sentence(summary: str, name: str) -> str:
     if {word.lower() for word in split_identifier(first)} <= of_name:
         return ""
     return prose(first, limit=_SENTENCE)
-
-
-def _language(name: str) -> str:
-    return _LANGUAGE_NAMES.get(name, name.capitalize())
 
 
 def _at(path: str, line: int) -> str:

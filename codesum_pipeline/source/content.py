@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codesum_pipeline.languages.profiles import Trait, has, longest_line_of
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.source.decoding import decode_text
@@ -46,10 +47,6 @@ _SCAFFOLD = re.compile(r"\bgenerated (?:by|with|from) (?:the )?`?[\w./ -]*\binit
 
 # Of a few lines a mean says nothing.
 _MINIFIED_FROM_BYTES = 2_000
-# Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
-# strings and URLs. Generous for all else: data tables and templates are written by people too.
-_LONGEST_LINE = {"javascript": 160, "typescript": 160, "css": 160}
-_LONGEST_LINE_OF_ANY = 500
 # How many lines of a minified file are short all the same: its licence, a line that ends the bundle.
 _FEW_LINES = 3
 _SHORT_SHARE = 0.1
@@ -71,7 +68,13 @@ def judge_content(path: str, data: bytes) -> ContentDecision:
 
 def is_generated(text: str, language: str) -> bool:
     """Whether the comments at the top of a file say that a program wrote it."""
-    comment = _HASH_COMMENT if language in ("python", TEXT) else _PROSE_COMMENT if language in PROSE else _COMMENT
+    comment = (
+        _HASH_COMMENT
+        if language == TEXT or has(language, Trait.ONLY_HASH_COMMENTS)
+        else _PROSE_COMMENT
+        if language in PROSE
+        else _COMMENT
+    )
     comments = list(_head_comments(text, comment))
     if not comments or any(_SCAFFOLD.search(line) for line in comments):
         return False
@@ -104,7 +107,7 @@ def is_minified(text: str, language: str) -> bool:
     """Whether nearly all of a file's lines are too long for a person to have written them."""
     if len(text) < _MINIFIED_FROM_BYTES or language in PROSE:
         return False
-    longest = _LONGEST_LINE.get(language, _LONGEST_LINE_OF_ANY)
+    longest = longest_line_of(language)
     lines = [line for line in text.split("\n") if line.strip()]
     # A bundle may stand behind a short comment in one line.
     lengths = [len(line) for line in lines if len(line) > longest or not _COMMENT.match(line)]

@@ -5,6 +5,7 @@ import re
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
 
@@ -48,7 +49,7 @@ def _encoding_of(data: bytes, language: str) -> tuple[str, int]:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding, len(mark)
-    if language == "python" and (cookie := _CODING_COOKIE.match(data[:1024])):
+    if has(language, Trait.DECLARED_ENCODING) and (cookie := _CODING_COOKIE.match(data[:1024])):
         name = normalize_encoding(cookie[1].decode("ascii", "replace").lower())
         known = aliases.get(name, name)
         if known in aliases.values() and known not in _NOT_OF_FILES:

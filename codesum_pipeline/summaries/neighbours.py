@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.model.documents import WrittenText
 from codesum_pipeline.model.graph import EdgeKind
@@ -18,9 +19,6 @@ from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.names import RECEIVERS, file_names, function_names
-
-# There parameters have numbers: a writer has to name them.
-_UNNAMED_PARAMETERS = ("bash",)
 
 
 @dataclass
@@ -152,7 +150,7 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> N
             found[id_].own |= function_names(
                 qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
             )
-            found[id_].head = None if language in _UNNAMED_PARAMETERS else names_in(signature, *parameters)
+            found[id_].head = None if has(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
             found[id_].receivers = tuple(
                 name for name in (*RECEIVERS, *parameters) if (name, "receiver") in given or name not in parameters
             )

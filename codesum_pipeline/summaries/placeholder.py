@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.llm.plain_text import has_words, markup_of
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
@@ -104,7 +105,7 @@ def _stands_for(given: ClassInput) -> str:
         if sign == "=" and not depth and not rest.startswith("=>", place):
             return printable(rest[place + 1 :])
         depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
-    told = rest.removeprefix(given.name) if given.language == "go" else ""
+    told = rest.removeprefix(given.name) if has(given.language, Trait.TYPE_FOLLOWS_NAME) else ""
     return printable(told).removesuffix("{}").rstrip() if told.strip() not in ("", "struct{}", "struct {}") else ""
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING
 
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.summaries.documentation.markup import plain, without_roles
 from codesum_pipeline.summaries.documentation.plain import clip, is_aside, join_sentences, printable_lines, sentence
 from codesum_pipeline.summaries.documentation.prose import sentences_in_code
@@ -104,12 +105,9 @@ _LUA_TYPE = re.compile(
 _INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
 # Code in Haddock and RDoc; TomDoc says first for whom something is.
-_MARKS = {
-    "haskell": re.compile(r"@([^@\n]+)@"),
-    "ruby": re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): "),
-}
+_AT_MARKS = re.compile(r"@([^@\n]+)@")
+_PLUS_MARKS = re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): ")
 _INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]]|:[ \t]+\S+$)", re.M)
-_INTRA_LINKED = frozenset(("go", "kotlin", "rust", "scala", "zig"))
 _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
 _DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")
 
@@ -122,7 +120,7 @@ def docstring_of(given: FunctionInput | ClassInput | FileInput) -> Docstring:
 
 def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
     """The same of a definition's parts."""
-    if language == "python":
+    if has(language, Trait.DOCSTRINGS):
         return read_docstring(text)
     read = read_doc_comment(text or "", language, parameters)
     return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
@@ -146,9 +144,11 @@ def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> D
     """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
     if not text.strip():
         return EMPTY
-    if marks := _MARKS.get(language):
-        text = marks.sub(r"\1", text)
-    if language in _INTRA_LINKED:
+    if has(language, Trait.DOC_MARKS_AT):
+        text = _AT_MARKS.sub(r"\1", text)
+    if has(language, Trait.DOC_MARKS_PLUS):
+        text = _PLUS_MARKS.sub(r"\1", text)
+    if has(language, Trait.DOC_LINKS):
         text = _INTRA_LINK.sub(r"\1", text)
     lines = _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n")
     return read_docstring("\n".join(_as_fields(lines, language, frozenset(one.lstrip("$*&.@") for one in parameters))))
@@ -166,7 +166,7 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
         elif match := _TAG.match(line):
             kind = _KINDS.get(match[1].lower(), _OTHER)
             section = _CODE if kind == _CODE else _PROSE
-            name = match[2] or "" if language == "kotlin" else ""
+            name = match[2] or "" if has(language, Trait.DOC_NAMES_FIRST) else ""
             yield from ("", match[3]) if kind == _PROSE else _field(kind, match[3], language, name)
         elif match := _HEADING.match(line):
             section = _KINDS.get(match[1].lower(), _OTHER)
@@ -179,12 +179,12 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
 
 def _listed(line: str, section: str, language: str, parameters: frozenset[str]) -> tuple[str, str, str]:
     """The kind, name and text of a line without a tag that speaks of a parameter or result; empty of another."""
-    if language == "swift" and (match := _SWIFT.match(line)):
+    if has(language, Trait.DOC_LISTS) and (match := _SWIFT.match(line)):
         kind = _KINDS.get(match[1].lower(), _OTHER)
         return (kind, match[2], match[3]) if kind != _PROSE else ("", "", "")
     if section == _PARAMETER and (match := _NAMED.match(line)):
         return _PARAMETER, match[1], match[2]
-    if language == "c-sharp" and (match := _ELEMENT.match(line)):
+    if has(language, Trait.DOC_ELEMENTS) and (match := _ELEMENT.match(line)):
         is_other = bool(_NO_PARAMETER.fullmatch(match[1]))
         kind = (
             _PARAMETER if match[1] in parameters else _RETURNS if match[1] == "Returns" else _OTHER if is_other else ""
@@ -204,7 +204,7 @@ def _field(kind: str, said: str, language: str, name: str) -> Iterator[str]:
         # The property of a parameter, `options.depth`, is no parameter.
         name = match[1] if match and "." not in match[1].rstrip(".") else ""
         rest = rest[match.end() :].strip(" ,") if match else rest
-        if not type_ and language in ("ruby", "lua"):
+        if not type_ and has(language, Trait.DOC_TYPES_LATER):
             type_, rest = _leading_type(rest, language)
     text = _MARK.sub("", rest.strip(), count=1)
     is_named = kind == _PARAMETER and bool(name)
@@ -214,11 +214,11 @@ def _field(kind: str, said: str, language: str, name: str) -> Iterator[str]:
 
 
 def _leading_type(said: str, language: str) -> tuple[str, str]:
-    is_php = language == "php" and said and not said.startswith(("$", "&", "..."))
-    if is_php or said.startswith("{") or (language == "ruby" and said.startswith("[")):
+    is_type = has(language, Trait.DOC_TYPES_FIRST) and said and not said.startswith(("$", "&", "..."))
+    if is_type or said.startswith("{") or (has(language, Trait.DOC_TYPES_IN_BRACKETS) and said.startswith("[")):
         kind = _first_word(said)
         return kind.strip("{}[] ") if kind[0] in "{[" else kind, said[len(kind) :].strip()
-    if language == "lua" and (match := _LUA_TYPE.match(said)):
+    if has(language, Trait.DOC_TYPES_BARE) and (match := _LUA_TYPE.match(said)):
         return match[0].rstrip(":"), said[match.end() :].strip()
     return "", said
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.symbols import Fact, Form, Parameter
 from codesum_pipeline.parsing.expressions import bound_names
 from codesum_pipeline.summaries.documentation.plain import clip, printable
@@ -91,7 +92,7 @@ class CodeFacts:
     def result(self) -> str:
         """What comes back: its type where the code says it, else what the values show; "" where neither tells."""
         written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
-        if self.given.language in ("typescript", "tsx") and " is " in written:
+        if has(self.given.language, Trait.TYPE_PREDICATES) and " is " in written:
             return "" if written.startswith("asserts ") else "true or false"
         if written:
             is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
@@ -112,7 +113,7 @@ class CodeFacts:
 
     def _stands_last(self, written: str) -> bool:
         """Whether a type before a name is what stands right before it: in C a macro may be taken for the type."""
-        if self.given.language not in ("c", "cpp"):
+        if not has(self.given.language, Trait.MACROS):
             return True
         head = self.given.signature.partition(f"{self.given.name}(")[0].split()
         before = [word.strip("*&") for word in head if not word.endswith("::")]
@@ -182,22 +183,22 @@ class CodeFacts:
     def _value(self, one: Fact) -> str:
         """What one returned value is, as far as its form or its name tells."""
         last = one.names[-1] if one.names else ""
-        is_python = self.given.language == "python"
+        are_types_called = has(self.given.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
         match one.form:
             case Form.TRUTH:
                 return "true or false"
             case Form.TEXT | Form.NUMBER | Form.LIST:
                 return one.form.value
             case Form.MAPPING:
-                return "dict" if is_python else "mapping"
+                return "dict" if are_types_called else "mapping"
             case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
-                return last if is_python else ""
+                return last if are_types_called else ""
             case Form.CALL if made := self._class_made(one):
                 return said(made, self.prefix)
             case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
                 # Where calls need no brackets, a longer chain may be one.
                 is_bare = one.form is Form.NAME and len(one.names) == 1
-                if self.given.language in ("ruby", "scala", "elixir") and not is_bare:
+                if has(self.given.language, Trait.CHAINS_CALL) and not is_bare:
                     return ""
                 return said(last, self.prefix) if one.form is Form.NAME else f"item of {said(last, self.prefix)}"
         return ""
@@ -232,7 +233,7 @@ class CodeFacts:
             return before if before[:1].isupper() else ""
         if one.text.startswith("new "):
             return "" if "(" in one.text else last
-        is_marked = self.given.language in ("python", "kotlin", "swift", "scala") and not before[:1].isupper()
+        is_marked = has(self.given.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
         return last if is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() else ""
 
 

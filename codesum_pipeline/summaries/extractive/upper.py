@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.symbols import Reexport
@@ -67,7 +68,7 @@ def write_class(given: ClassInput) -> ExtractiveText:
         told,
         [
             fact(
-                "Derives" if given.language == "haskell" else "Extends",
+                "Derives" if has(given.language, Trait.DERIVING) else "Extends",
                 shortened(told_bases, _MAX_BASES),
             ),
             named(
@@ -92,7 +93,7 @@ def _kind(given: ClassInput) -> str:
     """What the language calls it."""
     head = given.signature.replace("(", " ").replace(")", " ").replace("{", " ")
     words = [*given.modifiers, *head.split()[:_HEAD_WORDS]]
-    if given.language == "python" or "class" in words:
+    if has(given.language, Trait.ONLY_CLASSES) or "class" in words:
         return "enum" if "enum" in words else "class"
     found = [_KINDS[word] for word in words if word in _KINDS]
     # `type Store struct` is a struct, `type Id = string` a type.
@@ -102,15 +103,13 @@ def _kind(given: ClassInput) -> str:
 def _field_name(field: str, language: str) -> str:
     """The name of a field as written: `Request *http.Request` in Go, `name: string` elsewhere."""
     name = printable(field).partition(":")[0].strip()
-    name = name.partition(" ")[0] if language == "go" else name.rpartition(" ")[2]
+    name = name.partition(" ")[0] if has(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
     return "" if name.startswith("__") else name.strip("@$*&")
 
 
 _FILE_CLASSES = 8
 _MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
-# Where the first part of an import's path names the package.
-_PATHED = ("javascript", "typescript", "tsx")
 # Only these hand on what they include.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 # What names of packages begin with that are those of hosts.
@@ -144,7 +143,9 @@ def write_file(given: FileInput) -> ExtractiveText:
             "" if told_more and len(classes) == 1 else fact("Classes:", listed_classes),
             offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
             named("Constants:" if all(map(str.isupper, told_names)) else "Defines", told_names, _MAX_NAMES),
-            "" if given.language in ("c", "cpp") and not given.name.endswith(_HEADERS) else reexported(given.reexports),
+            ""
+            if has(given.language, Trait.MACROS) and not given.name.endswith(_HEADERS)
+            else reexported(given.reexports),
             told_more,
             fact("Mentions", literals),
             fact("Imports", plainly(_imported(given), _MAX_NAMES)),
@@ -163,18 +164,24 @@ def _imported(given: FileInput) -> list[str]:
     """The packages from elsewhere that it imports, each by the name that tells most."""
     names = [name.strip("\"'<>") for name in given.imports if not name.startswith((".", "/", '"'))]
     # In PHP a class without a namespace and a function are no packages.
-    told = [_package(name, given.language) for name in names if given.language != "php" or "\\" in name]
+    told = [
+        _package(name, given.language) for name in names if not has(given.language, Trait.NAMESPACED) or "\\" in name
+    ]
     own = {*_LANGUAGE_ROOTS, *(part.lower() for part in given.id.split("/"))}
     return [name for name in dict.fromkeys(told) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
 
 
 def _package(name: str, language: str) -> str:
     """`node:fs/promises.readFile` gives `node fs`, `@a/b/c` `a b`, `example.com/mail` and `org.mail.Test` `mail`."""
-    if language in _PATHED:
+    if has(language, Trait.PATHS_TO_PACKAGES):
         parts = name.strip("@").split("/")[: 1 + name.startswith("@")]
         return " ".join(parts).partition(".")[0].replace(":", " ")
     parts = name.replace("::", ".").replace("\\", ".").rpartition("/")[2].split(".")
-    return parts[-1] if language == "haskell" else next((part for part in parts if part not in _DOMAINS), parts[0])
+    return (
+        parts[-1]
+        if has(language, Trait.LAST_PART_TELLS)
+        else next((part for part in parts if part not in _DOMAINS), parts[0])
+    )
 
 
 _OPENING_CHARS = 360
