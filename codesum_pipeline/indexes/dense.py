@@ -278,7 +278,7 @@ def _table(rows: tuple[pa.Array, pa.Array], hashes: pa.Array, vectors: Vectors, 
 
 # About what name, intent and summary of a document hold; each of the dense lanes has some of it.
 _WORDS_CHARACTERS = 300
-# Code has more short tokens than prose, of which four characters a token are said.
+# Code has more short tokens than prose, which has about four characters a token.
 _CHARACTERS_PER_TOKEN = 3
 
 

@@ -296,7 +296,7 @@ AUTHOR_WORDS_VERSION = "3"
 
 
 def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
-    """By id the opening of what documents it, for those of `documents` (id, type) that have one."""
+    """By id the opening of the author's documentation, of those `documents` (id, type) that have one."""
     ids, levels = (documents.column(name).to_pylist() for name in ("id", "type"))
     by_level = {level: {id_ for id_, found in zip(ids, levels, strict=True) if found == level} for level in Level}
     words: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """The tokens of many texts at once, and how often each token stands in each text.
 
-No word reaches over the end of a line, so that each distinct line is looked at once: most stand in a function, in its
+No word reaches over the end of a line, so that each distinct line is tokenized once: most are in a function, in its
 class and in its file. Counting goes some texts at a time: all tokens of a large repository are many times as long as
 their counts.
 """
@@ -63,7 +63,7 @@ def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
     vocabulary = sorted(numbers)
     rank = np.empty(len(vocabulary), dtype=np.int32)
     rank[[numbers[token] for token in vocabulary]] = np.arange(len(vocabulary), dtype=np.int32)
-    # Rows stand in order already. Sorted are numbers made of a column and a place: faster than places by their columns.
+    # Rows are in order already. Numbers made of a column and a place are sorted: faster than places by their columns.
     order = rank[columns].astype(np.int64) << _PLACE_BITS | np.arange(len(columns))
     order.sort()
     columns = (order >> _PLACE_BITS).astype(np.int32)

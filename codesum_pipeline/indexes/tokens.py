@@ -47,7 +47,7 @@ def joined_tokens(text: str) -> str:
     return " ".join(filter(None, map(_tokens_of_line, text.split("\n"))))
 
 
-# A line of a function stands in its class and its file too.
+# A line of a function is in its class and its file too.
 @lru_cache(maxsize=_LINE_CACHE_SIZE)
 def _tokens_of_line(line: str) -> str:
     return " ".join(filter(None, map(tokens_of_word, _WORD.findall(line))))

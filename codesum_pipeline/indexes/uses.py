@@ -68,10 +68,6 @@ class Uses:
         before = np.concatenate(([0], np.cumsum(self.trusted)))
         return Uses(self.users[self.trusted], self.kinds[self.trusted], before[self.indptr], self.trusted[self.trusted])
 
-    def used_by(self, row: int, kind: EdgeKind) -> list[int]:
-        """What a row calls, imports or inherits from, ascending."""
-        return self.used_by_any([row], kind)
-
     def used_by_any(self, rows: Sequence[int], kind: EdgeKind) -> list[int]:
         """What any of some rows calls, imports or inherits from, ascending, each once."""
         is_one = np.isin(self.users, np.array(rows, dtype=self.users.dtype))

@@ -176,7 +176,7 @@ def check_lanes(content: Content) -> Iterator[Problem]:
 
 
 def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[Problem]:
-    """Whether the documents are the warehouse's, when both stand at the same commit."""
+    """Whether the documents are the warehouse's, where both are of the same commit."""
     snapshot = tables.read_or_empty("snapshot", key).to_pylist()
     if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
         return
@@ -264,8 +264,8 @@ class IndexFault:
 def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = None) -> list[IndexFault]:
     """Everything wrong with a repository's published index; an empty list means that it is sound.
 
-    With `tables`, an index of the commit that the warehouse stands at is
-    compared with it document by document.
+    With `tables`, an index of the warehouse's commit is compared with the
+    warehouse document by document.
     """
     name, versions = layout.published(key), layout.versions(key)
     findings = list(_check_link(name, versions))

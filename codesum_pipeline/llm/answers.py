@@ -1,6 +1,6 @@
 """What a model has to answer: one shape per level, and the tool that asks for it.
 
-The bounds stand in the schema, so that a model knows them before it answers.
+The bounds are in the schema, so that a model knows them before it answers.
 Every field is required and nothing else is allowed: strict modes of providers
 take the schema as it is. Models fill fields in their order: first statements,
 then what they rest on, last the citations. The schema has no `$schema`, titles or
@@ -122,7 +122,7 @@ def answer_tool(level: Level) -> AnswerTool:
 def tool_for(shape: type[BaseModel], *, name: str, description: str) -> AnswerTool:
     """The tool whose arguments have a shape."""
     raw = shape.model_json_schema()
-    # The tool's description stands in the schema, too: so the digest that requests pin covers it.
+    # The tool's description is in the schema too, so that the digest that requests pin covers it.
     value = {"description": description, **_plain(raw, raw.get("$defs", {}))}
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return AnswerTool(name, description, json.loads(text), text.encode(), blake3_of(text))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.checking import AnswerProblem
-from codesum_pipeline.llm.conversation import AnswerReading, Read, Unforeseen, WritingTask
+from codesum_pipeline.llm.conversation import AnswerReading, Read, UnexpectedFailure, WritingTask
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import UNUSABLE, AttemptResult, CallAttempt
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
@@ -88,7 +88,7 @@ _KINDS: dict[type[SummaryError], str] = {
     PromptTemplateMismatch: "template-mismatch",
     RefusedAnswer: "refused-answer",
     AnotherModel: ANOTHER_MODEL,
-    Unforeseen: UNFORESEEN,
+    UnexpectedFailure: UNFORESEEN,
 }
 
 
@@ -153,7 +153,7 @@ class TextRequester:
             except BaseException as error:
                 settled = settled_by(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
-                if not ends_run(error) and not isinstance(error, Unforeseen):
+                if not ends_run(error) and not isinstance(error, UnexpectedFailure):
                     desk.on_heard()
                 raise
             desk.on_heard()
@@ -187,7 +187,7 @@ class TextRequester:
         )
 
 
-class FreeCaller:
+class FreeRequester:
     """Asks a backend that makes no calls: nothing is reserved, and nothing is written down."""
 
     attempts = 0
@@ -217,11 +217,11 @@ def ends_run(error: BaseException) -> bool:
 
 
 async def _summarize(backend: SummaryBackend, request: SummaryRequest, id_: str) -> SummaryResponse:
-    """The backend's answer; raises what the backend does, and `Unforeseen`."""
+    """The backend's answer; raises what the backend does, and `UnexpectedFailure`."""
     guard = FailureGuard()
     with guard.item(id_):
         return await backend.summarize(request)
-    raise Unforeseen(guard.failures[0])
+    raise UnexpectedFailure(guard.failures[0])
 
 
 def _read(response: SummaryResponse, read: Read, id_: str) -> AnswerReading:
@@ -238,7 +238,7 @@ def _settled(response: SummaryResponse, answered: AnswerReading, latency_s: floa
     if answered.text:
         return settled_good(response, latency_s)
     # A paid answer that our code fails on is kept like an unusable one: the next run reads it again.
-    why = Unforeseen(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+    why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return settled_unusable(response, latency_s, why)
 
 
@@ -279,7 +279,7 @@ def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
     if isinstance(error, SummaryCallFailed) and error.was_sent:
         cost = 0.0 if error.failure in _UNBILLED else None
         return AttemptResult(AttemptOutcome.FAILED, cost, latency_s, failure=failure_kind(error), error=said)
-    if isinstance(error, Unforeseen):
+    if isinstance(error, UnexpectedFailure):
         return AttemptResult(AttemptOutcome.INTERRUPTED, None, latency_s, failure=failure_kind(error), error=said)
     if isinstance(error, SummaryError):
         return AttemptResult(AttemptOutcome.NOT_SENT, 0.0, latency_s, failure=failure_kind(error), error=said)

@@ -31,7 +31,7 @@ _LENGTH_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a worker is told first."""
+    """The first message to a worker."""
 
     settings: LlmSettings
     templates: Mapping[Level, ResolvedTemplate]
@@ -39,7 +39,7 @@ class WorkerSetup:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error that nobody foresaw, in one line, and where it was."""
+    """An unexpected error in one line, and its traceback."""
 
     told: str
     traceback: str

@@ -76,7 +76,7 @@ _log = logging.getLogger(__name__)
 
 
 class CallFault(Exception):
-    """An error in a worker that nobody foresaw; its traceback is in the notes."""
+    """An unexpected error in a worker; its traceback is in the notes."""
 
 
 class CallWorkers:

@@ -1,7 +1,6 @@
-"""A conversation in which a model may call tools: what is asked, pinned, and what comes back as it is written.
+"""A conversation in which a model may call tools: pinned requests, and answers that arrive while they are written.
 
-As with a summary, a request that differs in nothing has the same hash, so that its answer can be recorded and found
-again.
+As with summaries, equal requests have equal hashes, so that an answer can be recorded and found again.
 """
 
 from collections.abc import Callable, Mapping
@@ -71,7 +70,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatResponse:
-    """A whole message of the model. `cost_usd` is None where no price is known or nobody counted."""
+    """A whole message of the model. `cost_usd` is None where the price or the tokens are not known."""
 
     text: str
     reasoning: str

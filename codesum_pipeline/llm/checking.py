@@ -186,7 +186,7 @@ def complain(complaints: list[str]) -> NoReturn:
 
 
 def _read_json(claim: str, form: AnswerForm) -> Any:
-    """The object of an answer; in JSON_TEXT other text, such as a fence, may stand around it."""
+    """The object of an answer; in JSON_TEXT there may be other text around it, such as a fence."""
     text = claim.strip()
     if form is AnswerForm.JSON_TEXT:
         text = text[max(text.find("{"), 0) : text.rfind("}") + 1]

@@ -50,7 +50,7 @@ class AnswerReading:
     failure: Failure | None = None
 
 
-class Unforeseen(SummaryError):
+class UnexpectedFailure(SummaryError):
     """An unexpected error in our code, in asking for one document or in reading the answer."""
 
     discriminator = "summary_unforeseen_error"
@@ -72,7 +72,7 @@ class Ask(Protocol):
 async def converse(
     task: WritingTask, ask: Ask, *, model: str, parameters: Parameters, max_attempts: int
 ) -> WrittenText:
-    """The text of the first usable answer, of at most `max_attempts`; raises what `ask` does, `Unforeseen`, and
+    """The text of the first usable answer, of at most `max_attempts`; raises what `ask` does, `UnexpectedFailure`, and
     `SummaryOutputInvalid` with the last complaint."""
 
     def read(response: SummaryResponse) -> WrittenText:
@@ -94,7 +94,7 @@ async def converse(
         if answered.text:
             return answered.text
         if answered.failure:
-            raise Unforeseen(answered.failure)
+            raise UnexpectedFailure(answered.failure)
         complaint = answered.complaint
         turns = (*turns, answered.claim, complaint)
     raise SummaryOutputInvalid(f"{task.id}: {max_attempts} answers of {model}; of the last: {complaint}")

@@ -18,7 +18,7 @@ from codesum_pipeline.llm.templates import (
 )
 from codesum_pipeline.model.errors import TemplateRenderError
 
-# A template of this name beside the one of an intent is that of its roll-ups: one template cannot do for both, since
+# Ends the names of roll-ups' templates, beside the template of an intent: one template cannot do for both, since
 # `{history}` has no value in a digest.
 ROLLUP_SUFFIX = "-history"
 

@@ -23,7 +23,7 @@ def fitting_template(
 def fitting_templates(
     prompts_dir: Path | None, levels: Iterable[Level], *, language: str, max_prompt_chars: int
 ) -> dict[Level, ResolvedTemplate]:
-    """The same of several levels; where the bound is too small, the error says which would do for all of them."""
+    """The templates of several levels; where the bound is too small, the error names one that fits all of them."""
     found: dict[Level, ResolvedTemplate] = {}
     too_long: list[_Choice] = []
     for level in levels:

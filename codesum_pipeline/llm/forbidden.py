@@ -60,7 +60,7 @@ def forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
 
 
 def unknown_parameters(answer: Any, head: frozenset[str] | None) -> Iterator[str]:
-    """Complaints about inputs with a name that does not stand in the head of the function; None: it names none."""
+    """Complaints about inputs whose name is not in the head of the function; none where `head` is None."""
     for place, given in enumerate(answer["inputs"]):
         if head is not None and not names_in(given["name"]) <= head:
             yield f"inputs.{place}.name: {given['name'][:80]!r} is no parameter of the function"

@@ -1,8 +1,7 @@
 """Names of callers and callees that a text must not repeat.
 
-A text says what its subject does, whoever calls it: a neighbour's name would
-make the text wrong as soon as that neighbour goes, without anything that the
-text depends on having changed. Only what can be told from a word counts:
+A text says what its subject does, not who calls it: a neighbour's name would make the text wrong as soon as that
+neighbour is renamed, though nothing that the text depends on has changed. Only names that cannot be words count:
 `load_order`, `OrderBook`, `shop.load`, `load()`; of a function called `build`
 the word "build" says nothing. A document's own names are never leaks.
 """
@@ -20,7 +19,7 @@ def _words(text: str) -> frozenset[str]:
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2}")
 _DIGIT = re.compile(r"[^\W\d].*\d|\d.*[^\W\d]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-# What languages put around a name that is said without it: `save!`, `#count`.
+# Signs around a name in some languages, which texts leave out: `save!`, `#count`.
 _AROUND = re.compile(r"^\W+|\W+$")
 _SEPARATOR = re.compile(r"\.|::")
 _CODE_NAME = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
@@ -63,7 +62,7 @@ def leaked_names(texts: Sequence[str], hidden: Iterable[str], own: Collection[st
 
 
 def looks_like_code(name: str) -> bool:
-    """Whether a name can be told from a word of English wherever it stands."""
+    """Whether a name cannot be an English word."""
     first, *rest = _SEPARATOR.split(name)
     if rest:
         is_file_or_host = len(rest) == 1 and rest[0].lower() in _ENDINGS

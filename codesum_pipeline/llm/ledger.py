@@ -124,7 +124,7 @@ class Ledger:
                     self._journal.write(journal_entry(self._connection, self._written))
                     self._written.clear()
                 except BucketUnavailable as error:
-                    # What is paid is at least on this worker's disk, and goes with the next entry.
+                    # The entry is at least on this worker's disk, and is written to the bucket with the next one.
                     refused = error
         if refused:
             raise refused

@@ -89,7 +89,7 @@ def _tool_turns(call_id: str, name: str, answer: str, complaint: str) -> list[di
 
 
 def _is_object(answer: str) -> bool:
-    """Whether an answer can stand as the arguments of a call: Anthropic's format takes nothing else."""
+    """Whether an answer can be the arguments of a call: in Anthropic's format these are always an object."""
     try:
         return isinstance(json.loads(answer), dict)
     except ValueError:

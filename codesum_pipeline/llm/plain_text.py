@@ -84,9 +84,9 @@ def plain_text(text: str, markup: Markup) -> str:
 
 
 def has_words(text: str, markup: Markup) -> bool:
-    """Whether anything is said once the markup is gone.
+    """Whether a text has words besides its markup.
 
-    Most texts have a line that no markup can make anything else of: these are not converted.
+    Most texts have a line that is plain words in any markup: these texts are not converted.
     """
     if markup is Markup.PLAIN or not any(map(str.isalnum, text)):
         return any(map(str.isalnum, text))

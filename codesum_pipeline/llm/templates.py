@@ -215,12 +215,6 @@ def render_system(prompts_dir: Path | None, name: str, *, language: str) -> str:
     return fill_template(TemplateKind.SYSTEM, name, text, {"language": language})
 
 
-def render_instruction(prompts_dir: Path | None, name: str, /, **fields: str) -> str:
-    """The user's turn of a template; `fields` are all placeholders of an instruction."""
-    text = load_template(prompts_dir, TemplateKind.INSTRUCTION, name)
-    return fill_template(TemplateKind.INSTRUCTION, name, text, fields)
-
-
 def try_render(kind: TemplateKind, name: str, content: str) -> None:
     """Raise `TemplateRenderError` where a template of that name could not be used."""
     size = len(content.encode("utf-8", "surrogatepass"))

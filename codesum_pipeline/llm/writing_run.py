@@ -16,11 +16,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from codesum_pipeline.llm.attempts import Admission, CapReached, Desk, FreeCaller, TextRequester, ends_run, failure_kind
+from codesum_pipeline.llm.attempts import (
+    Admission,
+    CapReached,
+    Desk,
+    FreeRequester,
+    TextRequester,
+    ends_run,
+    failure_kind,
+)
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.llm.books import Books
 from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.conversation import Unforeseen, WritingTask, converse
+from codesum_pipeline.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import Ledger
@@ -91,7 +99,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _FinishedTask:
     """A finished task, for others with the same body."""
 
     prompt: str
@@ -143,7 +151,7 @@ class WritingRun:
         self._stopped_by: tuple[Gate, str | None] | None = None
         self._failed_in_a_row = 0
         self._undelivered = 0
-        self._first_of_body: dict[str, asyncio.Future[_Done]] = {}
+        self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
 
     async def all(self) -> None:
         """Work through the queue; however it ends, no attempt is left open."""
@@ -193,22 +201,22 @@ class WritingRun:
             return TaskOutcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
         return (await self._ask_within_caps(task)).outcome
 
-    async def _ask_within_caps(self, task: WritingTask) -> _Done:
+    async def _ask_within_caps(self, task: WritingTask) -> _FinishedTask:
         stopped = self._stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
         if stopped:
             gate, failure = stopped
-            return _Done(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
+            return _FinishedTask(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
         self._documents_left -= 1
-        caller = FreeCaller(self._desk.backend, task) if self._is_free else TextRequester(self._desk, task)
+        caller = FreeRequester(self._desk.backend, task) if self._is_free else TextRequester(self._desk, task)
         outcome = await self._ask(task, caller)
         if not caller.attempts:
             # It took no call: a document that fails day after day must not take the place of others.
             self._documents_left += 1
         self._look_at_failures(outcome, caller)
         await self._hand_over(caller)
-        return _Done(task.prompt, outcome, caller.kept)
+        return _FinishedTask(task.prompt, outcome, caller.kept)
 
-    async def _ask(self, task: WritingTask, caller: TextRequester | FreeCaller) -> TaskOutcome:
+    async def _ask(self, task: WritingTask, caller: TextRequester | FreeRequester) -> TaskOutcome:
         """Call the model; where its calls fail, the next model."""
         gate, failure, unforeseen = Gate.FAILED, "", None
         for model in self._models:
@@ -222,12 +230,12 @@ class WritingRun:
                 failure = failure_kind(error)
                 if ends_run(error):
                     gate = Gate.FAILED if isinstance(error, AnotherModel) else Gate.NO_CREDENTIALS
-                    # A missing key is said at the end, once for all repositories.
+                    # A missing key is reported at the end, once for all repositories.
                     level = logging.WARNING if isinstance(error, AnotherModel) else logging.INFO
                     self._stop(gate, failure, f"no more calls: {error}", level)
                     break
                 _log.warning("%s: no text by %s: %s", task.id, model, error)
-                unforeseen = error.failure if isinstance(error, Unforeseen) else None
+                unforeseen = error.failure if isinstance(error, UnexpectedFailure) else None
                 if not isinstance(error, (SummaryCallFailed, BackendNotConfigured)):
                     break
             else:
@@ -240,13 +248,13 @@ class WritingRun:
             unforeseen=unforeseen,
         )  # fmt: skip
 
-    async def _converse(self, task: WritingTask, caller: TextRequester | FreeCaller, model: str) -> WrittenText:
+    async def _converse(self, task: WritingTask, caller: TextRequester | FreeRequester, model: str) -> WrittenText:
         parameters = Parameters(max_tokens=self._settings.max_tokens, form=form_of(self._settings, model))
         return await converse(
             task, caller, model=model, parameters=parameters, max_attempts=self._settings.max_attempts
         )
 
-    def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester | FreeCaller) -> None:
+    def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester | FreeRequester) -> None:
         """Count documents in a row for which calls were made in vain."""
         if outcome.text:
             self._failed_in_a_row = 0
@@ -260,7 +268,7 @@ class WritingRun:
             self._stopped_by = (gate, failure)
             _log.log(level, "%s", why)
 
-    async def _hand_over(self, caller: TextRequester | FreeCaller) -> None:
+    async def _hand_over(self, caller: TextRequester | FreeRequester) -> None:
         """Give the cache the waiting texts, now and then: others can use them, and a kill leaves less to do."""
         self._undelivered += caller.kept is not None
         if self._undelivered >= _DELIVER_AT:
@@ -304,8 +312,8 @@ def write_all(
     """The outcomes of the tasks, in their order, which is that of importance.
 
     `accepts` judges a text that may have been written with another context.
-    `new_backend` is called where something is to be asked, and what it gives is
-    closed at the end. The repository's lease must be held. Raises
+    `new_backend` is called where a call is needed, and its backend is closed at the
+    end. The repository's lease must be held. Raises
     `ConfigurationError` where a model that would be asked has no known price,
     and `CannotWrite`.
     """

@@ -1,7 +1,7 @@
 """The levels put together: one document per function, class, file and module.
 
 Only written fields come from the texts; ids, lines, signatures, context and
-hashes are those of the snapshot at hand, so a moved or reformatted function
+hashes come from the present snapshot, so a moved or reformatted function
 never keeps a stale line. The documents are put together column by column,
 without a Python object for each row.
 """

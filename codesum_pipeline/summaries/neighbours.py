@@ -1,7 +1,7 @@
 """Which names a document's text must not have: those of all callers and callees that the graph knows.
 
-Of a class, a file or a folder these are the callers and callees of all that it
-holds, as far as they lie outside of it.
+Those of a class, a file or a folder are the callers and callees of all that it
+holds, as far as they are outside of it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -25,8 +25,8 @@ from codesum_pipeline.summaries.extractive.names import RECEIVERS, file_names, f
 class NeighbourNames:
     """The neighbours of one document, by id or dotted name, and its own names in lower case.
 
-    Of a function `head` are the names in its head, None where parameters have
-    none, and `receivers` those of them that no caller gives.
+    For a function, `head` are the names in its head (None where parameters have no names), and `receivers` those that
+    no caller passes.
     """
 
     neighbours: set[str] = field(default_factory=set)
@@ -55,13 +55,13 @@ def said_name(id_: str) -> str:
 
 
 def names_of_suspects(workspace: Workspace, said: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
-    """The names of the documents (id and what is said of it) of which a text has what may be a neighbour's name."""
+    """The names of those documents whose text, given with the id, has what may be a neighbour's name."""
     suspects = {id_ for id_, text in said if any(is_foreign_name(match[0], ()) for match in code_names(text))}
     return names_of(workspace, suspects)
 
 
 def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
-    """The names of some documents, in the graph at hand."""
+    """The own names and the neighbours of some documents, from the present graph."""
     found = {id_: NeighbourNames() for id_ in ids}
     if found:
         _add_neighbours(workspace, found)
@@ -111,7 +111,7 @@ def _add_neighbours(workspace: Workspace, found: Mapping[str, NeighbourNames]) -
 
 
 def _add_parts(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
-    """Its own name, and those of all that it holds."""
+    """Add to each document its own name, and the names of all that it holds."""
     symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id").to_pylist()
     paths = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path").to_pylist()
     holders = _Holders(found)

@@ -54,8 +54,7 @@ class Children(Mapping[str, tuple[Child, ...]]):
 class DocumentTree:
     """The documents of a snapshot as a tree.
 
-    Functions below functions have a parent (`parents`) but are nobody's
-    children: the enclosing function's source already shows them.
+    Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
     """
 
     children: Mapping[str, tuple[Child, ...]]

@@ -163,7 +163,7 @@ def read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]
 def class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[list[ClassInput]]:
     """Classes by height: those without nested classes first.
 
-    Where a class stands in its file says nothing: many languages let `A.B` be written before `A`.
+    The order in the file does not matter: many languages let `A.B` be written before `A`.
     """
     by_id = {found.id: found for found in classes}
     heights: dict[str, int] = {}

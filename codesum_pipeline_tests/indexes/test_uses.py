@@ -32,7 +32,7 @@ def test_users_are_told_apart_by_how_they_use() -> None:
     assert names(uses.users_of(klass, EdgeKind.CALL)) == ["a.py::g", "a.py"]
     assert names(uses.users_of(klass, EdgeKind.INHERIT)) == ["a.py::g"]
     assert uses.users_of(klass, EdgeKind.IMPORT) == []
-    assert names(uses.used_by(IDS.index("a.py"), EdgeKind.CALL)) == ["b.py::Klass", "b.py"]
+    assert names(uses.used_by_any([IDS.index("a.py")], EdgeKind.CALL)) == ["b.py::Klass", "b.py"]
 
 
 def test_what_lies_outside_and_what_uses_itself_is_left_out() -> None:
@@ -51,7 +51,7 @@ def test_both_directions_say_the_same(found: set[tuple[int, int, EdgeKind]]) -> 
     others = {(user, used, kind) for user, used, kind in found if user != used}
     rows = range(len(IDS))
     assert {(user, used, kind) for used in rows for kind in KINDS for user in uses.users_of(used, kind)} == others
-    assert {(user, used, kind) for user in rows for kind in KINDS for used in uses.used_by(user, kind)} == others
+    assert {(user, used, kind) for user in rows for kind in KINDS for used in uses.used_by_any([user], kind)} == others
 
 
 def test_what_is_written_is_what_is_mapped(tmp_path: Path) -> None:
@@ -78,5 +78,5 @@ def test_uses_that_a_compilers_index_confirms_are_told_apart(tmp_path: Path) -> 
     assert names(uses.users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py", "b.py"]
     assert names(uses.confirmed.users_of(0, EdgeKind.CALL)) == ["a.py::g"]
     assert uses.confirmed.users_of(0, EdgeKind.IMPORT) == []
-    assert names(uses.confirmed.used_by(IDS.index("a.py"), EdgeKind.CALL)) == ["b.py::Klass"]
+    assert names(uses.confirmed.used_by_any([IDS.index("a.py")], EdgeKind.CALL)) == ["b.py::Klass"]
     assert (tmp_path / "uses.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()

@@ -13,13 +13,13 @@ from codesum_pipeline.llm.templates import (
     PLACEHOLDERS,
     TemplateKind,
     delete_template,
+    fill_template,
     find_for,
     find_template,
     list_templates,
     load_template,
     packaged_prompts,
     rename_template,
-    render_instruction,
     render_system,
     resolve,
     resolve_short,
@@ -89,16 +89,17 @@ def test_an_edit_counts_at_once_and_changes_the_digest(tmp_path: Path) -> None:
 def test_values_are_put_in_once_whatever_they_hold(tmp_path: Path) -> None:
     save_template_atomic(tmp_path, INSTRUCTION, "mine", "{{literal}} {body}|{name}")
 
-    rendered = render_instruction(tmp_path, "mine", **{**EMPTY, "body": "{name} {0} }} {language}", "name": "n"})
+    text = load_template(tmp_path, INSTRUCTION, "mine")
+    rendered = fill_template(INSTRUCTION, "mine", text, {**EMPTY, "body": "{name} {0} }} {language}", "name": "n"})
 
     assert rendered == "{literal} {name} {0} }} {language}|n"
 
 
 def test_every_placeholder_takes_one_value() -> None:
     with pytest.raises(TemplateRenderError, match="instruction/function: .*not so: body, context"):
-        render_instruction(None, "function", **{name: "" for name in EMPTY if name not in ("body", "context")})
+        fill_template(INSTRUCTION, "function", "", {name: "" for name in EMPTY if name not in ("body", "context")})
     with pytest.raises(TemplateRenderError, match="not so: source"):
-        render_instruction(None, "function", **EMPTY, source="")
+        fill_template(INSTRUCTION, "function", "", {**EMPTY, "source": ""})
 
 
 @pytest.mark.parametrize(

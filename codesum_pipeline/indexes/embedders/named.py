@@ -46,7 +46,7 @@ def embedder_of(settings: Settings) -> Embedder:
 def check_embedder(settings: Settings) -> None:
     """Raise `ConfigurationError` for an embedder that a build would fail on as soon as it embeds something.
 
-    Of a provider's model LiteLLM is imported, which takes seconds; nobody is asked.
+    For a provider's model LiteLLM is imported, which takes seconds; no call is made.
     """
     embedder = embedder_of(settings)
     if is_asked_over_the_network(settings):

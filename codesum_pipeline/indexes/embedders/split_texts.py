@@ -21,7 +21,7 @@ _PARTS = np.array(
     ],
     dtype=np.uint8,
 )  # fmt: skip
-# White space within a line is no part of a word, whatever stands beside it.
+# White space within a line is never part of a word.
 _IS_UNPRINTABLE = np.isin(np.arange(256), [*range(ord(" "), ord("~") + 1), *b"\t\r"], invert=True)
 
 

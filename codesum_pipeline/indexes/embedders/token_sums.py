@@ -4,7 +4,7 @@ The model's tokenizer cuts identifiers where their case or a digit begins a new 
 by character, cuts at white space and around every punctuation mark, and looks up what is left, one word after the
 other. So a text has the tokens of its words in a row, and only words that were not seen before are looked up: code has
 few (networkx: 10,244 in 87,000 distinct lines). The sum over a text is in the same way the sum over its lines, most of
-which stand in several texts: in a function's code, in its fused text, and in those of its class and file. The order of
+which are in several texts: in a function's code, in its fused text, and in those of its class and file. The order of
 the additions is another than in the text, which the caller's numbers must stand: they do where float64 holds every sum
 exactly. Where 32 bits hold them too, in units of a power of two, the sums are taken in whole numbers, of which half as
 many bytes are moved.
@@ -157,7 +157,7 @@ class TokenSums:
         self._unknown_id = tokenizer.token_to_id(_UNKNOWN) or 0
         self._scales = scales.copy()
         self._scales[self._unknown_id] = 0.0
-        # Found in a text as they stand, before it is cut into words.
+        # Searched in a text before it is cut into words.
         self._special = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
         self._any_special = re.compile("|".join(map(re.escape, self._special)) or r"(?!)")
         self._ids: dict[str, list[int]] = {}

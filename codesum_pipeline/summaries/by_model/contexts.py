@@ -46,7 +46,7 @@ class Contexts:
         self._found: dict[str, TextContext] | None = None
 
     def of(self, id_: str) -> TextContext:
-        """The neighbourhood of a function and what stands around it; no neighbours where the graph knows none."""
+        """The neighbourhood of a function with its class and file; no neighbours where the graph knows none."""
         found = self._graph(id_)
         holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
         return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))

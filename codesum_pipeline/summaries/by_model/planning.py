@@ -56,10 +56,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class LevelForecast:
-    """One level. Above functions `calls` and their price are at most so many: a child may come out as it was.
+    """The calls at one level. Above functions they and their price are an upper bound: a child's text may not change.
 
-    `usd_with_cache` is their price where the provider keeps what all prompts share.
-    `would_summarize` counts what a gate but trust keeps from being asked for, `waiting` what no edge is trusted for.
+    `usd_with_cache` is the price with the provider's prompt cache. `would_summarize` counts documents that a gate other
+    than trust stops, `waiting` those that wait for a trusted edge.
     """
 
     calls: int
@@ -127,7 +127,7 @@ class ModelPlanner:
         self._documentation = Documentation(workspace, self._guard)
 
     def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
-        """Of each function (id to qualified name, language and canonical source) what a model does for it."""
+        """What a model does for each function, given by id with qualified name, language and canonical source."""
         level = Level.FUNCTION
         wanted = {id_: function_source(id_, *shown) for id_, shown in sources.items()}
         choices = self._choose(level, [*wanted.values()])
@@ -145,7 +145,7 @@ class ModelPlanner:
         return failed | {id_: self._decide(level, choice, estimate, told(id_)) for id_, choice in choices.items()}
 
     def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
-        """Of files whose text is all that is shown."""
+        """What a model does for files of which only the text is shown."""
         level = Level.FILE
         inputs = {found.id: found for found in files}
         sources: list[TextSource] = []
@@ -163,9 +163,9 @@ class ModelPlanner:
         return {id_: self._decide(level, choice, estimate, told(inputs[id_])) for id_, choice in choices.items()}
 
     def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
-        """Of a document whose children may still change: whether it may be asked for, and at most at what price.
+        """The decision for a document whose children may still change, with an upper bound of the price.
 
-        `if_below`: its text stands unless that of a child changes. `layer` counts from the bottom of its level.
+        `if_below`: its text is kept unless a child's text changes. `layer` counts from the bottom of its level.
         """
         estimator = Estimator(self._setup, level)
         below = self._outline.children.get(head.id, ())

@@ -1,7 +1,7 @@
-"""What texts would cost before they are asked for: of one call, of a whole plan, and what each gate keeps back.
+"""The predicted price of one call and of a whole plan, and what each gate stops.
 
-A call's price is that without the provider's prompt cache, so that a cap in dollars is shared out safely. What the
-cache takes off is a matter of all calls together, and is said beside it.
+A call's price is without the provider's prompt cache, so that a cap in dollars is shared out safely. The cache's
+discount depends on all calls together, and is given beside it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,8 +78,8 @@ _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
 
 @dataclass(slots=True)
 class PlanPrice:
-    """Of some planned documents: what is asked for (above functions at most), how many texts are there already, and
-    what is stopped by which gate. `documented` is what of both their authors documented."""
+    """Some planned documents: the calls for them (an upper bound above functions), how many texts are there already,
+    and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
 
     asked: Saving = field(default_factory=Saving)
     found: int = 0
@@ -101,7 +101,7 @@ class PlanPrice:
                 self.found += (row.writer or "").startswith(f"{WrittenBy.LLM}/")
 
     def spared_usd(self, estimator: Estimator) -> tuple[float, float]:
-        """What the provider's prompt cache takes off what is asked for, and off what is stopped."""
+        """The discount of the provider's prompt cache on the calls, and on what gates stop."""
         return estimator.spared_usd(self.asked.calls), estimator.spared_usd(self.all_stopped.calls)
 
     @property
@@ -148,7 +148,7 @@ def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
 
 
 def spared_by_cache(settings: Settings, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
-    """What the provider's prompt cache takes off all levels' prices: of what is asked for, of what is stopped."""
+    """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
     setup = ModelSetup(settings, templates_of(settings))
     spared = [found.spared_usd(Estimator(setup, level)) for level, found in levels.items()]
     return sum(asked for asked, _ in spared), sum(stopped for _, stopped in spared)

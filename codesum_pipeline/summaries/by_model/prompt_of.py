@@ -20,7 +20,7 @@ from codesum_pipeline.summaries.writers import PLACEHOLDER
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPrompt:
+class PromptTurns:
     """Both turns as they are sent, the names of their templates, and how many secrets of each kind were masked."""
 
     templates: tuple[str, ...]
@@ -29,11 +29,11 @@ class AskedPrompt:
     masked: Mapping[str, int]
 
 
-def prompt_of(workspace: Workspace, id_: str, level: Level) -> AskedPrompt:
+def prompt_of(workspace: Workspace, id_: str, level: Level) -> PromptTurns:
     """What a model would be shown of a document of the last build, whether or not a gate stops it.
 
-    Raises `ConfigurationError` for a document about which no model is asked, and
-    `RetryLater` where a build that did not end has left the tables without what is shown.
+    Raises `ConfigurationError` for a placeholder, and `RetryLater` where an unfinished build has left the tables
+    incomplete.
     """
     settings = workspace.settings
     outline = read_outline(workspace)
@@ -47,7 +47,7 @@ def prompt_of(workspace: Workspace, id_: str, level: Level) -> AskedPrompt:
     if prompt is None:
         raise ConfigurationError(f"{id_!r} is a placeholder: it has nothing that a model could be asked about")
     template = prompter.template
-    return AskedPrompt(template.names, template.system, prompt.text, dict(prompter.masked))
+    return PromptTurns(template.names, template.system, prompt.text, dict(prompter.masked))
 
 
 def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt | None:

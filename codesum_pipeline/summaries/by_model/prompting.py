@@ -1,7 +1,7 @@
 """What a model is shown of a document, and the hashes of that.
 
-It is a function of the document's hash, with no path below the module level. Everything goes through the masking of
-secrets first, and stands between markers: material is data.
+It is a function of the document's hash, with no path below the module level. Everything is masked first and put
+between markers: material is data.
 """
 
 import re
@@ -35,7 +35,7 @@ from codesum_pipeline.summaries.outline import DocumentTree
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 # What the piece `name` says already.
 _IN_NAME = ("name", "qualified_name")
-# What the markers, their labels and the line around them take; several stand in a prompt.
+# The length of markers, labels and line ends; a prompt has several.
 _MARKERS_CHARS = 600
 
 
@@ -56,7 +56,7 @@ class Prompter:
     masked: Counter[str] = field(default_factory=Counter)
 
     def of_function(self, qualified_name: str, language: str, source: str, context: ShownContext) -> Prompt:
-        """A function or method: its canonical source in numbered lines, and what stands around it."""
+        """The prompt about a function or method: its canonical source in numbered lines, and its context."""
         callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
         self.masked.update(context.masked)
         name = self._masked(qualified_name)
@@ -69,7 +69,7 @@ class Prompter:
         return Prompt(self._render(language, fields), shown)
 
     def of_upper(self, level: Level, given: UpperInput) -> Prompt:
-        """A class, file or folder: what it says of itself, and its children's texts."""
+        """The prompt about a class, file or folder: its metadata and its children's texts."""
         name = self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
         told = {key: value for key, value in model_metadata(given).items() if key not in _IN_NAME}
         about = self._bounded(self._lines(told), name)
@@ -91,7 +91,7 @@ class Prompter:
         return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
 
     def _bounded(self, about: str, name: str) -> str:
-        """What is told besides the body takes at most half of the room for both."""
+        """The context or metadata, cut to at most half of the room that it shares with the body."""
         return cut(about, self._room(name) // 2)
 
     def _room(self, *always: str) -> int:
@@ -169,7 +169,7 @@ def function_source(id_: str, qualified_name: str, language: str, canonical_sour
 
 
 def upper_source(given: UpperInput, children: Sequence[ChildText]) -> TextSource:
-    """A class, file or folder: what it says of itself and its children's texts, in their order there."""
+    """The source of a class's, file's or folder's text: its metadata and its children's texts, in this order."""
     own = model_metadata(given)
     if isinstance(given, TextFileInput):
         own["text"] = shown_words(given)

@@ -53,12 +53,12 @@ class Piece:
 
     @property
     def neighbour(self) -> ContextNeighbour:
-        """By the hash of what is shown: a class or file that only moved is the same."""
+        """The piece as a neighbour, by the hash of its line: a class or file that only moved is the same."""
         return ContextNeighbour(self.id, hash_of(self.line))
 
 
 class FunctionSurroundings:
-    """What stands around the functions of the snapshot at hand, read when first asked for."""
+    """The classes, files and callees around the functions of one snapshot, read at the first use."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -121,7 +121,8 @@ class FunctionSurroundings:
         return read_tests(self._workspace.tables, self._workspace.key)
 
     def _above(self, id_: str) -> Iterator[str]:
-        """What holds a symbol. A method may stand in another file than its class, which then goes by its name."""
+        """The ids that hold a symbol, the nearest first. A method may be in another file than its class, which is then
+        found by name."""
         above = self._symbols.get(id_, (None, ""))[0] or self._class_elsewhere(id_)
         while above is not None:
             yield above
@@ -235,5 +236,5 @@ def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
 
 
 def _said(opening: str) -> list[str]:
-    """What a class or file says of itself, so that it cannot be taken for the prompt's own words."""
+    """The opening of a class's or file's documentation, in quotes, so that it does not read as part of the prompt."""
     return [f'it says "{clip(opening, _MAX_SAID_CHARS)}"'] if opening else []

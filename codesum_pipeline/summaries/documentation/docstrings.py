@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from docstring_parser import Docstring as ParsedDocstring
 
 
-# Beyond this a docstring is a manual: what a function is for stands at its start.
+# A longer docstring is a manual, whose start says what the function is for.
 _MAX_LINES = 200
 _MAX_CHARS = 20_000
 # Every style of fields has one of them: `:param x:`, `Args:`, `@param x`, a line below `Parameters`.
@@ -119,7 +119,7 @@ def docstring_of(given: FunctionInput | ClassInput | FileInput) -> Docstring:
 
 
 def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
-    """The same of a definition's parts."""
+    """What a documentation says, given with the language, name and parameters of its definition."""
     if has(language, Trait.DOCSTRINGS):
         return read_docstring(text)
     read = read_doc_comment(text or "", language, parameters)
@@ -155,7 +155,7 @@ def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> D
 
 
 def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) -> Iterator[str]:
-    """The lines, with what is said of parameters and results in reStructuredText's fields."""
+    """The lines, with descriptions of parameters and results as fields of reStructuredText."""
     section, is_fenced = _PROSE, False
     for line in lines:
         if line.strip().startswith(_FENCES):
@@ -272,7 +272,7 @@ def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, 
 
 
 def further_sentence(told: Sequence[str], summary: str) -> str:
-    """The first of the next sentences that adds something and stands on its own; empty without one."""
+    """The first of the next sentences that adds something and can be read alone; empty without one."""
     for one in told[:3]:
         if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and one[0].isalnum() and _goes_on(one):
             return clip(sentence(one), _FURTHER_CHARS)

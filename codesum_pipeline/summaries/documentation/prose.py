@@ -20,7 +20,7 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _RULE = re.compile(r"([^\w\s])\1{2,}")
 _FENCE = re.compile(r"(?:```|~~~)[^`]*$")
 _LEFT_OUT = re.compile(r"\||\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$")
-# What is set in below these goes with them: directives, admonitions, fields.
+# Indented lines below these belong to them: directives, admonitions, fields.
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)|!!!\s|:\w[^:`]*:(?:\s|$)")
 # In code also epytext's fields and Google's sections.
 _SECTION = re.compile(
@@ -48,7 +48,7 @@ class Block:
 
 
 def read_blocks(text: str, *, in_code: bool = False) -> Iterator[Block]:
-    """The blocks in their order; where a text stands `in_code`, quotes and what is set in are code, too."""
+    """The blocks in their order; in documentation of code (`in_code`), quotes and indented lines are code too."""
     lines = list(_as_markdown(text, in_code=in_code))
     if (paragraphs := _only_paragraphs(lines)) is not None:
         yield from (Block(BlockKind.PARAGRAPH, paragraph) for paragraph in paragraphs)
@@ -88,7 +88,7 @@ def _markdown() -> Any:
 
 
 def is_section(title: str) -> bool:
-    """Whether a title stands above what parameters, results or errors are."""
+    """Whether a title is that of a section about parameters, results or errors."""
     return bool(_SECTION.match(f"{title.strip('*: ')}:"))
 
 

@@ -1,7 +1,7 @@
 """What a function's code shows, each fact a short phrase that is right or left out.
 
-All of it was read by the parser: nothing here looks at code. Names of other
-code are said in words.
+The parser read all of it: nothing here looks at code. Names of other code are
+written as words.
 """
 
 import re
@@ -42,7 +42,7 @@ _MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, 
 _MAX_TYPE_CHARS = 60
 _MAX_LITERAL_CHARS = 40
 _NO_TYPES = word_set("no_types")
-# Names that say nothing of what they stand for.
+# Names that say nothing about what they name.
 _EMPTY_NAMES = word_set("empty_names")
 # Calls of a language itself and of its everyday types and test runners.
 _EVERYDAY_CALLS = word_set("everyday_calls")
@@ -112,7 +112,7 @@ class CodeFacts:
         return bool(owner) and self.given.name in (owner, *makers)
 
     def _stands_last(self, written: str) -> bool:
-        """Whether a type before a name is what stands right before it: in C a macro may be taken for the type."""
+        """Whether the type is right before the name: in C a macro between them may have been read as the type."""
         if not has(self.given.language, Trait.MACROS):
             return True
         head = self.given.signature.partition(f"{self.given.name}(")[0].split()
@@ -120,7 +120,7 @@ class CodeFacts:
         return "(" not in written and (not before or before[-1] in written)
 
     def _is_test(self) -> bool:
-        """Whether it is a test: what its last line gives is nobody's. Names with blanks are sentences of tests."""
+        """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
         return name_words(self.given.name)[:1] == ("test",) or " " in self.given.name.strip()
 
     def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:

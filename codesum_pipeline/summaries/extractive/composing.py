@@ -95,8 +95,8 @@ def composed(
 ) -> ExtractiveText:
     """The text of one document; of the author's `prose` the opening has the first `used` sentences.
 
-    A `name` in words opens a text of which nothing but its place can be said; elsewhere it would only say again what
-    stands above the text. `part` is what it is part of, told where the author says no more. `own` and `path` are
+    A `name` in words opens a text that has nothing else but its place; elsewhere it would repeat the text's heading.
+    `part` is what the document is part of, used where the author says no more. `own` and `path` are
     those of `finished`.
     """
     shown = list(filter(None, (opening, *facts)))

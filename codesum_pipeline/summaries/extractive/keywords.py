@@ -1,7 +1,7 @@
 """The words that a document should be found by: telling ones first.
 
-A word's score is the weight of the best place it stands at times its rarity
-in source code at large, by a table that ships with the package.
+A word's score is the weight of its best place times its rarity in source code
+at large, by a table that ships with the package.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from codesum_pipeline.summaries.extractive.words import split_identifier
 MIN_KEYWORDS = 3
 MAX_KEYWORDS = 12
 _USUAL = 10
-# Rarer than one file in 2**k counts no more: what nobody ever wrote is as often a typing error as a find.
+# A word rarer than one file in 2**k counts no more: the rarest words are often typing errors.
 _RAREST_BUCKET = 11
 _MAX_WORD_CHARS = 40
 
-# Where a word stands. A name is chosen, a body follows from it.
+# Weights of the places of a word: a name is chosen with care, a body follows from it.
 NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
 _MAX_SCORE = NAME * 1.5
 

@@ -1,7 +1,7 @@
 """The names that a text may say: the document's own. Every other name of code becomes words.
 
-A text must stay right when a caller or callee is renamed. Which names are neighbours only the graph knows, which a
-text must not depend on; so every name that is not the document's own is said in words.
+A text must stay right when a caller or callee is renamed. Only the graph knows which names are neighbours, and a
+text must not depend on the graph; so every name that is not the document's own is written as words.
 """
 
 import re
@@ -17,12 +17,12 @@ RECEIVERS = ("self", "cls", "this")
 def function_names(
     *, qualified_name: str, signature: str, parameters: Iterable[str], attributes: Iterable[str]
 ) -> frozenset[str]:
-    """Of a function; attributes are those of its own object that it uses and does not call."""
+    """The own names of a function; `attributes` are those of its object that it uses and does not call."""
     return with_words(names_in(qualified_name, signature, *parameters, *attributes), qualified_name)
 
 
 def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> frozenset[str]:
-    """The same of what a writer is shown. Words of a docstring or a README are nobody's own names."""
+    """The own names of a document. Words of its docstring or README are none of them."""
     match given:
         case FunctionInput():
             return function_names(

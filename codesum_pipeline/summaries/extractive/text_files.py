@@ -189,7 +189,7 @@ def _source(given: TextFileInput, known: str) -> ExtractiveText:
 
 
 def _rare_identifiers(text: str) -> list[str]:
-    """Identifiers that stand more than once, the most telling first."""
+    """Identifiers that occur more than once, the most telling first."""
     counts = Counter(_IDENTIFIER.findall(text))
     told = {
         name: max(map(telling, split_identifier(name)), default=0.0) * min(count, 6)

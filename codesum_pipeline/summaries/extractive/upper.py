@@ -45,7 +45,7 @@ _MAX_FIELDS = 10
 _MAX_METHODS = 12
 _MAX_CLASSES = 6
 _MAX_BASES = 4
-# The word for what it is stands among the first: `pub(crate) enum Mode`, `type Row struct`.
+# The word for the kind is among the first words: `pub(crate) enum Mode`, `type Row struct`.
 _HEAD_WORDS = 6
 # A type's arguments, or what a base is called with.
 _BASE_END = re.compile(r"[<\[(]")
@@ -112,7 +112,7 @@ _MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
 # Only these hand on what they include.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
-# What names of packages begin with that are those of hosts.
+# First parts of package names that are made from host names.
 _DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
 # What a path starts with that leads nowhere else.
 _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
@@ -139,7 +139,7 @@ def write_file(given: FileInput) -> ExtractiveText:
         given,
         told,
         [
-            # Its only class is named by what is told of it.
+            # The text of its only class names the class.
             "" if told_more and len(classes) == 1 else fact("Classes:", listed_classes),
             offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
             named("Constants:" if all(map(str.isupper, told_names)) else "Defines", told_names, _MAX_NAMES),

@@ -121,7 +121,7 @@ def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = (), ar
 
 
 def plainly(names: Iterable[str], limit: int) -> str:
-    """The same of paths' or packages' names, clipped words as they are."""
+    """The first names of paths or packages, clipped words as they are, and how many more there are."""
     return shortened([spoken(name, written_out=False) for name in names], limit)
 
 
@@ -176,6 +176,6 @@ def name_of_file(path: str) -> str:
 
 
 def folder_of(path: str) -> str:
-    """The folder that a path stands in, as a sentence of its own."""
+    """The folder of a path, as a sentence of its own."""
     folder = path.rpartition("/")[0]
     return f"Part of folder {place_of(folder)}." if folder else "Part of the repository's root folder."
