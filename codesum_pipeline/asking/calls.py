@@ -1,27 +1,158 @@
-"""Tool calls of one message, carried out at the same time and captured in the order of the calls."""
+"""The tools that a model may call, the arguments of its calls, and their results.
+
+Calls of one message are carried out at the same time; their results keep the order of the calls.
+"""
 
 import asyncio
+import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from codesum_pipeline.asking.arguments import InvalidArguments, read_arguments
-from codesum_pipeline.asking.tool import ModelTool, ToolResult
+from pydantic import BaseModel, ValidationError
+
 from codesum_pipeline.llm.chat import ToolCall
 from codesum_pipeline.llm.marking import visible
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.tools.answers import Arguments
+from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.registry import TOOLS, Tool
 
-# Of a result a model is shown so much.
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The result of a call: `text` for a reader, `structured` for a program. The text of an error says what to do.
+
+    `whole` is the text without the bounds of the call; None where `text` is complete.
+    """
+
+    text: str
+    structured: Any = None
+    is_error: bool = False
+    whole: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTool:
+    """One tool. An overview tool describes a whole repository; a synthesis is made from its first good result."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    run: Callable[[Any], ToolResult]
+    is_overview: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        """The description of the tool for a model, in OpenAI's format."""
+        parameters = self.arguments.model_json_schema()
+        parameters.pop("title", None)
+        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+
+# Some models write Python's booleans as texts.
+_WORDS = {"true": True, "false": False}
+
+
+class InvalidArguments(Exception):
+    """Arguments that a tool does not take; the message names them and the tool's arguments."""
+
+
+def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
+    """The arguments of a call; raises `InvalidArguments`."""
+    try:
+        values = json.loads(written) if written.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise InvalidArguments(f"the arguments are no JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise InvalidArguments(f"the arguments are a {type(values).__name__}, and have to be a JSON object")
+    schema = model.model_json_schema()
+    try:
+        return model.model_validate(_mended(values, schema, schema.get("$defs", {})))
+    except ValidationError as error:
+        raise InvalidArguments(_faults(error, schema)) from error
+
+
+def _mended(value: Any, schema: Mapping[str, Any], named: Mapping[str, Any]) -> Any:
+    """The value with `"True"` and `"False"` made booleans where the schema has booleans."""
+    if "$ref" in schema:
+        schema = named.get(str(schema["$ref"]).rpartition("/")[2], {})
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        return {name: _mended(part, fields.get(name, {}), named) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_mended(part, schema.get("items", {}), named) for part in value]
+    if isinstance(value, str) and value.strip().lower() in _WORDS and _takes(schema, "boolean"):
+        return value if _takes(schema, "string") else _WORDS[value.strip().lower()]
+    return value
+
+
+def _takes(schema: Mapping[str, Any], kind: str) -> bool:
+    return schema.get("type") == kind or any(_takes(part, kind) for part in schema.get("anyOf", ()))
+
+
+def _faults(error: ValidationError, schema: Mapping[str, Any]) -> str:
+    """Each fault with its value, then the names of all arguments."""
+    faults = "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']} (got {str(fault['input'])[:100]!r})"
+        for fault in error.errors(include_url=False)
+    )
+    return f"{faults}. Arguments: {', '.join(schema.get('properties', {})) or 'none'}"
+
+
+# The tools that describe a repository as a whole; the model uses the results of others itself.
+OVERVIEW_TOOLS = frozenset({"get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods"})
+# A second name of `get_codebase_overview`.
+_LEFT_OUT = "overview"
+_BOUNDS = ("limit", "tokens")
+
+
+def index_tools(call: ToolContext, repos: Sequence[str]) -> list[ModelTool]:
+    """The tools, about these repositories where the model names none; all read what `call` opened."""
+    return [_for_model(tool, call, repos) for tool in TOOLS if tool.name != _LEFT_OUT]
+
+
+def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool:
+    is_overview = tool.name in OVERVIEW_TOOLS
+
+    def run(asked: Arguments) -> ToolResult:
+        within = _within(asked, repos)
+        page = tool.ask(call.again(), within)
+        whole = tool.text(tool.ask(call.again(), _unbounded(within))) if is_overview else None
+        return ToolResult(tool.text(page), page, whole=whole)
+
+    return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
+
+
+def _within(asked: Arguments, repos: Sequence[str]) -> Arguments:
+    """The arguments with these repositories where they name none."""
+    values = asked.model_dump()
+    if values.get("repos") == []:
+        return asked.model_copy(update={"repos": list(repos)})
+    if values.get("repo") == "" and len(repos) == 1:
+        return asked.model_copy(update={"repo": repos[0]})
+    return asked
+
+
+def _unbounded(asked: Arguments) -> Arguments:
+    """The arguments with the highest possible bounds."""
+    fields: dict[str, Any] = asked.model_json_schema()["properties"]
+    highest = {name: fields[name]["maximum"] for name in _BOUNDS if "maximum" in fields.get(name, {})}
+    return asked.model_copy(update=highest)
+
+
+# The most characters of a result that a model reads.
 HEAD_CHARACTERS = 32_000
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedCall:
-    """A call and what it gave, whole, without secrets."""
+    """A call and its whole result, without secrets."""
 
     call: ToolCall
     result: ToolResult
@@ -29,22 +160,22 @@ class CapturedCall:
 
     @property
     def head(self) -> str:
-        """What the model is shown."""
+        """The part that the model reads."""
         return head_of(self.result.text)
 
     @property
     def whole(self) -> str:
-        """All that the tool has to say, whatever bounds the model set."""
+        """The tool's text without the bounds that the model set."""
         return self.result.text if self.result.whole is None else self.result.whole
 
     @property
     def is_cut(self) -> bool:
-        """Whether the model is shown less than that."""
+        """Whether the model reads less than the whole."""
         return self.whole != self.head
 
 
 def head_of(text: str) -> str:
-    """The first lines of a text, as many as fit, and how much follows."""
+    """The first lines of a text, as many as fit, and a note of how much was cut."""
     if len(text) <= HEAD_CHARACTERS:
         return text
     kept = text[:HEAD_CHARACTERS].rpartition("\n")[0] or text[:HEAD_CHARACTERS]
@@ -52,12 +183,12 @@ def head_of(text: str) -> str:
 
 
 async def carry_out(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -> list[CapturedCall]:
-    """The calls of one message at the same time; the entries stand in the order of the calls."""
+    """Carry out the calls of one message at the same time; the results keep the order of the calls."""
     is_over = threading.Event()
     try:
         results = await asyncio.gather(*(asyncio.to_thread(_run, call, tools, is_over) for call in calls))
     finally:
-        # Of a caller who cancels: what still runs ends at its next step.
+        # After a cancellation, tools that still run end at their next step.
         is_over.set()
     return [
         CapturedCall(call, result, call.name in tools and tools[call.name].is_overview)
@@ -66,12 +197,12 @@ async def carry_out(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -
 
 
 def first_overview(entries: Sequence[CapturedCall]) -> CapturedCall | None:
-    """The first good result of an overview tool, by the order of the calls and not of the answers."""
+    """The first good result of an overview tool, in the order of the calls."""
     return next((entry for entry in entries if entry.is_overview and not entry.result.is_error), None)
 
 
 def _run(call: ToolCall, tools: Mapping[str, ModelTool], is_over: threading.Event) -> ToolResult:
-    """What the tool gives, or what is wrong with the call; a tool that fails does not end the turn."""
+    """The result of a call, or an error; a tool that fails does not end the turn."""
     tool = tools.get(call.name)
     if tool is None:
         return _error(f"there is no tool {call.name!r}; there are: {', '.join(tools)}")
@@ -96,5 +227,5 @@ def _error(said: str) -> ToolResult:
 
 
 def _clean(text: str) -> str:
-    """Without secrets, and without what a person would not see."""
+    """A text without secrets and invisible characters."""
     return mask_secrets(visible(text)).text

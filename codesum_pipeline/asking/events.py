@@ -1,33 +1,34 @@
-"""What somebody who waits for an answer hears meanwhile, in the order in which it happens."""
+"""The events of a turn, for whoever waits for its answer, and the lines that describe them."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class TextCame:
-    """More of the message that is being written."""
+    """More text of the message that is being written."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlockWritten:
-    """A paragraph, list or piece of code of that message, whole, without citations that do not resolve."""
+    """A whole paragraph, list or piece of code of that message, without citations that do not resolve."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TextVoid:
-    """What came of this message so far is no part of an answer: it broke off, for this reason."""
+    """The text of this message so far is void: it broke off, for this reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEnded:
-    """The message is whole; `is_answer`: nothing follows it."""
+    """The message is complete; `is_answer` says that it is the last."""
 
     is_answer: bool
 
@@ -42,7 +43,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswered:
-    """The tool gave so much."""
+    """The tool answered with so many characters."""
 
     name: str
     characters: int
@@ -51,7 +52,7 @@ class ToolAnswered:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisBegan:
-    """A tool's overview is written up, with these sources and documents."""
+    """The synthesis of a tool's overview began, with these sources and documents."""
 
     tool: str
     files: tuple[str, ...]
@@ -59,3 +60,35 @@ class SynthesisBegan:
 
 Event = TextCame | BlockWritten | TextVoid | MessageEnded | ToolCalled | ToolAnswered | SynthesisBegan
 OnEvent = Callable[[Event], None]
+
+
+_LONGEST_ARGUMENT = 60
+
+
+def called(name: str, arguments: str) -> str:
+    """The line for a call: the tool and the values of its arguments, each shortened."""
+    return f"{name} {_values(arguments)}".rstrip()
+
+
+def wrote_up(tool: str, files: Sequence[str]) -> str:
+    """The line for a synthesis with some files."""
+    counted = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    return f"writing up {tool} with {counted}: {', '.join(files)}"
+
+
+def _values(arguments: str) -> str:
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(values, dict):
+        return ""
+    return ", ".join(_shortened(_said(value)) for value in values.values() if value not in ("", [], None))
+
+
+def _said(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_ARGUMENT else f"{text[: _LONGEST_ARGUMENT - 1]}…"

@@ -1,25 +1,74 @@
-"""What a synthesis is shown besides the overview: files that it names, and what the project says of itself.
+"""The material of a synthesis besides the overview: the files that it names, and the project's own documents.
 
-Within a budget of tokens, from what can be missed best to what cannot: the second and further files, the first one,
-what describes plans and state, AGENTS.md. The primary document is cut, and never left out.
+Where a budget of tokens is exceeded, pieces are left out in this order: the further files, the first one, documents
+about plans and state, AGENTS.md. The primary document may be cut but is never left out.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from codesum_pipeline.asking.references import referenced_files
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.llm.marking import numbered
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
+
+_PATH = re.compile(r"[\w.@+\-/\[\]()]+")
+# As in every fusion of ranks; see `retrieval/fusion.py`.
+RANK_OFFSET = 60
+_EDGES = ".,;()[]"
+_LINES = re.compile(r":\d+(?:-\d+)?$")
+
+
+def referenced_files(text: str, known: Mapping[FileRef, float], fitting: Sequence[FileRef] = ()) -> list[FileRef]:
+    """The known files that a text names, best first.
+
+    `known` gives the importance of each file, `fitting` are the files that fit the question, best first.
+
+    Three rankings are fused: by how often a file is named, by importance, by fit. The order in which files are named
+    does not count, since most lists are alphabetical. Ties break by how often, then by path.
+    """
+    named = _counted(text, known)
+    places = {file: -place for place, file in enumerate(fitting)}
+    rankings = [_ranks(named), _ranks({file: known[file] for file in named})]
+    rankings += [_ranks({file: places[file] for file in named if file in places})]
+    worth = {file: sum(1 / (RANK_OFFSET + ranks[file]) for ranks in rankings if file in ranks) for file in named}
+    return sorted(named, key=lambda file: (-worth[file], -named[file], file.repo, file.path))
+
+
+def _counted(text: str, known: Mapping[FileRef, float]) -> Counter[FileRef]:
+    by_path: dict[str, list[FileRef]] = {}
+    for file in known:
+        by_path.setdefault(file.path, []).append(file)
+    words = Counter(_PATH.findall(text))
+    named: Counter[FileRef] = Counter()
+    for word, count in words.items():
+        for path in _word_forms(word) & by_path.keys():
+            named.update(dict.fromkeys(by_path[path], count))
+    return named
+
+
+def _ranks(values: Mapping[FileRef, float]) -> dict[FileRef, int]:
+    """The rank of each, from 0 for the highest; equal values share one."""
+    places = {value: place for place, value in enumerate(sorted(set(values.values()), reverse=True))}
+    return {file: places[value] for file, value in values.items()}
+
+
+def _word_forms(found: str) -> set[str]:
+    """A word as written, and without the punctuation around it."""
+    bare = _LINES.sub("", found)
+    ended = bare.rstrip(_EDGES)
+    return {bare, ended, bare.strip(_EDGES), ended.removeprefix("./")}
+
 
 MAX_FILES = 5
 FILE_LINES = 200
 DOCUMENT_LINES = 500
 BUDGET_TOKENS = 32_000
-# Of a monorepo's many roadmaps the nearest to the top.
+# A monorepo may have many roadmaps; those nearest to the root are taken.
 _MAX_OF_A_KIND = 2
 _CUT = "[cut here]"
 _AGENTS = "agents.md"
@@ -31,7 +80,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file as it is shown: its first lines. A piece with a lower `rank` is left out first; None: never."""
+    """The first lines of a file. A piece with a lower `rank` is left out first; one without a rank never."""
 
     file: FileRef
     text: str
@@ -41,7 +90,7 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The pieces that fit, most important first, and which were left out."""
+    """The pieces that fit, most important first, and the files that were left out."""
 
     pieces: tuple[ShownFile, ...]
     left_out: tuple[FileRef, ...]
@@ -71,7 +120,7 @@ def gather(
     taken_tokens: int,
     mask: Callable[[str], str],
 ) -> Material:
-    """The material beside an overview: `whole` is its text, `taken_tokens` are those that the model is shown of it."""
+    """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
     known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}
     documents = [piece for repo in repos for piece in _documents(sources, repo, primary)]
     shown = {piece.file for piece in documents}
@@ -81,7 +130,7 @@ def gather(
 
 
 def fit(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
-    """The pieces that a budget has room for; those without a rank share what is left when all else is out."""
+    """The pieces that fit into a budget; where only those without a rank are left, they are cut evenly."""
     kept = sorted(pieces, key=lambda piece: (piece.rank is not None, -(piece.rank or 0)))
     left_out = []
     while _tokens(kept) > budget_tokens and kept and kept[-1].rank is not None:
@@ -104,7 +153,7 @@ def _sources(sources: RepositoryFiles, files: Sequence[FileRef]) -> list[ShownFi
 
 
 def _documents(sources: RepositoryFiles, repo: str, primary: str) -> list[ShownFile]:
-    """The documents that a repository has, each of its lines counted from the top."""
+    """The documents of a repository."""
     found: list[ShownFile] = []
     root = sources.root(repo)
     inside = [path.removeprefix(root) for path in sources.paths(repo)]
@@ -119,7 +168,7 @@ def _documents(sources: RepositoryFiles, repo: str, primary: str) -> list[ShownF
 
 
 def _named(paths: Sequence[str], pattern: str) -> list[str]:
-    """The paths that a pattern means, without regard to case: as a path, as a name, and as one without its ending."""
+    """The paths that match a pattern in any case: as a path, as a name, or as a name without its ending."""
     found = [path for path in paths if path.lower() == pattern]
     for path in paths:
         folder, name = path[: path.rfind("/") + 1].lower(), PurePosixPath(path).name.lower()

@@ -1,17 +1,17 @@
-"""A turn's notes in the store, which must not cost the answer.
+"""A turn's notes in the store; errors of the store must not cost the answer.
 
-A question is begun only where it can be written down. From then on a store that fails is told and gone on without;
-what it then has of the turn is closed by the next sweep.
+A question begins only where it can be stored. After that, an error of the store is reported and the turn continues; the
+next sweep closes what the store has of the turn.
 """
 
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
-from codesum_pipeline.asking.schema import PartKind, Speaker
-from codesum_pipeline.asking.store import AskStore, MessagePart
+from codesum_pipeline.asking.store import AskStore, MessagePart, PartKind, Speaker
 from codesum_pipeline.model.errors import CannotWrite
 
 STORE_FAILED = "store"
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Notebook:
-    """Notes of one turn. `problems` are what the store refused."""
+    """The notes of one turn; `problems` are errors of the store."""
 
     def __init__(self, store: AskStore, turn: str) -> None:
         self._store = store
@@ -28,7 +28,7 @@ class Notebook:
         self.problems: list[str] = []
 
     def begin(self, role: Speaker, *parts: MessagePart) -> str:
-        """A message that is being written; its id, empty where it could not be noted."""
+        """Begin a message; its id is empty where it could not be stored."""
         return self._try(lambda: self._store.begin_message(self.turn, role, parts)) or ""
 
     def add(self, message: str, *parts: MessagePart) -> None:
@@ -44,18 +44,18 @@ class Notebook:
     def whole(self, message: str, whole: Sequence[tuple[str, str]]) -> None:
         """Keep whole results, by the id of their call."""
         for call_id, text in whole if message else ():
-            self._keep(message, call_id, text)
+            self._try(partial(self._store.keep_whole, message, call_id, text))
 
     def read_whole(self, message: str, call_id: str) -> str | None:
-        """A whole result; None where it cannot be read any more."""
+        """A whole result; None where it cannot be read."""
         return self._try(lambda: self._store.read_whole(message, call_id)) if message else None
 
     def touch(self) -> None:
-        """Say that the turn lives."""
+        """Record that the turn is alive."""
         self._try(lambda: self._store.touch(self.turn))
 
     def end_turn(self, answer: str | None, *, failed: str | None = None) -> str | None:
-        """Close the turn; the reason for which it ended as failed. If the answer cannot be kept, it failed for that."""
+        """Close the turn, and return the reason if it failed; an answer that cannot be stored is such a reason."""
         before = len(self.problems)
         self._try(lambda: self._store.end_turn(self.turn, answer=answer, failed=failed))
         if len(self.problems) == before:
@@ -64,26 +64,20 @@ class Notebook:
         self._try(lambda: self._store.end_turn(self.turn, answer=None, failed=reason))
         return reason
 
-    def _keep(self, message: str, call_id: str, text: str) -> None:
-        self._try(lambda: self._store.keep_whole(message, call_id, text))
-
     def _try(self, write: Callable[[], Result]) -> Result | None:
         try:
             return write()
         except (sqlite3.Error, CannotWrite, UnicodeError) as error:
-            said = f"the turn could not be written down: {error}"
-            _log.warning("turn %s: %s", self.turn, said)
-            if said not in self.problems:
-                self.problems.append(said)
-            else:
-                # Counted, so that a caller sees that it failed again.
-                self.problems.append("")
+            problem = f"the turn could not be written down: {error}"
+            _log.warning("turn %s: %s", self.turn, problem)
+            # A repeated problem is added as an empty text, so that a caller sees that the store failed again.
+            self.problems.append("" if problem in self.problems else problem)
             return None
 
 
 @contextmanager
 def closed_at_the_end(notebook: Notebook) -> Iterator[None]:
-    """However the block ends, the turn has a final state; one that it has already stays."""
+    """Give the turn a final state after the block, unless it has one."""
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
-"""A message of the model, paid for: gates and caps before it is asked, the ledger before and after.
+"""Paid calls of a model for one turn: caps are checked before each call, and the ledger is written before and after.
 
-The ledger is that of texts, in the store's own file.
+The ledger has the form of that of texts, and lies in the store's own file.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from codesum_pipeline.model.errors import BackendNotConfigured, CodesumError, Su
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.settings.llm import AskSettings, LlmSettings
 
-# Where a level stands of a text.
+# The ledger's level of questions.
 LEVEL = "ask"
-# A person waits: a provider that is still busy after three calls is given up.
+# A person waits, so no provider is called more than three times.
 MAX_RETRIES = 2
 _LONGEST_WAIT_S = 20.0
 OnDiscard = Callable[[], None]
@@ -30,7 +30,7 @@ class CostCapReached(CodesumError):
 
 @dataclass(slots=True)
 class Payer:
-    """Pays for the calls of one turn: `usd`, `prompt_tokens` and `completion_tokens` so far, all attempts counted."""
+    """Pays for the calls of one turn, and sums up `usd`, `prompt_tokens` and `completion_tokens` of all attempts."""
 
     backend: ChatBackend
     ledger: Ledger
@@ -38,7 +38,7 @@ class Payer:
     llm: LlmSettings
     ask: AskSettings
     turn: str
-    # Who shares the caps of a day with others is not told what those spent.
+    # Whether others share the caps of a day; then messages do not name what was spent.
     is_one_of_many: bool = False
     usd: float = 0.0
     prompt_tokens: int = 0
@@ -54,10 +54,10 @@ class Payer:
         retries: int | None = None,
         on_discard: OnDiscard = lambda: None,
     ) -> ChatResponse:
-        """The next message, by the first model that gives one; `make` is given a model's name.
+        """The next message, from the first model that gives one; `make` makes the request for a model's name.
 
-        `on_discard` hears that what `on_text` heard is void, since the call is made again. Raises what the last call
-        did, or `CostCapReached`.
+        `on_discard` is called when the text that `on_text` got is void, since the call is made again. Raises the error
+        of the last call, or `CostCapReached`.
         """
         retries = min(self.llm.max_retries, MAX_RETRIES) if retries is None else retries
         *before, last = (self.llm.model, *self.llm.fallback_models)

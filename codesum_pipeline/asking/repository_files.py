@@ -1,4 +1,4 @@
-"""The files of the repositories that a question is about, as the indexes that answer it have them."""
+"""The files of a question's repositories, as the indexes that answer it have them."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ class FileRef:
 
 @dataclass(frozen=True)
 class RepositoryFiles:
-    """Each file is read once. Several threads may ask. Of a work tree there may be two indexes, the commit's first."""
+    """Reads each file once, for several threads. A work tree may have two indexes, first that of the commit."""
 
     indexes: Sequence[PublishedIndex]
     mirrors: dict[str, Path]
@@ -46,14 +46,14 @@ class RepositoryFiles:
         return self._index(repo).commit
 
     def text(self, file: FileRef) -> str | None:
-        """A file's text; None for what is not there, or is no text."""
+        """A file's text; None where the file is missing or no text."""
         with self._lock:
             if file not in self._texts:
                 self._texts[file] = self._read(file)
             return self._texts[file]
 
     def paths(self, repo: str) -> list[str]:
-        """The files of a repository that its index has: what is kept out of an index is shown to no model."""
+        """The indexed files of a repository: no model reads files that are kept out of the index."""
         return [index.ids[row] for index in self.indexes if index.repo == repo for row in _files(index)]
 
     def root(self, repo: str) -> str:
@@ -64,7 +64,7 @@ class RepositoryFiles:
         return f"{tops[0]}/" if tops and tops[0] != ROOT_MODULE else ""
 
     def indexed_files(self) -> dict[FileRef, float]:
-        """The files that an index has, but for tests and copies of others' code, and how important each is there."""
+        """The indexed files, without tests and copies of others' code, with the importance of each."""
         found = {}
         for index in self.indexes:
             importance = index.arrays["importance"]
@@ -76,7 +76,7 @@ class RepositoryFiles:
         return found
 
     def fitting(self, question: str) -> list[FileRef]:
-        """The files that fit a question, best first; none where nothing fits it well."""
+        """The files that fit a question well, best first."""
         found = answer(self.indexes, question, embedder=self.embedder, top=_MOST_FITTING, levels=(Level.FILE,))
         return [FileRef(hit.repo, hit.file_path) for hit in found.hits] if found.fits_well else []
 
@@ -84,7 +84,7 @@ class RepositoryFiles:
         return next(index for index in self.indexes if index.repo == repo)
 
     def _read(self, file: FileRef) -> str | None:
-        """A file that the work tree has otherwise is read from the index of these; one that it has not is not there."""
+        """Read a file that the work tree changed from the index of changed files; one that it deleted is missing."""
         ours = [index for index in self.indexes if index.repo == file.repo]
         having = next((index for index in ours if index.row(file.path) is not None), ours[0])
         is_hidden = having.row(file.path) is None and replace(having, visible=None).row(file.path) is not None

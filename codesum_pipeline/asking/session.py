@@ -1,48 +1,94 @@
-"""A question to the repositories of a home: with a model, if one may be asked, else by what the index has."""
+"""A question about the repositories of a home: a model answers it if one may be called, else the index does."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from codesum_pipeline.asking.earlier import that_fit
+from codesum_pipeline.asking.calls import ModelTool, ToolResult, index_tools
+from codesum_pipeline.asking.conversation import that_fit
 from codesum_pipeline.asking.events import OnEvent
-from codesum_pipeline.asking.gates import why_no_model
-from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.notebook import Notebook, closed_at_the_end
 from codesum_pipeline.asking.paying import Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.asking.store import AskStore, open_store
-from codesum_pipeline.asking.tool import ModelTool
 from codesum_pipeline.asking.turn import Turn, TurnAnswer
-from codesum_pipeline.asking.without_model import best_without_model
-from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.llm.backend import check_allowed
+from codesum_pipeline.llm.factory import build_backend, why_shut
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline.llm.prices import price_of
+from codesum_pipeline.llm.prices import declares, listed, price_of
 from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError, ModelNotInAllowlist
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.trees import repositories
 
-# About 4,000 tokens. What is longer is material, and belongs into a repository.
+
+def why_no_model(llm: LlmSettings, *, is_offline: bool) -> str | None:
+    """Why no model may be called, by the first shut gate: offline, `llm.enabled`, the allowlist, the price."""
+    if shut := why_shut(llm, is_offline=is_offline):
+        return shut
+    for model in (llm.model, *llm.fallback_models):
+        try:
+            check_allowed(model, llm)
+            if not llm.asks_nobody:
+                price_of(model, llm)
+        except (ModelNotInAllowlist, ConfigurationError) as error:
+            return str(error)
+        if listed(model) is not None and not declares(model, "supports_function_calling"):
+            return f"{model} cannot call tools: choose one that can"
+    return None
+
+
+NOTHING = "The index has nothing to say to this question."
+_SEARCH, _OVERVIEW = "search", "get_codebase_overview"
+_EXCERPT_LINES = 3
+_MOST_OVERVIEWS = 3
+# The beginning of a long question says what it is about.
+_LONGEST_QUERY = 1000
+
+
+def best_without_model(question: str, *, tools: Mapping[str, ModelTool], repos: Sequence[str]) -> str:
+    """The index's answer to a question: hits where they fit well, else overviews. It is never empty."""
+    hits = _run(tools, _SEARCH, query=question[:_LONGEST_QUERY], excerpt=_EXCERPT_LINES)
+    if hits and hits.structured is not None and hits.structured.fits_well:
+        return hits.text
+    overviews = [_run(tools, _OVERVIEW, repo=repo) for repo in repos[:_MOST_OVERVIEWS]]
+    found = [result.text for result in overviews if result]
+    return "\n\n".join(found) or (hits.text if hits and hits.text.strip() else NOTHING)
+
+
+def _run(tools: Mapping[str, ModelTool], name: str, **arguments: object) -> ToolResult | None:
+    """The result of a tool; None where there is no such tool, or it failed."""
+    tool = tools.get(name)
+    if tool is None:
+        return None
+    try:
+        result = tool.run(tool.arguments.model_validate(arguments))
+    except CodesumError:
+        return None
+    return None if result.is_error else result
+
+
+# About 4,000 tokens. A longer text is material, which belongs into a repository.
 LONGEST_QUESTION = 16_000
 NO_MODEL = "no-model"
-# Of the conversations about the same repositories the one in which something was asked last.
+# Names the conversation about the same repositories with the latest question.
 LATEST = "latest"
-# Of a call that has opened the indexes, and the keys of the repositories that the question is about.
+# Makes the tools from a call that has opened the indexes, and the keys of the question's repositories.
 MakeTools = Callable[[ToolContext, Sequence[str]], Sequence[ModelTool]]
 
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """What is asked, of which repositories: none named are those of the folder, else all."""
+    """A question about some repositories: without names, those of the folder, else all."""
 
     text: str
     repos: Sequence[str]
@@ -51,12 +97,12 @@ class AskedQuestion:
     now: Callable[[], datetime]
     tell: Tell
     make_tools: MakeTools = index_tools
-    # The conversation that it goes on with: its id, or `LATEST`; None begins another.
+    # The id of the conversation that it continues, or `LATEST`; None begins a new one.
     conversation: str | None = None
 
     async def answer(self, on_event: OnEvent) -> TurnAnswer:
-        """The answer, never empty; raises `ConfigurationError` for a question that is none, and what opening an index
-        or the store does."""
+        """The answer, never empty; raises `ConfigurationError` for an empty or overlong question, and the errors of
+        opening an index or the store."""
         _check(self.text)
         call = ToolContext(self.catalogue, self.folder)
         indexes = call.current(self.repos)
@@ -72,7 +118,7 @@ class AskedQuestion:
         shut = why_no_model(settings.llm, is_offline=settings.offline)
         if shut:
             return _without_model(best_without_model(self.text, tools=tools, repos=keys), shut)
-        # Where prompts cannot be used, nothing is written down.
+        # Malformed prompts raise here, before anything is stored.
         render_system(settings.prompts_dir, TURN_NAME, language=settings.llm.language)
         with open_store(self.catalogue.layout.home, now=self.now) as store:
             return await self._turn(store, indexes, tools, on_event)
@@ -109,7 +155,7 @@ class AskedQuestion:
         return replace(answer, conversation=conversation)
 
     def _conversation(self, store: AskStore, repos: Sequence[str]) -> str:
-        """The id of the one that this is a turn of; raises `ConfigurationError` where it is not there."""
+        """The id of the turn's conversation; raises `ConfigurationError` where it does not exist."""
         asker = self.catalogue.holder or ""
         if self.conversation is None:
             return store.begin_conversation(repos, asker=asker)
@@ -120,7 +166,7 @@ class AskedQuestion:
                 raise ConfigurationError(f"there is no conversation about {about} to go on with: begin one")
             return latest
         known = store.repositories_of(self.conversation, asker=asker)
-        # What one was about before is nothing for somebody who may not read it any more.
+        # Who may no longer read a conversation's repositories does not hear of it.
         if known is None or not self.catalogue.opens_all(known):
             raise ConfigurationError(
                 f"no conversation {shortened(self.conversation)!r}: its id is in the answer that `--json` gives"
@@ -160,17 +206,4 @@ def _check(question: str) -> None:
 
 
 def _without_model(text: str, why: str) -> TurnAnswer:
-    return TurnAnswer(
-        turn="",
-        text=text,
-        failed=NO_MODEL,
-        detail=why,
-        is_synthesis=False,
-        citations=0,
-        citations_dropped=0,
-        steps=0,
-        usd=0.0,
-        prompt_tokens=0,
-        completion_tokens=0,
-        problems=(),
-    )
+    return TurnAnswer(text=text, failed=NO_MODEL, detail=why)

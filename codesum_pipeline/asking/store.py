@@ -1,7 +1,7 @@
-"""Questions and answers of all repositories, written down as they happen, in one file of the home.
+"""Questions and answers of all repositories, stored as they happen, in one file of the home.
 
-Whatever is begun ends as `complete` or `failed` with a reason: by who began it, else, where that process is gone, by
-the sweeper of the next question. A turn that lives says so now and then (`touch`).
+Each turn and message ends as `complete` or `failed` with a reason: the process that began it closes it, or, where that
+process is gone, the sweep of the next question. A live turn records this now and then (`touch`).
 """
 
 import json
@@ -11,39 +11,95 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, overload
 from uuid import uuid4
 
-from codesum_pipeline.asking.earlier import Exchange
-from codesum_pipeline.asking.schema import PartKind, Speaker, Status, open_file
+from codesum_pipeline.asking.conversation import Exchange
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.sqlite_tables import one_transaction
+from codesum_pipeline.store.sqlite_tables import one_of, one_transaction, open_tables
 
-# Besides what is asked and answered it holds the ledger of its calls.
+
+class PartKind(StrEnum):
+    """The kinds of parts of a message."""
+
+    TEXT = "text"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    REASONING = "reasoning"
+    STEP_START = "step_start"
+    SYNTHESIS = "synthesis"
+
+
+class Status(StrEnum):
+    """The states of a turn or message; the last two are final."""
+
+    STREAMING = "streaming"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+class Speaker(StrEnum):
+    """The roles of messages."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+_STATE = (
+    f"status TEXT NOT NULL {one_of('status', Status)}, reason TEXT, started_at TEXT NOT NULL, "
+    "touched_at TEXT NOT NULL, ended_at TEXT, CHECK ((status = 'failed') = (reason IS NOT NULL))"
+)
+_TABLES = {
+    "conversations": "id TEXT PRIMARY KEY, repositories TEXT NOT NULL, started_at TEXT NOT NULL, "
+    # The name of the asker's token.
+    "asker TEXT NOT NULL DEFAULT ''",
+    "turns": "id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL REFERENCES conversations (id), "
+    f"question TEXT NOT NULL, model TEXT, answer TEXT, {_STATE}",
+    "messages": "id TEXT PRIMARY KEY, turn_id TEXT NOT NULL REFERENCES turns (id), sequence INTEGER NOT NULL, "
+    f"role TEXT NOT NULL {one_of('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
+    "parts": "message_id TEXT NOT NULL REFERENCES messages (id), sequence INTEGER NOT NULL, "
+    f"kind TEXT NOT NULL {one_of('kind', PartKind)}, content TEXT NOT NULL, PRIMARY KEY (message_id, sequence)",
+    "whole_results": "message_id TEXT NOT NULL REFERENCES messages (id), call_id TEXT NOT NULL, text TEXT NOT NULL, "
+    "PRIMARY KEY (message_id, call_id)",
+}
+_INDEXES = (
+    "CREATE INDEX IF NOT EXISTS open_turns ON turns (touched_at) WHERE status = 'streaming'",
+    "CREATE INDEX IF NOT EXISTS open_messages ON messages (touched_at) WHERE status = 'streaming'",
+)
+
+
+def open_file(path: Path, *, timeout_s: float) -> sqlite3.Connection:
+    """Open the file, and make its tables or bring them up to date. The connection is in no transaction."""
+    return open_tables(path, _TABLES, _INDEXES, timeout_s=timeout_s)
+
+
+# It also has the ledger of the calls.
 STORE_FILE = "ask.sqlite"
 BUSY_TIMEOUT_S = 30.0
-# A turn that lives is touched several times as often.
+# A live turn is touched much more often.
 ABANDONED_AFTER = timedelta(minutes=5)
 ABANDONED = "abandoned"
-# Whole results are there for the turn that asked; what the model saw of them stays.
+# Whole results are needed during their turn; the heads that the model read are kept.
 WHOLE_RESULTS_KEPT = timedelta(days=30)
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A piece of a message; `content` is what JSON can hold."""
+    """A piece of a message; `content` is a JSON value."""
 
     kind: PartKind
     content: Any
 
 
 class AskStore:
-    """The open file. Methods raise `CannotWrite` where the system refuses, else `sqlite3.Error`."""
+    """The open file. Methods raise `CannotWrite` where the system refuses to write, else `sqlite3.Error`."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, now: Callable[[], datetime]) -> None:
         self._connection = connection
@@ -51,7 +107,7 @@ class AskStore:
         self._now = now
 
     def sweep(self) -> list[str]:
-        """Close what ended without a word more than five minutes ago; the turns that were."""
+        """Close turns and messages that were not touched for five minutes; return these turns."""
         moment, before = self._moment(), iso_moment(self._now() - ABANDONED_AFTER)
         with self.together():
             closed = [
@@ -75,7 +131,7 @@ class AskStore:
         return closed
 
     def latest_conversation(self, repositories: Sequence[str], *, asker: str = "") -> str | None:
-        """Of an asker's about these repositories the one in which something was asked last."""
+        """The asker's conversation about these repositories with the latest question."""
         found = self._connection.execute(
             "SELECT c.id FROM conversations c JOIN turns t ON t.conversation_id = c.id WHERE c.repositories = ? "
             "AND c.asker = ? ORDER BY t.started_at DESC, t.rowid DESC LIMIT 1",
@@ -84,14 +140,14 @@ class AskStore:
         return str(found[0]) if found else None
 
     def repositories_of(self, conversation: str, *, asker: str = "") -> list[str] | None:
-        """What a conversation is about; None where this asker has none with this id."""
+        """The repositories of a conversation; None where this asker has none with this id."""
         found = self._connection.execute(
             "SELECT repositories FROM conversations WHERE id = ? AND asker = ?", (conversation, asker)
         ).fetchone()
         return list(json.loads(found[0])) if found else None
 
     def exchanges(self, conversation: str) -> list[Exchange]:
-        """What models answered in a conversation, in its order; turns that failed are none."""
+        """The exchanges of a conversation, in their order, without turns that failed."""
         rows = self._connection.execute(
             "SELECT question, answer FROM turns WHERE conversation_id = ? AND status = 'complete' "
             "AND answer IS NOT NULL ORDER BY started_at, rowid",
@@ -100,7 +156,7 @@ class AskStore:
         return [Exchange(question, answer) for question, answer in rows]
 
     def begin_conversation(self, repositories: Sequence[str], *, asker: str = "") -> str:
-        """A conversation in which nothing was asked yet; its id."""
+        """Begin a conversation; returns its id."""
         conversation = uuid4().hex
         with self.together():
             self._connection.execute(
@@ -110,7 +166,7 @@ class AskStore:
         return conversation
 
     def begin_turn(self, conversation: str, question: str, *, model: str | None) -> str:
-        """A turn of a conversation; its id."""
+        """Begin a turn of a conversation; returns its id."""
         turn, moment = uuid4().hex, self._moment()
         with self.together():
             self._connection.execute(
@@ -122,7 +178,7 @@ class AskStore:
         return turn
 
     def begin_message(self, turn: str, role: Speaker, parts: Sequence[MessagePart] = ()) -> str:
-        """A message that is being written; its id."""
+        """Begin a message; returns its id."""
         id_, moment = uuid4().hex, self._moment()
         with self.together():
             self._connection.execute(
@@ -134,7 +190,7 @@ class AskStore:
         return id_
 
     def add_message(self, turn: str, role: Speaker, parts: Sequence[MessagePart]) -> str:
-        """A whole message; its id."""
+        """Add a complete message; returns its id."""
         with self.together():
             id_ = self.begin_message(turn, role, parts)
             self.end_message(id_)
@@ -151,11 +207,11 @@ class AskStore:
                 )
 
     def end_message(self, message: str, *, failed: str | None = None) -> None:
-        """Close a message: as complete, or for the reason that it `failed` for."""
+        """Close a message as complete, or as failed with a reason."""
         self._end("messages", message, failed)
 
     def end_turn(self, turn: str, *, answer: str | None, failed: str | None = None) -> None:
-        """Close a turn, and with it every message of it that is still open."""
+        """Close a turn and its open messages."""
         with self.together():
             left = self._connection.execute(
                 "SELECT id FROM messages WHERE turn_id = ? AND status = 'streaming'", (turn,)
@@ -166,7 +222,7 @@ class AskStore:
                 self._connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (_storable(answer), turn))
 
     def touch(self, turn: str) -> None:
-        """Say that a turn lives."""
+        """Record that a turn is alive."""
         with self.together():
             for table, column in (("turns", "id"), ("messages", "turn_id")):
                 self._connection.execute(
@@ -175,12 +231,12 @@ class AskStore:
                 )
 
     def keep_whole(self, message: str, call_id: str, text: str) -> None:
-        """Keep the whole of a result of which the message has the head."""
+        """Keep a whole result, of which the message has the head."""
         with self.together():
             self._connection.execute("INSERT INTO whole_results VALUES (?, ?, ?)", (message, call_id, _storable(text)))
 
     def read_whole(self, message: str, call_id: str) -> str | None:
-        """The whole of a result; None where it is not there any more."""
+        """A whole result; None where it was deleted."""
         found = self._connection.execute(
             "SELECT text FROM whole_results WHERE message_id = ? AND call_id = ?", (message, call_id)
         ).fetchone()
@@ -188,12 +244,12 @@ class AskStore:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """One transaction for all that is written in the block."""
+        """One transaction for all writes of the block."""
         with one_transaction(self._connection, self.path):
             yield
 
     def _end(self, table: str, id_: str, failed: str | None) -> bool:
-        """A final state stays, but for that of a sweeper that took a sleeping process for a dead one."""
+        """Set a final state. Only a sweep's is replaced, which may have taken a sleeping process for a dead one."""
         moment = self._moment()
         with self.together():
             changed = self._connection.execute(
@@ -209,7 +265,7 @@ class AskStore:
 
 @contextmanager
 def open_store(home: Path, *, now: Callable[[], datetime]) -> Iterator[AskStore]:
-    """The store of a home, with what was left open long ago closed, calls too."""
+    """The store of a home; abandoned turns, messages and calls are closed first."""
     path = home / STORE_FILE
     with writing(path):
         home.mkdir(parents=True, exist_ok=True)
@@ -236,5 +292,5 @@ def _storable(text: str) -> str: ...
 @overload
 def _storable(text: str | None) -> str | None: ...
 def _storable(text: str | None) -> str | None:
-    """A lone surrogate of a model or a repository is no UTF-8."""
+    """A text as UTF-8, in which a lone surrogate becomes an escape."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")

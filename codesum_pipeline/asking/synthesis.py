@@ -1,7 +1,7 @@
-"""The second pass over a repository's overview: written up with the sources that it speaks of.
+"""The second pass over a repository's overview: a model writes an answer from it and from the sources that it names.
 
-It takes the place of the model's next message. Where it fails, for whatever reason, the turn goes on as if it had
-not been tried; its message is closed as failed first, also when the caller cancels.
+The synthesis replaces the model's next message. Where it fails, its message is closed as failed, also when the caller
+cancels, and the turn continues without it.
 """
 
 import asyncio
@@ -9,16 +9,15 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.asking.blocks import MessageBlocks
 from codesum_pipeline.asking.calls import CapturedCall
-from codesum_pipeline.asking.earlier import Exchange
+from codesum_pipeline.asking.citations import MessageBlocks
+from codesum_pipeline.asking.conversation import Exchange
 from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
 from codesum_pipeline.asking.grounding import Material, gather
 from codesum_pipeline.asking.notebook import Notebook
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
-from codesum_pipeline.asking.schema import PartKind, Speaker
-from codesum_pipeline.asking.store import MessagePart
+from codesum_pipeline.asking.store import MessagePart, PartKind, Speaker
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
 from codesum_pipeline.llm.marking import enclose
@@ -33,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Synthesiser:
-    """What the pass needs besides the overview."""
+    """Writes the synthesis of an overview."""
 
     system: str
     payer: Payer
@@ -43,7 +42,7 @@ class Synthesiser:
     earlier: Sequence[Exchange] = ()
 
     async def write(self, question: str, overview: CapturedCall, tool_message: str) -> str | None:
-        """The answer, or None where there is none; raises `CancelledError` when the caller cancels."""
+        """The answer, or None where the synthesis fails; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Speaker.ASSISTANT)
         failed = "error"
         try:
@@ -68,7 +67,7 @@ class Synthesiser:
         except Exception:
             _log.exception("synthesis %s of %s", message, overview.call.name)
         finally:
-            # A message that was closed as complete stays so.
+            # This does not change a message that is complete already.
             self.notebook.end(message, failed=failed)
         _log.warning("synthesis %s of %s failed (%s): the turn goes on without it", message, overview.call.name, failed)
         self.on_event(TextVoid(f"the overview was not written up: {failed}"))
@@ -111,7 +110,7 @@ class Synthesiser:
         return lambda model: ChatRequest(model, messages, max_tokens=self.payer.ask.max_tokens)
 
     def _whole(self, overview: CapturedCall, tool_message: str) -> str:
-        """The whole of the result, from which files are taken; its head where the whole cannot be read."""
+        """The whole result, which names the files; its head where the whole cannot be read."""
         if not overview.is_cut:
             return overview.result.text
         whole = self.notebook.read_whole(tool_message, overview.call.id)
@@ -141,7 +140,7 @@ class Synthesiser:
 
 
 def _repos_of(overview: CapturedCall, sources: RepositoryFiles) -> Sequence[str]:
-    """The repositories that an overview is of: those that its arguments name, else all."""
+    """The repositories that an overview's arguments name, else all."""
     repos = sources.repos
     named = [repo for repo in repos if f'"{repo}"' in overview.call.arguments]
     return named or repos

@@ -1,29 +1,25 @@
-"""One question, one turn: the model calls tools until it answers, at most so many times.
+"""One question, one turn: the model calls tools until it answers, for at most `ask.max_steps` steps.
 
-Every way out is an answer with a final state: the model's, the synthesis's, or the best that can be said without a
-model. Only the caller's own cancellation is raised, and that after all was closed.
+Every turn ends with an answer and a final state: the model's answer, the synthesis, or the best answer without a model.
+Only the caller's own cancellation is raised, after everything was closed.
 """
 
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codesum_pipeline.asking.blocks import MessageBlocks
-from codesum_pipeline.asking.calls import CapturedCall, carry_out, first_overview
-from codesum_pipeline.asking.citations import check_citations
-from codesum_pipeline.asking.earlier import Exchange
+from codesum_pipeline.asking.calls import CapturedCall, ModelTool, carry_out, first_overview
+from codesum_pipeline.asking.citations import MessageBlocks, check_citations
+from codesum_pipeline.asking.conversation import Exchange, within
 from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoid, ToolAnswered, ToolCalled
-from codesum_pipeline.asking.fitting import within
 from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
-from codesum_pipeline.asking.schema import PartKind, Speaker
-from codesum_pipeline.asking.store import MessagePart
+from codesum_pipeline.asking.store import MessagePart, PartKind, Speaker
 from codesum_pipeline.asking.synthesis import CANCELLED, Synthesiser
-from codesum_pipeline.asking.tool import ModelTool
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.marking import enclose
@@ -31,36 +27,36 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 from codesum_pipeline.tools.as_of import AsOf
 
-# Several times as often as a sweeper takes a turn for abandoned.
+# Much more often than the time after which a turn counts as abandoned.
 _TOUCH_EVERY_S = 30.0
 EMPTY, STEPS, COST_CAP, ERROR = "empty", "steps", "cost-cap", "error"
 
 
 @dataclass(frozen=True, slots=True)
 class TurnAnswer:
-    """What came of a question. `failed` says why it is not a model's answer; `citations_dropped` did not resolve.
+    """The answer to a question. `failed` says why it is not a model's; `citations_dropped` did not resolve.
 
-    `problems` are what could not be written down; `as_of` are the commits that it stands for.
+    `problems` are errors of the store; `as_of` are the commits that it stands for.
     """
 
-    turn: str
     text: str
-    failed: str | None
-    detail: str
-    is_synthesis: bool
-    citations: int
-    citations_dropped: int
-    steps: int
-    usd: float
-    prompt_tokens: int
-    completion_tokens: int
-    problems: tuple[str, ...]
+    turn: str = ""
+    failed: str | None = None
+    detail: str = ""
+    is_synthesis: bool = False
+    citations: int = 0
+    citations_dropped: int = 0
+    steps: int = 0
+    usd: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    problems: tuple[str, ...] = ()
     as_of: tuple[AsOf, ...] = ()
     conversation: str = ""
 
     @property
     def is_fallback(self) -> bool:
-        """Whether it is the index's, since no model gave one; an answer that could not be kept is one all the same."""
+        """Whether it is the index's answer; a model's answer that could not be stored is none."""
         return self.failed not in (None, STORE_FAILED)
 
 
@@ -75,9 +71,9 @@ class TurnFailed(Exception):
 
 @dataclass(slots=True)
 class Turn:
-    """A turn of a conversation, of which `earlier` is what was said before.
+    """A turn of a conversation; `earlier` are the exchanges before it.
 
-    `without_model` gives what can be said where the model says nothing.
+    `without_model` gives the answer where the model gives none.
     """
 
     question: str
@@ -109,7 +105,7 @@ class Turn:
             raise
         finally:
             life.cancel()
-            # A turn that was closed stays as it is.
+            # This does not change a turn that is closed already.
             self.notebook.end_turn(None, failed=reason)
 
     async def _answer(self) -> tuple[str, bool]:
@@ -132,7 +128,7 @@ class Turn:
         raise TurnFailed(STEPS, f"no answer after {most} steps (ask.max_steps)")
 
     async def _ask(self, choice: ToolChoice) -> ChatResponse:
-        """The next message, noted; raises `TurnFailed`."""
+        """The next message, which is also stored; raises `TurnFailed`."""
         message = self.notebook.begin(Speaker.ASSISTANT, MessagePart(PartKind.STEP_START, {"step": self.steps + 1}))
         failed: str | None = CANCELLED
         blocks = MessageBlocks(self.sources, self.on_event)
@@ -175,12 +171,12 @@ class Turn:
     async def _call_tools(self, response: ChatResponse) -> str | None:
         """Carry out the calls of a message; the synthesis where they give an overview."""
         self.on_event(MessageEnded(is_answer=False))
-        calls = _told_apart(response.calls, self.steps)
+        calls = _with_own_ids(response.calls, self.steps)
         for call in calls:
             self.on_event(ToolCalled(call.name, call.arguments))
         entries = await carry_out(calls, self.tools)
         message = self._note_results(entries)
-        self._messages += [_said(response, calls), *map(_shown, entries)]
+        self._messages += [_repeated(response, calls), *map(_result_message, entries)]
         overview = None if self._has_synthesised else first_overview(entries)
         if overview is None:
             return None
@@ -206,27 +202,29 @@ class Turn:
         checked = await asyncio.to_thread(check_citations, text, self.sources)
         failed = self.notebook.end_turn(checked.text)
         self.on_event(MessageEnded(is_answer=True))
-        return self._as_answer(checked.text, failed, "", is_synthesis, checked.kept, checked.dropped)
+        return self._ended(
+            TurnAnswer(
+                checked.text,
+                failed=failed,
+                is_synthesis=is_synthesis,
+                citations=checked.kept,
+                citations_dropped=checked.dropped,
+            )
+        )
 
     async def _failed(self, failure: TurnFailed) -> TurnAnswer:
-        """The best without a model: an answer is never empty."""
+        """The best answer without a model."""
         self.on_event(TextVoid(failure.detail))
         text = await asyncio.to_thread(self.without_model, self.question)
         self.notebook.end_turn(text, failed=failure.reason)
-        return self._as_answer(text, failure.reason, failure.detail, False, 0, 0)
+        return self._ended(TurnAnswer(text, failed=failure.reason, detail=failure.detail))
 
-    def _as_answer(
-        self, text: str, failed: str | None, detail: str, is_synthesis: bool, kept: int, dropped: int
-    ) -> TurnAnswer:
+    def _ended(self, answer: TurnAnswer) -> TurnAnswer:
+        """The answer with what the turn took."""
         payer = self.payer
-        return TurnAnswer(
+        return replace(
+            answer,
             turn=self.notebook.turn,
-            text=text,
-            failed=failed,
-            detail=detail,
-            is_synthesis=is_synthesis,
-            citations=kept,
-            citations_dropped=dropped,
             steps=self.steps,
             usd=payer.usd,
             prompt_tokens=payer.prompt_tokens,
@@ -254,8 +252,8 @@ class Turn:
                 self.notebook.touch()
 
 
-def _told_apart(calls: Sequence[ToolCall], step: int) -> list[ToolCall]:
-    """The calls with ids of their own: some models give all of them the same."""
+def _with_own_ids(calls: Sequence[ToolCall], step: int) -> list[ToolCall]:
+    """The calls with different ids: some models give all of them the same."""
     ids = [call.id for call in calls]
     return [
         call if ids.count(call.id) == 1 else ToolCall(f"call_{step}_{place}", call.name, call.arguments)
@@ -263,7 +261,7 @@ def _told_apart(calls: Sequence[ToolCall], step: int) -> list[ToolCall]:
     ]
 
 
-def _said(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
+def _repeated(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
     """The model's message as the next request repeats it."""
     return {
         "role": "assistant",
@@ -280,13 +278,13 @@ def _said(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
 
 
 def _as_object(arguments: str) -> str:
-    """Some providers take nothing but an object back; what was wrong with it the result says."""
+    """Arguments as a JSON object, which some providers require; the tool's result names what was wrong."""
     try:
         return arguments if isinstance(json.loads(arguments), dict) else "{}"
     except (ValueError, RecursionError):
         return "{}"
 
 
-def _shown(entry: CapturedCall) -> dict[str, Any]:
+def _result_message(entry: CapturedCall) -> dict[str, Any]:
     text = entry.head if entry.result.is_error else enclose(entry.head, "result") or "(nothing)"
     return {"role": "tool", "tool_call_id": entry.call.id, "content": text}

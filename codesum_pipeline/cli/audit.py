@@ -7,7 +7,7 @@ import typer
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, show, table
 from codesum_pipeline.cli.safe_text import clean, safe_json
-from codesum_pipeline.serving.audit_log import read_audit
+from codesum_pipeline.serving.audit import read_audit
 
 _FIELDS = ("time", "token", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
 

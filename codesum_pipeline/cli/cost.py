@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from codesum_pipeline.asking.spending import QuestionCall, calls_of_questions
+from codesum_pipeline.asking.past import QuestionCall, calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
 from codesum_pipeline.cli.completion import complete_keys

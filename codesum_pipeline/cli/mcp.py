@@ -15,8 +15,7 @@ from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.safe_text import clean
 from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.homes.own import state_folder
-from codesum_pipeline.mcp_server.agents import Agent
-from codesum_pipeline.mcp_server.installing import Installer
+from codesum_pipeline.mcp_server.installing import Agent, Installer
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.tools.catalogue import IndexCatalogue
@@ -24,7 +23,7 @@ from codesum_pipeline.tools.catalogue import IndexCatalogue
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from codesum_pipeline.mcp_server.http import MakeServer
+    from codesum_pipeline.mcp_server.server import MakeServer
     from codesum_pipeline.serving.tokens import AccessToken
 
 
@@ -116,10 +115,9 @@ def _serve_http(
     host_names: Sequence[str],
 ) -> None:
     """Until SIGINT or SIGTERM; where it listens is said on stderr."""
-    from codesum_pipeline.mcp_server.http import PATH, TOKEN_VARIABLE, make_app
+    from codesum_pipeline.mcp_server.server import PATH, TOKEN_VARIABLE, make_app
     from codesum_pipeline.serving.listening import listen, parse_address, serve
-    from codesum_pipeline.serving.token_source import TokenSource
-    from codesum_pipeline.serving.tokens import check_reachable
+    from codesum_pipeline.serving.tokens import TokenSource, check_reachable
 
     tokens = TokenSource.of(read_from, os.environ, variable=TOKEN_VARIABLE)
     asked = parse_address(http, option="--http")

@@ -17,9 +17,8 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.overlays.settler import Settler
-from codesum_pipeline.serving.audit import Auditor
-from codesum_pipeline.serving.audit_log import AuditLog
-from codesum_pipeline.serving.token_source import TokenSource
+from codesum_pipeline.serving.audit import AuditLog, Auditor
+from codesum_pipeline.serving.tokens import TokenSource
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 HostNames = Annotated[

@@ -11,8 +11,7 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
-from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import check_reachable
+from codesum_pipeline.serving.tokens import TokenSource, check_reachable
 from codesum_pipeline.web.app import TOKEN_VARIABLE, make_app
 
 DEFAULT_PORT = 7777

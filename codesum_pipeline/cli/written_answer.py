@@ -20,8 +20,9 @@ from codesum_pipeline.asking.events import (
     TextVoid,
     ToolAnswered,
     ToolCalled,
+    called,
+    wrote_up,
 )
-from codesum_pipeline.asking.remarks import called, wrote_up
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.cli.render import drawing_on
 from codesum_pipeline.cli.safe_text import clean, one_line

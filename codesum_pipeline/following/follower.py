@@ -1,4 +1,4 @@
-"""Work trees that somebody asked about are watched from then on, and what an edit needs is prepared at once."""
+"""Watches work trees from the first question about them, and prepares the next answer after each edit."""
 
 import logging
 import threading
@@ -15,7 +15,7 @@ _LOOK_EVERY_S = 0.1
 
 @dataclass
 class _FollowedTree:
-    """`watch` is None until it is set up, and where it cannot be."""
+    """A followed tree; `watch` is None before it is set up, and where it cannot be."""
 
     root: Path
     prepare: dict[str, Callable[[], None]] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class _FollowedTree:
 
 
 class Follower:
-    """What lies in `home` is no change of a tree. One thread looks; `prepare` runs in it, one after the other."""
+    """Files in `home` are no changes of a tree. One thread watches, and runs each `prepare`, one after the other."""
 
     def __init__(self, home: Path, *, most_folders: int = MOST_FOLDERS) -> None:
         self._home = home.resolve()
@@ -36,7 +36,7 @@ class Follower:
         self._thread: threading.Thread | None = None
 
     def follow(self, root: Path, name: str, prepare: Callable[[], None]) -> None:
-        """Watch a tree from now on, and after each change call what was given last under each name; returns at once."""
+        """Watch a tree, and after each change call the last `prepare` under each name; returns at once."""
         with self._lock:
             self._trees.setdefault(root, _FollowedTree(root)).prepare[name] = prepare
             if self._thread is None and not self._stop.is_set():
@@ -44,13 +44,13 @@ class Follower:
                 self._thread.start()
 
     def listen(self, tell: Callable[[str, frozenset[str]], None]) -> None:
-        """Tell of each change, once it is prepared: under which name, and the paths in the tree as far as known."""
+        """Call `tell` after each prepared change, with its name and the changed paths as far as they are known."""
         self._listeners.append(tell)
 
     def generation(self, root: Path) -> int | None:
-        """A number that is another one after each change of a tree; None for one that is not watched: compare it.
+        """A number that differs after each change of a tree; None for a tree without a watch, which must be compared.
 
-        It waits some milliseconds for what the system has to tell. A change that the system lost counts 10 s later.
+        It waits some milliseconds for pending events. A change whose event was lost counts 10 s later.
         """
         with self._lock:
             followed = self._trees.get(root)
@@ -64,7 +64,7 @@ class Follower:
             return None
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """End all watches."""
         self._stop.set()
         if self._thread:
             self._thread.join()
@@ -101,13 +101,14 @@ class Follower:
             try:
                 prepare()
             except (CodesumError, OSError) as error:
-                # The next call says it to who asks.
+                # The next call tells its caller.
                 _log.info("%s: %s was not prepared: %s", name, followed.root, error)
             for tell in self._listeners:
                 tell(name, changed)
 
     def _drop(self, followed: _FollowedTree, watch: TreeWatch | None, error: Exception) -> None:
-        """One that is gone or cannot be read may come back: whoever asks has it followed. Of others it is said once."""
+        """End a watch. A tree that is gone may come back, and is followed again with the next question; for another
+        one, a warning is logged once."""
         with self._lock:
             if followed.watch is not watch:
                 return

@@ -1,38 +1,157 @@
-"""One work tree that the system tells changes of."""
+"""The watch of one work tree, by the system's notifications."""
 
+import os
 import tempfile
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from watchfiles._rust_notify import RustNotify
 
-from codesum_pipeline.following.folders import TreeFolders
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.source.git import run_git, try_git
 
-# The system drops what comes too fast, and says nothing: a tree counts as changed now and then.
+_TIMEOUT_S = 30.0
+_OF_GIT = frozenset({"HEAD", "index", "packed-refs"})
+# File systems on which the system does not notice changes by another machine.
+_NETWORK = frozenset(
+    {"9p", "afs", "ceph", "cifs", "drvfs", "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
+)
+
+
+@dataclass(frozen=True)
+class TreeFolders:
+    """The folders of the work tree at `root`, without `home`."""
+
+    root: Path
+    home: Path
+    # Ignored files that changed before, as logs do all the time: git is asked once about each.
+    _noise: set[str] = field(default_factory=set)
+
+    def watched(self) -> frozenset[str]:
+        """The folders to watch; raises `RepositoryUnavailable` where git cannot read the tree."""
+        folders = {self.root}
+        for name in self._listed("--cached", "--others"):
+            folders.update((self.root / name).parents)
+        for name in self._listed("--others", "--directory"):
+            # A folder without files, or one that git knows nothing in.
+            if name.endswith("/"):
+                folders.update(_below(self.root / name))
+        own = {folder for folder in folders if folder.is_relative_to(self.root) and not self._is_of_home(folder)}
+        return frozenset(str(each) for each in own.union(self._of_git) if each.is_dir() and os.access(each, os.R_OK))
+
+    def changed(self, paths: Iterable[str]) -> set[str]:
+        """The paths whose change may change the tree."""
+        of_git = set(map(str, self._of_git))
+        found, asked = set(), set()
+        for path in paths:
+            folder, name = os.path.split(path)
+            if folder in of_git:
+                is_branch = folder.startswith(str(self._common / "refs")) and not name.endswith(".lock")
+                if is_branch or name in _OF_GIT:
+                    found.add(path)
+            elif path not in self._noise and not self._is_of_home(Path(path)):
+                asked.add(path)
+        if any(path.endswith("/.gitignore") for path in asked):
+            self._noise.clear()
+        ignored = self._ignored(asked)
+        self._noise.update(ignored)
+        return found | (asked - ignored)
+
+    def named(self, changed: Iterable[str]) -> set[str]:
+        """Changed paths relative to the root, without git's own files."""
+        below = (Path(path).relative_to(self.root) for path in changed if Path(path).is_relative_to(self.root))
+        return {path.as_posix() for path in below if ".git" not in path.parts}
+
+    def _is_of_home(self, path: Path) -> bool:
+        return path.is_relative_to(self.home)
+
+    @property
+    def is_on_a_network(self) -> bool:
+        """Whether another machine has the file system."""
+        # Importing takes 20 ms, for which the first answer of a server would wait.
+        import psutil
+
+        mounts = {part.mountpoint: part.fstype for part in psutil.disk_partitions(all=True)}
+        above = (str(folder) for folder in (self.root, *self.root.parents))
+        return next((mounts[folder] for folder in above if folder in mounts), "") in _NETWORK
+
+    @cached_property
+    def _common(self) -> Path:
+        """The git folder that all work trees of the repository share."""
+        return Path(os.fsdecode(self._git("rev-parse", "--path-format=absolute", "--git-common-dir").rstrip(b"\n")))
+
+    @cached_property
+    def _own(self) -> Path:
+        """The git folder of this work tree alone."""
+        return Path(os.fsdecode(self._git("rev-parse", "--absolute-git-dir").rstrip(b"\n")))
+
+    @property
+    def _of_git(self) -> list[Path]:
+        return [self._own, self._common, *_below(self._common / "refs" / "heads")]
+
+    def _listed(self, *options: str) -> list[str]:
+        output = self._git("ls-files", "-z", "--exclude-standard", *options)
+        return [os.fsdecode(name) for name in output.split(b"\0") if name]
+
+    def _ignored(self, paths: set[str]) -> set[str]:
+        """The paths that git ignores, deleted ones too."""
+        if not paths:
+            return set()
+        done = try_git(
+            ["check-ignore", "-z", "--stdin"],
+            git_dir=self.root / ".git",
+            cwd=self.root,
+            data=b"\0".join(map(os.fsencode, sorted(paths))) + b"\0",
+            timeout_s=_TIMEOUT_S,
+            extra_environment={"GIT_WORK_TREE": str(self.root)},
+        )
+        return {os.fsdecode(name) for name in done.output.split(b"\0") if name}
+
+    def _git(self, *arguments: str) -> bytes:
+        return run_git(
+            arguments,
+            git_dir=self.root / ".git",
+            cwd=self.root,
+            timeout_s=_TIMEOUT_S,
+            extra_environment={"GIT_WORK_TREE": str(self.root)},
+        )
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """A folder and its subfolders, without nested repositories."""
+    for here, folders, files in os.walk(folder):
+        if ".git" in (*folders, *files):
+            folders.clear()
+        yield Path(here)
+
+
+# The system silently drops events that come too fast, so a tree counts as changed now and then.
 _TRUSTED_S = 10.0
 # Folders come in bursts, as when a branch is switched.
 _MOST_LISTINGS = 5
-# How long a look waits for something to arrive, and how long a burst is collected.
+# How long to wait for events, and how long to collect a burst.
 _ARRIVES_MS = 5
 _BURST_MS = 50
-# Beyond this nobody waits for the system to tell what happened before: the tree counts as changed.
+# After waiting so long for pending events, the tree counts as changed.
 _CAUGHT_UP_S = 1.0
-# A watch costs the kernel a kilobyte, and a user may have as many in all of the programs.
+# Each watch costs the kernel a kilobyte, and the programs of a user may have this many together.
 MOST_FOLDERS = 50_000
 
 
 class NotFollowed(CodesumError):
-    """A work tree that cannot be watched: it is compared at each call."""
+    """A work tree cannot be watched, and is compared at each call instead."""
 
 
 class TreeWatch:
-    """Raises `NotFollowed`, or `RepositoryUnavailable`, where a tree cannot be watched. Several threads may look.
+    """The watch of a tree, for several threads; raises `NotFollowed` or `RepositoryUnavailable` where it is impossible.
 
-    The system tells changes in their order, so whoever has to know of all until now changes a file in a folder beside,
-    and waits until that is told (Watchman's *cookies*).
+    The system reports changes in their order. To know of all changes until now, a file in another watched folder is
+    changed, and its event is awaited (Watchman's *cookies*).
     """
 
     def __init__(self, root: Path, home: Path, *, most_folders: int = MOST_FOLDERS) -> None:
@@ -52,7 +171,7 @@ class TreeWatch:
         self._counted_at = time.monotonic()
 
     def generation(self) -> int:
-        """Another number after each change, and some seconds later in any case. Raises as the constructor."""
+        """A number that differs after each change, and after some seconds in any case. Raises as the constructor."""
         with self._lock:
             self._catch_up()
             if time.monotonic() - self._counted_at > _TRUSTED_S:
@@ -60,7 +179,7 @@ class TreeWatch:
             return self._generation
 
     def take_change(self) -> frozenset[str] | None:
-        """The paths below the root that changed since this was asked last; None where nothing did.
+        """The paths below the root that changed since the last call; None where nothing changed.
 
         A change of git's own files has no paths. Raises as the constructor.
         """
@@ -81,7 +200,7 @@ class TreeWatch:
         self._notify = None
 
     def _catch_up(self) -> None:
-        """Hear of all that happened until now."""
+        """Take in all events until now."""
         if not self._is_closed:
             self._cookie.write_bytes(b"")
         deadline = time.monotonic() + _CAUGHT_UP_S
@@ -91,7 +210,7 @@ class TreeWatch:
                 return
 
     def _look(self) -> bool:
-        """Take in what the system tells; whether that was all until the file beside was changed last."""
+        """Take in pending events; returns whether the cookie's last event is among them."""
         if self._is_closed:
             raise NotFollowed("it is followed no more")
         told = self._notify.watch(_BURST_MS, _ARRIVES_MS, _ARRIVES_MS, None) if self._notify else set()
@@ -110,7 +229,7 @@ class TreeWatch:
         return is_anew or str(self._cookie) in paths
 
     def _is_of_folders(self, path: str) -> bool:
-        """Whether a change may be one of what is to be watched; a folder of an old name may be another one."""
+        """Whether a change may change the folders to watch; a folder may have been replaced under its name."""
         return path.endswith("/.gitignore") or path in self._folders or Path(path).is_dir()
 
     def _count(self) -> None:
@@ -118,7 +237,7 @@ class TreeWatch:
         self._counted_at = time.monotonic()
 
     def _watch_anew(self) -> None:
-        """Watch the folders that there are, and those that came while they were listed; else the next look does."""
+        """Watch the present folders; folders that come meanwhile are listed again, or found by the next look."""
         folders = self._tree.watched()
         for _ in range(_MOST_LISTINGS):
             self._forget()
@@ -130,11 +249,11 @@ class TreeWatch:
                 return
 
     def _watch(self, folders: frozenset[str]) -> RustNotify:
-        """Raises `FileNotFoundError` where one of them is gone again."""
+        """Watch some folders; raises `FileNotFoundError` where one of them is gone."""
         if len(folders) > self._most_folders:
             raise NotFollowed(f"it has {len(folders):,} folders, more than {self._most_folders:,}")
         try:
-            # The last one would have it pass over folders that it cannot watch for whatever reason, and say nothing.
+            # The last argument would silently skip folders that cannot be watched.
             return RustNotify([self._beside.name, *sorted(folders)], False, False, 0, False, False)
         except FileNotFoundError:
             raise

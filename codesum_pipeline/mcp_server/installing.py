@@ -1,24 +1,96 @@
-"""Writing the server into an agent's configuration, and taking exactly that away again.
+"""Writing the server into an agent's configuration, and removing exactly that again.
 
-What was written is kept in a record beside the user's other state: the text that was put in, and whether there was a
-file before. A file that is as it was left becomes again what it was, byte for byte.
+A record beside the user's other state keeps the inserted text, and whether there was a file before. A file that nobody
+changed since becomes again what it was, byte for byte.
 """
 
 import json
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from codesum_pipeline.mcp_server.agents import Agent, Configuration, configuration_of
+from codesum_pipeline.mcp_server.json_text import Insertion, insert_member
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_text_atomically
+
+NAME = "codesum"
+
+
+class Agent(StrEnum):
+    """The agents whose configuration is known."""
+
+    CLAUDE = "claude"
+    CURSOR = "cursor"
+    VSCODE = "vscode"
+    GEMINI = "gemini"
+    CODEX = "codex"
+    WINDSURF = "windsurf"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """An agent's configuration file, and how a server is inserted into its text."""
+
+    file: Path
+    insertion: Callable[[str, Sequence[str]], Insertion]
+
+
+def configuration_of(agent: Agent, *, folder: Path, home: Path) -> Configuration:
+    """The project's file in `folder` where an agent has one, else the user's."""
+    in_json: Mapping[Agent, tuple[Path, str]] = {
+        Agent.CLAUDE: (folder / ".mcp.json", "mcpServers"),
+        Agent.CURSOR: (folder / ".cursor" / "mcp.json", "mcpServers"),
+        Agent.VSCODE: (folder / ".vscode" / "mcp.json", "servers"),
+        Agent.GEMINI: (folder / ".gemini" / "settings.json", "mcpServers"),
+        Agent.WINDSURF: (home / ".codeium" / "windsurf" / "mcp_config.json", "mcpServers"),
+    }
+    if agent is Agent.CODEX:
+        return Configuration(home / ".codex" / "config.toml", _in_toml)
+    file, servers = in_json[agent]
+
+    def insertion(content: str, command: Sequence[str]) -> Insertion:
+        return insert_member(content, servers, NAME, _server(agent, command))
+
+    return Configuration(file, insertion)
+
+
+def _server(agent: Agent, command: Sequence[str]) -> dict[str, Any]:
+    program, *arguments = command
+    kind = {"type": "stdio"} if agent is Agent.VSCODE else {}
+    return {**kind, "command": program, "args": arguments}
+
+
+def _in_toml(content: str, command: Sequence[str]) -> Insertion:
+    """A table at the end; raises `ConfigurationError` where there is one already, or it cannot be added."""
+    try:
+        known = tomllib.loads(content).get("mcp_servers", {})
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"it is no TOML ({error}): mend it first") from error
+    if NAME in known:
+        raise ConfigurationError(f"it has a server {NAME!r} already: take that away first")
+    program, *arguments = command
+    # Texts and lists of texts are written alike in JSON and TOML.
+    entry = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}\n"
+    before = "" if not content else "\n" if content.endswith("\n") else "\n\n"
+    found = Insertion(len(content), f"{before}{entry}", entry)
+    try:
+        tomllib.loads(found.into(content))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(
+            f"a table [mcp_servers.{NAME}] does not go into it ({error}): add it by hand"
+        ) from error
+    return found
+
 
 _RECORD = "mcp_installed.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What was put into a file, the member of it that is the server, and which folders were made for it."""
+    """The text that was inserted into a file, its part that is the server, and the folders made for the file."""
 
     text: str
     entry: str
@@ -35,9 +107,9 @@ class Installer:
     state: Path
 
     def install(self, agent: Agent, command: Sequence[str]) -> tuple[Path, str]:
-        """The file that was written, and the text that was put in.
+        """Insert the server; returns the file and the inserted text.
 
-        Raises `ConfigurationError` where nothing can be put in; then nothing is written.
+        Raises `ConfigurationError`, without writing anything, where it cannot be inserted.
         """
         configuration = configuration_of(agent, folder=self.folder, home=self.home)
         file = _file(configuration)
@@ -49,15 +121,15 @@ class Installer:
             raise ConfigurationError(f"{file}: {error}") from error
         made = [str(folder) for folder in (file.parent, *file.parent.parents) if not folder.exists()]
         written = Installation(insertion.text, insertion.entry, was_there, tuple(made))
-        # First the record: what stands in it and not in the file is taken away by nobody.
+        # The record comes first: an entry of it that the file lacks does no harm.
         self._write_record({**self._record(), str(file): written})
         write_text_atomically(file, insertion.into(content))
         return file, insertion.text
 
     def uninstall(self, agent: Agent) -> tuple[Path, str]:
-        """The file, and the text that was taken away.
+        """Remove the server; returns the file and the removed text.
 
-        Raises `ConfigurationError` where nothing of ours is in it, or it was changed so that this cannot be told.
+        Raises `ConfigurationError` where the record has no entry for the file, or the entry was changed since.
         """
         file = _file(configuration_of(agent, folder=self.folder, home=self.home))
         record = self._record()
@@ -94,7 +166,7 @@ class Installer:
 
 
 def _file(configuration: Configuration) -> Path:
-    """The file itself: people link their configuration."""
+    """The configuration file, behind links."""
     return configuration.file.resolve()
 
 
@@ -107,7 +179,7 @@ def _read(file: Path) -> str:
 
 
 def _without(content: str, written: Installation) -> tuple[str, str | None]:
-    """The content without what was put in, or, where something was put behind that, without the server."""
+    """The content without the inserted text, or, where something was added behind that, without the server."""
     for text in (written.text, f"{written.entry},"):
         if content.count(text) == 1:
             return content.replace(text, ""), text
@@ -115,7 +187,7 @@ def _without(content: str, written: Installation) -> tuple[str, str | None]:
 
 
 def _restore(file: Path, left: str, written: Installation) -> None:
-    """A file that was not there before, and has nothing else in it, goes, with the folders that were made for it."""
+    """Write the rest of a file; a new file without a rest is deleted, with the folders made for it."""
     if left or written.was_there:
         write_text_atomically(file, left)
         return

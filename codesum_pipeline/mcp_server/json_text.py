@@ -1,4 +1,4 @@
-"""Putting a member into a JSON text that people write: comments, trailing commas and their layout stay."""
+"""Inserting a member into a JSON text that people write: comments, trailing commas and layout are kept."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """A text that goes into another before the character at `offset`; `entry` is the part of it that matters."""
+    """A text to insert before the character at `offset`; `entry` is the member in it."""
 
     offset: int
     text: str
@@ -34,9 +34,9 @@ class _Member:
 
 
 def insert_member(content: str, group: str, name: str, value: Any) -> Insertion:
-    """Put `name: value` first into the object `group` of the root object, which is made where it is missing.
+    """Insert `name: value` at the beginning of the root object's object `group`, which is made where it is missing.
 
-    Raises `ConfigurationError` where the text is no JSON object, `group` none, or `name` is there already.
+    Raises `ConfigurationError` where the text or `group` is no JSON object, or has `name` already.
     """
     if not content.strip():
         entry = _written(name, value, depth=2)
@@ -72,7 +72,7 @@ def _written(name: str, value: Any, *, depth: int) -> str:
 def _plain(content: str) -> str:
     """The same JSON with spaces for comments and trailing commas, so that every character keeps its place."""
     without = _TOKENS.sub(lambda match: match[0] if match[0][0] == '"' else _blank(match[0]), content)
-    # A comma in a text is none: texts are hidden while commas are looked for.
+    # Strings are hidden while trailing commas are searched.
     hidden = _TOKENS.sub(lambda match: "_" * len(match[0]), without)
     commas = {match.start() for match in _TRAILING_COMMA.finditer(hidden)}
     return "".join(" " if place in commas else each for place, each in enumerate(without))

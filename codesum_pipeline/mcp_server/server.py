@@ -1,12 +1,20 @@
-"""The tools as a server of the Model Context Protocol.
+"""The tools as a server of the Model Context Protocol, over stdio or streamable HTTP.
 
-Nothing lives in a session: each call says which repository it is about, opens
-the versions that are published when it begins, and answers from these.
+There is no state in a session: each call names its repository, opens the versions that are published when it begins,
+and answers from these. Over HTTP the server listens on loopback by default, with Host and Origin checked; elsewhere it
+needs tokens.
+
+Clients that listen hear which files of the work tree were edited. `subscriptions/listen` of the protocol of 2026-07-28
+names resources, and lasts as long as its request, without a session. The follower's thread notices edits, and each
+listener's event loop gets them.
 """
 
+import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,19 +26,110 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool as McpTool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.server.subscriptions import ResourceUpdated, ServerEvent
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import PrivateAttr
+from pydantic import BaseModel, PrivateAttr
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
-from codesum_pipeline.mcp_server.resource_events import ResourceEvents
-from codesum_pipeline.mcp_server.schemas import input_schema, output_schema, structured
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.serving.audit import Auditor, request_of_now
+from codesum_pipeline.serving.gate import behind_tokens
+from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
+from codesum_pipeline.serving.tokens import AccessToken, TokenSource, check_reachable
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import Tool, tools_by_name
+
+# Titles repeat names; an error names a size that was exceeded.
+_DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems")
+_SAYS_NOTHING: tuple[Any, ...] = ("", [], {})
+
+
+def input_schema(arguments: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's arguments, without the class's docstring."""
+    schema: dict[str, Any] = _compact(arguments.model_json_schema())
+    schema.pop("description", None)
+    return schema
+
+
+def output_schema(page: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's structured content, which has no fields with their default."""
+    schema: dict[str, Any] = _compact(page.model_json_schema(mode="validation"))
+    return schema
+
+
+def structured(page: BaseModel) -> dict[str, Any]:
+    """The content that `output_schema` describes."""
+    return page.model_dump(mode="json", exclude_defaults=True)
+
+
+def _compact(value: Any, *, is_properties: bool = False) -> Any:
+    """A schema without keywords that say nothing to a caller. Names of properties are no keywords."""
+    if isinstance(value, list):
+        return [_compact(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {
+        name: _compact(each, is_properties=name in ("properties", "$defs"))
+        for name, each in value.items()
+        if is_properties or not (name in _DROPPED or (name == "default" and each in _SAYS_NOTHING))
+    }
+    return kept
+
+
+Listener = Callable[[ServerEvent], None]
+
+
+@dataclass
+class ResourceEvents:
+    """The server's subscription bus. The tree of `folder` is followed once a client listens."""
+
+    catalogue: IndexCatalogue
+    folder: Path
+    _listeners: dict[object, tuple[asyncio.AbstractEventLoop, Listener]] = field(default_factory=dict)
+    _is_followed: bool = False
+
+    async def publish(self, event: ServerEvent) -> None:
+        self._tell(event)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        token = object()
+        self._listeners[token] = asyncio.get_running_loop(), listener
+        if self.catalogue.follower and not self._is_followed:
+            self._is_followed = True
+            self.catalogue.follower.listen(self._changed)
+        threading.Thread(target=self._follow, name="listened to", daemon=True).start()
+        return lambda: self._forget(token)
+
+    def _follow(self) -> None:
+        """Follow the tree, as a call does; a checkout without an index is followed after its first answered call."""
+        with suppress(CodesumError, OSError):
+            ToolContext(self.catalogue, self.folder).current()
+
+    def _forget(self, token: object) -> None:
+        self._listeners.pop(token, None)
+
+    def _changed(self, key: str, paths: frozenset[str]) -> None:
+        """Tell of changed files, and of the repository's own document, which describes them."""
+        try:
+            if not self.catalogue.opens_all([key]):
+                return
+        except CodesumError:
+            return
+        for path in (".", *sorted(paths)):
+            self._tell(ResourceUpdated(f"codesum://{key}/{path}"))
+
+    def _tell(self, event: ServerEvent) -> None:
+        for loop, listener in list(self._listeners.values()):
+            # The loop of a listener may have ended.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(listener, event)
+
 
 NAME = "codesum"
 INSTRUCTIONS = (
@@ -43,12 +142,12 @@ INSTRUCTIONS = (
 )
 _NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-# A name of a document is no path of this machine: it is looked up in an index.
+# An id is looked up in an index, and is no path of this machine.
 _ANY_ID = ResourceSecurity(exempt_params={"id"})
 
 
 class IndexTool(McpTool):
-    """A tool of ours. Its own model checks the arguments; it answers with text, beside structured content or alone."""
+    """A tool of ours. Its own model checks the arguments; it answers with text, with or without structured content."""
 
     _tool: Tool = PrivateAttr()
     _catalogue: IndexCatalogue = PrivateAttr()
@@ -64,7 +163,7 @@ class IndexTool(McpTool):
         is_text_only: bool = False,
         audit: Auditor = _NOTHING_WRITTEN,
     ) -> None:
-        # Who is told a schema expects content of it.
+        # A client that gets an output schema expects structured content.
         schema = None if is_text_only else output_schema(tool.page)
         super().__init__(
             fn=tool.ask,
@@ -80,7 +179,7 @@ class IndexTool(McpTool):
         self._tool, self._catalogue, self._folder, self._audit = tool, catalogue, folder, audit
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Answer in a thread. Whoever cancels does not wait for it; it ends at its next step."""
+        """Answer in a thread. A caller who cancels does not wait for the thread, which ends at its next step."""
 
         def answer() -> CallToolResult:
             call = ToolContext(self._catalogue, self._folder, progress=_progress_of(context))
@@ -109,7 +208,7 @@ def make_server(
     is_text_only: bool = False,
     audit: Auditor = _NOTHING_WRITTEN,
 ) -> MCPServer[Any]:
-    """A server of one home; `folder` is where whoever started it stands."""
+    """A server of one home; `folder` is the working folder of whoever started it."""
     tools: list[McpTool] = [
         IndexTool(tool, catalogue, folder, is_text_only=is_text_only, audit=audit)
         for tool in tools_by_name(every=every_tool).values()
@@ -149,7 +248,7 @@ def _add_documents(server: MCPServer[Any], catalogue: IndexCatalogue, folder: Pa
 
 
 def _progress_of(context: Context[Any, Any]) -> Progress:
-    """Steps of a call, told from its thread; a call that was cancelled ends at its next step."""
+    """Reports the steps of a call from its thread; a cancelled call ends at its next step."""
     steps = iter(range(1, 1_000_000))
     lock = threading.Lock()
 
@@ -168,3 +267,25 @@ def _version() -> str:
         return version("codesum-pipeline")
     except PackageNotFoundError:
         return "0"
+
+
+PATH = "/mcp"
+TOKEN_VARIABLE = "CODESUM_MCP_TOKEN"
+# Makes the server for the holder of a token, or for everybody.
+MakeServer = Callable[[AccessToken | None], MCPServer[Any]]
+
+
+def make_app(
+    make: MakeServer, address: Address, *, tokens: TokenSource, audit: Auditor, host_names: Sequence[str] = ()
+) -> ASGIApp:
+    """A server for each token, behind the check of tokens."""
+    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
+    security = TransportSecuritySettings(
+        allowed_hosts=allowed_hosts(address, [*host_names]), allowed_origins=allowed_origins(address, [*host_names])
+    )
+
+    def app_of(token: AccessToken | None) -> Starlette:
+        server = make(token)
+        return server.streamable_http_app(streamable_http_path=PATH, transport_security=security, host=address.host)
+
+    return behind_tokens(tokens, app_of, audit)

@@ -1,42 +1,149 @@
-"""Indexes of a work tree that differs from what is published, made by the steps of any build; no model is asked.
+"""Indexes of a work tree that differs from the published index, made by the usual build steps without calling a model.
 
-The *overlay* holds the files that differ and nothing else, from a commit of these alone. Where a model wrote texts, or
-vectors take long, the whole of the base's tables stands behind its own; else the little that `carried` finds.
+The *overlay* has only the differing files, from a commit of these. Where a model wrote texts, or vectors take long, it
+reads the base's tables; else it takes over rows of the nearest kept overlay, the one with most of its files, and, for
+edited files, of the base, which has most texts, vectors and words of them. Rows are taken over by the hash of their
+inputs, so that they equal newly made ones.
 
-The *settled* index holds the whole tree. All that did not change is carried over, so that it costs what an incremental
-build costs, and it equals a clean build of the tree.
+The *settled* index has the whole tree. Unchanged rows are carried over, so that it costs as much as an incremental
+build, and it equals a clean build of the tree.
 """
 
+import json
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc as ipc
 
 from codesum_pipeline.evaluation.scratch import beside, index_texts, write_texts
 from codesum_pipeline.graph.build import build_call_graph
 from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.embedders.named import embedder_of, is_asked_over_the_network
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.progress import no_progress
-from codesum_pipeline.overlays.carried import carried_tables, keep_tables
-from codesum_pipeline.overlays.kept import ASIDE, drop_oldest
-from codesum_pipeline.parsing.symbols import parse_symbols
+from codesum_pipeline.overlays.kept import ASIDE, drop_oldest, kept_overlays
+from codesum_pipeline.parsing.symbols import facts_note, parse_symbols
 from codesum_pipeline.source.folders import FolderScan
 from codesum_pipeline.source.mirror import Head, Mirror, make_borrowing
 from codesum_pipeline.source.snapshot import snapshot_of
+from codesum_pipeline.store.memory_tables import MemoryTables
+from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, texts_table
+from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
+
+# Kept beside the index of an overlay: the blobs of its files, and its tables for later overlays.
+_FILES = "files.json"
+_TABLES = "tables"
+# Tables whose rows are taken over for unchanged files.
+_PARSED = ("symbols", "compiler_files", "file_facts")
+# Tables of which edited files share rows with their last version.
+_MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
+_WRITING = ipc.IpcWriteOptions(compression="zstd")
+# Making one document takes as long as reading the rows of this many.
+_READ_WHILE_ONE_IS_MADE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _OverlayCopy:
+    """A kept overlay, and how many of the wanted files it has unchanged."""
+
+    folder: Path
+    blobs: Mapping[str, str]
+    shared: int
+
+
+def carried_tables(ws: Workspace, scan: FolderScan, overlays: Path) -> MemoryTables:
+    """The tables that an overlay of these files begins with; `overlays` is the folder of the repository's overlays."""
+    wanted = _blobs(scan)
+    nearest = max(_having_some(wanted, overlays), key=lambda kept: (kept.shared, kept.folder.name), default=None)
+    tables = MemoryTables(overlays)
+    kept = _read_all(nearest.folder) if nearest else {}
+    known: Collection[str] = nearest.blobs if nearest and kept else ()
+    edited = pa.array(sorted(wanted.keys() - known), pa.string())
+    for name in (*_PARSED, *_MADE):
+        parts = [kept[name]] if kept else []
+        parts += [*_rows_of(ws.tables, name, ws.key, edited)] if name in _MADE and len(edited) else []
+        if parts:
+            # The note of `file_facts` names the tables that it belongs to.
+            note = facts_note("symbols", "compiler_files") if name == "file_facts" else ""
+            tables.write(name, ws.key, pa.concat_tables(parts), note=note)
+    return tables
+
+
+def keep_tables(tables: MemoryTables, scan: FolderScan, key: str, folder: Path) -> None:
+    """Write the tables of an overlay into its folder, for later overlays."""
+    (folder / _TABLES).mkdir()
+    for name in (*_PARSED, *_MADE):
+        rows = tables.read(name, key)
+        with ipc.new_file(str(_path(folder, name)), rows.schema, options=_WRITING) as file:
+            file.write_table(rows)
+    (folder / _FILES).write_text(json.dumps(_blobs(scan)), encoding="utf-8")
+
+
+def _blobs(scan: FolderScan) -> dict[str, str]:
+    return {path.decode(): file.blob for path, file in scan.files.items()}
+
+
+def _having_some(wanted: Mapping[str, str], overlays: Path) -> Iterator[_OverlayCopy]:
+    for folder in kept_overlays(overlays):
+        try:
+            blobs = json.loads((folder / _FILES).read_bytes())
+        except (OSError, ValueError):
+            # An overlay that read the base's tables keeps none, and another process may delete one now.
+            continue
+        if shared := len(wanted.items() & blobs.items()):
+            yield _OverlayCopy(folder, blobs, shared)
+
+
+def _read_all(folder: Path) -> Mapping[str, pa.Table]:
+    """The tables of an overlay; none where one of them is damaged, of another version or deleted now, since they belong
+    together."""
+    found = {}
+    for name in (*_PARSED, *_MADE):
+        try:
+            with pa.memory_map(str(_path(folder, name))) as file:
+                found[name] = ipc.open_file(file).read_all()
+        except (OSError, pa.ArrowInvalid):
+            return {}
+        if found[name].schema != TABLES[name].schema:
+            return {}
+    return found
+
+
+def _rows_of(tables: TableStore, name: str, key: str, paths: pa.Array) -> Iterator[pa.Table]:
+    """A table's rows of some files, from row groups that have enough of them."""
+    first, sought = 0, []
+    for ids in tables.read_parts(name, key, columns=["id"]):
+        in_file = pc.list_element(pc.split_pattern(ids.column("id"), SEPARATOR, max_splits=1), 0)
+        rows = pc.indices_nonzero(pc.is_in(in_file, value_set=paths)).to_numpy().astype("int64")
+        if len(rows) * _READ_WHILE_ONE_IS_MADE > len(ids):
+            sought.extend((rows + first).tolist())
+        first += len(ids)
+    if sought:
+        yield tables.read_at(name, key, pa.array(sought).to_numpy(), columns=TABLES[name].schema.names)
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / _TABLES / f"{name}-{SCHEMA_VERSION}.arrow"
+
 
 _REF = "refs/codesum/overlay"
 
 
 def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
-    """Index the files of a scan, and these alone, into `folder`, which is there whole or not at all.
+    """Index only the files of a scan into `folder`, which appears when it is complete.
 
-    Raises `ConfigurationError` where the embedding model is one that is asked over the network, or the repository has
-    ids of another kind than files of a folder get; `RepositoryUnavailable` where files were written meanwhile.
+    Raises `ConfigurationError` where the embedding model is called over the network, or the repository has sha256 ids;
+    `RepositoryUnavailable` where files were written meanwhile.
     """
     _check(ws)
     with _aside(folder) as aside:
@@ -53,7 +160,7 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
 
 
 def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
-    """Index a whole tree: `scan` has all its files, of which those that the mirror lacks are read. Raises as
+    """Index a whole tree: `scan` has all its files, and those that the mirror lacks are read. Raises as
     `build_overlay`."""
     _check(ws)
     with _aside(folder) as aside:
@@ -71,7 +178,7 @@ def _check(ws: Workspace) -> None:
 
 
 def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolution | None = None) -> None:
-    """`last` is what the graph of the tables behind the scratch's was made from."""
+    """Run the build steps; `last` are the inputs of the graph in the base's tables."""
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
@@ -80,7 +187,7 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolu
     snapshot_of(scratch, mirror, Head(written.commit, written.commit))
     parse_symbols(scratch)
     if last:
-        # Where a repository lies, which is another place here, decides no edge.
+        # The location of the repository, which differs here, decides no edge.
         last.model_copy(update={"settings": scratch.fingerprint("")}).write(scratch)
     build_call_graph(scratch)
     write_texts(scratch, progress=no_progress)

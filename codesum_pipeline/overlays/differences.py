@@ -1,8 +1,8 @@
-"""Which files of a work tree differ from the commit that an index stands for.
+"""The files of a work tree that differ from the commit of an index.
 
-Git lists names and blobs: of the commit from the mirror, of the work tree from its own index and status. Only files
-that one of these says are others are read, and those that git was told not to compare. What is not on the disk is not
-in the tree: files outside a sparse checkout are gone. Nothing that the repository configures runs.
+Git lists names and blobs: those of the commit from the mirror, those of the work tree from its own index and status.
+Only files that differ in these lists are read, and files that git was told not to compare. A file that is not on disk
+is not in the tree: files outside a sparse checkout are gone. Nothing that the repository configures is run.
 """
 
 from collections.abc import Mapping
@@ -17,16 +17,16 @@ from codesum_pipeline.source.rules import SUBMODULE_MODE, SYMLINK_MODE, PathRule
 from codesum_pipeline.source.uncommitted import work_tree_state
 
 _TIMEOUT_S = 20.0
-# Of files that are not checked out. The letters of those that are assumed to be unchanged are small.
+# The tag of files that are not checked out; tags of files assumed to be unchanged are small letters.
 _SKIPPED = "S"
-# A server is asked about a few repositories in turn.
+# A server answers about a few repositories in turn.
 _LISTS_KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What a work tree has that a commit has not: the files of `scan` are changed or new, those that are `gone` were
-    deleted or renamed. Both are files that the entry's rules let in."""
+    """The differences of a work tree from a commit: files of `scan` are changed or new, `gone` ones were deleted or
+    renamed. Both are files that the entry's rules allow."""
 
     scan: FolderScan
     gone: frozenset[str]
@@ -41,18 +41,18 @@ class Differences:
 
     @property
     def paths(self) -> list[str]:
-        """All that differ, sorted."""
+        """All differing files, sorted."""
         return sorted(self.changed | self.gone)
 
     @property
     def digest(self) -> str:
-        """Equal for equal differences, whichever work tree they are of."""
+        """A hash that is equal for equal differences of any work tree."""
         files = [[path.decode(), file.mode, file.blob] for path, file in sorted(self.scan.files.items())]
         return hash_of([files, sorted(self.gone)])
 
 
 def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
-    """Compare a work tree with a commit of a mirror; what lies in `home` is no part of it.
+    """Compare a work tree, without `home`, with a commit of a mirror.
 
     Raises `RepositoryUnavailable` where git cannot read one of them.
     """
@@ -60,10 +60,9 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
     tracked, uncompared = _tracked_files(root)
     state = work_tree_state(root, rules.subdir)
     edited = {path.encode() for path in state.paths}
-    # What is in one of them alone is in both of these as another file, or not at all.
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
     candidates = {path for path in differing | edited | uncompared if _is_wanted(path, rules, root, home)}
-    # What stands elsewhere on the disk is ignored, or another repository's.
+    # Other files on disk are ignored, or belong to another repository.
     listed = tracked.keys() | {path.encode() for path in state.untracked}
     scan = scan_files(root, candidates & listed)
     same = {path for path, file in scan.files.items() if _is_same(file, before.get(path))}
@@ -78,14 +77,14 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
 
 
 def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:
-    """All files of the commit as they are in the tree."""
+    """All files of the tree: those of the commit with the differences."""
     gone = {path.encode() for path in found.gone}
     files = {path: file for path, file in _files_of_commit(mirror, commit).items() if path not in gone}
     return replace(found.scan, files={**files, **found.scan.files})
 
 
 def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
-    """Whether two files have the same text; the blob of a link is its target."""
+    """Whether two files have the same text; a link differs from a file with its target as text."""
     if one is None or other is None:
         return one is other
     return one.blob == other.blob and (one.mode == SYMLINK_MODE) == (other.mode == SYMLINK_MODE)
@@ -100,7 +99,7 @@ def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
 
 @lru_cache(maxsize=_LISTS_KEPT)
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
-    """Each file of a commit: they never change."""
+    """The files of a commit, which never change."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
     found: dict[bytes, StoredFile] = {}
     for entry in run_git(arguments, git_dir=mirror, timeout_s=_TIMEOUT_S).split(b"\0"):
@@ -112,10 +111,8 @@ def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
 
 
 def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
-    """Each file in git's index of a work tree; of a merge that is not resolved one of several.
-
-    Then those of which `git status` says nothing, since somebody told git not to look at them.
-    """
+    """The files in git's index of a work tree, one of several versions for an unresolved merge; and the files that git
+    was told not to compare, which `git status` does not list."""
     output = run_git(
         ["ls-files", "--stage", "-v", "-z"],
         git_dir=root / ".git",

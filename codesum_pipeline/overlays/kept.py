@@ -1,4 +1,4 @@
-"""The indexes of work trees that a home keeps: which there are, and for how long."""
+"""The indexes of work trees that a home keeps, and for how long."""
 
 import os
 import shutil
@@ -10,17 +10,17 @@ from pathlib import Path
 from codesum_pipeline.retrieval.reader import PublishedIndex
 
 ASIDE = ".aside-"
-# Ends the name of a settled index, which is as large as the published one.
+# The ending of a settled index's name; such an index is as large as the published one.
 SETTLED = "-settled"
 # Twenty work trees of a repository, each before and after an edit.
 _MOST_OVERLAYS = 40
 _MOST_SETTLED = 4
-# No build of one takes so long: the process that wrote there was killed.
+# No build takes longer, so the process that wrote such a folder was killed.
 _ABANDONED_AFTER_S = 3600.0
 
 
 def drop_oldest(folder: Path) -> None:
-    """Keep as many indexes of a repository's trees as there is use for; what somebody has open stays readable."""
+    """Delete the indexes of a repository's trees that were not used lately; those that are open stay readable."""
     there = sorted(folder.iterdir(), key=_last_use, reverse=True)
     settled = [path for path in there if path.name.endswith(SETTLED)]
     overlays = [path for path in there if _is_overlay(path)]
@@ -32,8 +32,8 @@ def drop_oldest(folder: Path) -> None:
 
 
 def unused_since(folder: Path, moment: float) -> list[Path]:
-    """The indexes of a repository's trees that nobody opened since a moment (Unix seconds), and what killed processes
-    left."""
+    """The indexes of a repository's trees that nobody opened since a moment (Unix seconds), and leftovers of killed
+    processes."""
     if not folder.is_dir():
         return []
     now = time.time()
@@ -45,7 +45,7 @@ def unused_since(folder: Path, moment: float) -> list[Path]:
 
 
 def drop(index: Path) -> None:
-    """Delete an index; under its own name it is whole, also when this process is killed now."""
+    """Delete an index: it is renamed first, so that a killed process leaves no damaged index under its name."""
     if not index.name.startswith(ASIDE):
         index = index.rename(index.with_name(f"{ASIDE}{index.name}"))
     shutil.rmtree(index, ignore_errors=True)
@@ -61,7 +61,7 @@ def _is_overlay(path: Path) -> bool:
 
 
 def still_kept(indexes: Iterable[PublishedIndex]) -> bool:
-    """Whether the indexes of a tree that was opened before are all there; then they count as used now."""
+    """Whether the indexes of an opened tree still exist; they count as used now."""
     folders = [index.home for index in indexes if index.home is not None]
     for folder in folders:
         # A home may be read-only.

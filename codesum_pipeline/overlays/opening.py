@@ -1,4 +1,8 @@
-"""A published index as it is in a work tree: the index without the files that differ, and an index of these."""
+"""The index of a work tree: the published index without the differing files, and an index of these.
+
+The small index counts words as if it were part of the large one: how rare a word is among twenty documents says
+nothing, and an edited function would come behind all others.
+"""
 
 import os
 import shutil
@@ -11,28 +15,76 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.indexes.bm25 import NOWHERE, Bm25Index
+from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.indexes.version_folder import read_version
-from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
 from codesum_pipeline.overlays.kept import SETTLED
-from codesum_pipeline.overlays.scores import as_rare_as_in
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.layout import HomeLayout
 
-# A tree that differs in more is another repository: to build its index takes no longer.
+# The levels of documents, and passages.
+_KINDS = len(LEVELS) + 1
+
+
+def as_rare_as_in(base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
+    """The small index with the base's rarity of words."""
+    words = {lane: _lane_rescaled(base, small, lane) for lane in small.words}
+    return replace(small, words=words)
+
+
+def _lane_rescaled(base: PublishedIndex, small: PublishedIndex, lane: Lane) -> Bm25Index:
+    """Replace the rarity factor of BM25 scores, which is that of a word among texts of its kind."""
+    ours, theirs = small.words[lane], base.words[lane]
+    if not ours.documents or not theirs.documents:
+        return ours
+    kinds, base_kinds = _kinds(small, ours), _kinds(base, theirs)
+    spans = theirs.spans([*ours.vocabulary])
+    having = np.array(
+        [
+            np.zeros(_KINDS, dtype=np.int64)
+            if span is NOWHERE
+            else np.bincount(base_kinds[theirs.indices[span]], minlength=_KINDS)
+            for span in spans
+        ]
+    )
+    tokens = np.repeat(np.arange(len(ours.vocabulary)), np.diff(ours.indptr))
+    of_pairs = kinds[ours.indices]
+    here = np.bincount(tokens * _KINDS + of_pairs, minlength=len(ours.vocabulary) * _KINDS).reshape(-1, _KINDS)
+    there = _rarity(np.maximum(having, here), np.bincount(base_kinds, minlength=_KINDS))
+    factors = there / _rarity(here, np.bincount(kinds, minlength=_KINDS))
+    return replace(ours, data=(ours.data * factors[tokens, of_pairs]).astype(np.float32))
+
+
+def _rarity(having: Array, members: Array) -> npt.NDArray[np.float64]:
+    """The idf of each word in each kind, as in `indexes/bm25.py`."""
+    members = np.maximum(members, having)
+    found: npt.NDArray[np.float64] = np.log1p((members - having + 0.5) / (having + 0.5))
+    return found
+
+
+def _kinds(index: PublishedIndex, words: Bm25Index) -> Array:
+    """The level of each text, and a number of its own for passages."""
+    passages = np.full(words.documents - len(index), len(LEVELS), dtype=np.int8)
+    return np.concatenate((index.arrays["level"].astype(np.int8), passages))
+
+
+# A tree with more differing files is answered as published: to build its index takes no longer.
 MOST_FILES = 2000
 _NAMED = 5
 _ATTEMPTS = 3
 _NOT_INDEXED = "they are answered as the commit has them"
 _LAGS = "calls between changed and other files may lag, texts of folders are those of the commit"
 
-# Those that a server was asked about last, by their folders, whose names stand for base and tree: to count how rare
-# each word is takes longer than all else of opening one.
+# The last rescaled indexes, by their folders, whose names stand for base and tree: counting the rarity of words takes
+# longer than all other parts of opening one.
 _RESCALED_KEPT = 16
 _rescaled: dict[Path, PublishedIndex] = {}
 _lock = threading.Lock()
@@ -42,11 +94,12 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class TreeIndex:
-    """What answers for a work tree: `parts` are the index without what differs, and what differs.
+    """The indexes that answer for a work tree: the published one without the differing files and one of these, or one
+    settled index of the whole tree.
 
-    Or it is one index of the whole tree, where somebody settled it. `found` is what differs from the commit of the
-    index; None where the tree of `root` was not compared, or nobody stands in one. `lags` says what is not of the tree
-    yet. `warning` names the files that differ and could not be indexed: their lines may be others.
+    `found` are the differences from the commit of the index; None where the tree of `root` was not compared, or there
+    is none. `lags` names the facts that are not the tree's yet. `warning` names differing files that could not be
+    indexed, whose lines may be wrong.
     """
 
     parts: tuple[PublishedIndex, ...]
@@ -58,20 +111,20 @@ class TreeIndex:
 
     @property
     def stale(self) -> frozenset[str]:
-        """The files that differ, and are answered as the commit has them."""
+        """The differing files that are answered as the commit has them."""
         return self.found.changed | self.found.gone if self.found and self.warning else frozenset()
 
 
 def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
-    """Compare a work tree with an index, and index what differs where that was not done yet.
+    """Compare a work tree with an index, and index the differing files where that was not done yet.
 
-    Never raises where the tree cannot be compared: the index answers as it is, and the warning says why.
+    Never raises: where the tree cannot be compared, the published index answers, and the warning says why.
     """
     for attempt in range(_ATTEMPTS):
         try:
             return _open_tree(settings, entry, base, root)
         except RepositoryUnavailable as error:
-            # A file may have been written while it was read, or an index was dropped.
+            # A file may have been written while it was read, or an index deleted.
             if attempt == _ATTEMPTS - 1:
                 return _as_published(base, root, error)
         except (CodesumError, OSError) as error:
@@ -101,9 +154,9 @@ def _as_published(base: PublishedIndex, root: Path, error: Exception) -> TreeInd
 
 
 def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> None:
-    """Index the whole of a work tree as it is, for whoever opens it next, unless that is done or nothing differs.
+    """Index a whole work tree, for the next opening, unless that was done or nothing differs.
 
-    Takes as long as an incremental build. Raises what stops one.
+    Takes as long as an incremental build, and raises its errors.
     """
     found = _compare(settings, entry, base, root)
     folder = _folder(settings, base, found, SETTLED)
@@ -135,13 +188,13 @@ def _parts(settings: Settings, base: PublishedIndex, found: Differences) -> tupl
     small = _open_kept(settings, base, found)
     known = {masked.ids[row] for row in masked.rows_at(Level.MODULE) if masked.shows(row)}
     visible = np.ones(len(small), dtype=np.bool_)
-    # Folders that the base has keep its texts: those of the small index know a part of each.
+    # Folders keep the texts of the base: those of the small index describe a part of each.
     visible[[row for row in small.rows_at(Level.MODULE) if small.ids[row] in known]] = False
     return masked, replace(small, visible=visible)
 
 
 def _without(base: PublishedIndex, found: Differences) -> Mask:
-    """The documents of files that are as they were, and of folders in which something still is."""
+    """The documents of unchanged files, and of folders that still have files."""
     visible = np.ones(len(base), dtype=np.bool_)
     differ = found.changed | found.gone
     files = np.array([row for row in base.rows_at(Level.FILE) if base.ids[row] in differ], dtype=np.int64)
@@ -160,10 +213,10 @@ def _folders_above(path: str) -> Sequence[str]:
 
 
 def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> PublishedIndex:
-    """The index of the files that differ, with the base's rarity of words: the one that is kept, else built now."""
+    """The index of the differing files, kept or built now, with the base's rarity of words."""
     folder = _folder(settings, base, found)
     if not folder.is_dir():
-        # What a search without edits does not need: a second to import.
+        # Importing takes a second, for which a search without edits does not wait.
         from codesum_pipeline.overlays.building import build_overlay
         from codesum_pipeline.wiring import Home
 
@@ -181,14 +234,14 @@ def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> 
 
 
 def _folder(settings: Settings, base: PublishedIndex, found: Differences, ending: str = "") -> Path:
-    """Where the index of a tree is kept: named by all that it is made from."""
+    """The folder of the index of a tree, named by a hash of its inputs."""
     fingerprint = str(base.version.manifest["fingerprint"])
     name = hash_of([base.version.digest, fingerprint, found.digest])
     return HomeLayout(settings.home).overlays(base.repo) / f"{name}{ending}"
 
 
 def _open_folder(folder: Path, key: str) -> PublishedIndex:
-    # When it was used last; a home may be read-only.
+    # Records the last use; a home may be read-only.
     with suppress(OSError):
         os.utime(folder)
     try:
@@ -197,7 +250,7 @@ def _open_folder(folder: Path, key: str) -> PublishedIndex:
             raise BrokenIndex(f"{version}: {damaged[0]} is damaged")
         return replace(PublishedIndex.of_version(version), home=folder)
     except (CodesumError, OSError, ValueError) as error:
-        # No more than a copy of what the tree has: it is made again.
+        # It is made from the tree, and can be made again.
         shutil.rmtree(folder, ignore_errors=True)
         raise RepositoryUnavailable(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""A thread that settles work trees while others answer: one after the other, each as it is by then."""
+"""A thread that settles work trees, one after the other, while other threads answer."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ from codesum_pipeline.model.errors import CodesumError
 _log = logging.getLogger(__name__)
 # Edits come in bursts: a tree is settled once, after the last of them.
 QUIET_S = 1.0
-# Who edits without a pause, or asks, is not kept waiting for longer.
+# Requests without a pause put a tree off by no more than so many times this.
 _MOST_QUIET = 5
 
 
@@ -24,7 +24,7 @@ class _PendingSettle:
 
 
 class Settler:
-    """Trees are known by repository and folder; who asks again for one that waits puts it off, up to a limit."""
+    """Settles trees by repository and folder; a repeated request for a waiting tree puts it off, up to a limit."""
 
     def __init__(self, *, quiet_s: float = QUIET_S) -> None:
         self._quiet_s = quiet_s
@@ -43,7 +43,7 @@ class Settler:
                 self._changed.notify()
                 return
             self._is_running = True
-        # What it writes has its name only when it is whole, so that it may end with the process.
+        # An index gets its name when it is complete, so the thread may end with the process.
         threading.Thread(target=self._run, name="settler", daemon=True).start()
 
     def _run(self) -> None:
@@ -52,13 +52,13 @@ class Settler:
             try:
                 settle()
             except (CodesumError, OSError) as error:
-                # The overlay answers meanwhile, and says so.
+                # The overlay answers meanwhile, and its answers say so.
                 _log.warning("%s: the work tree %s was not settled: %s", repo, root, error)
             except Exception:
                 _log.exception("%s: the work tree %s was not settled", repo, root)
 
     def _next(self) -> tuple[tuple[str, Path], Callable[[], None]] | None:
-        """The tree that is due first, once it is; None where none waits."""
+        """Wait for the tree that is due first; None where none waits."""
         with self._changed:
             while self._waiting:
                 tree, first = min(self._waiting.items(), key=lambda each: each[1].due)

@@ -1,4 +1,4 @@
-"""The frameworks that are recognised, and by what: data, in `frameworks.toml`."""
+"""The catalogue of frameworks, read from `frameworks.toml`."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ from codesum_pipeline.languages.profiles import family_of
 
 # PEP 503: runs of these are one dash in a name of PyPI.
 _DASHES = re.compile(r"[-_.]+")
-# An import of `a.b` is one of what `a` stands for; so are `a/b`, `a::b` and `a\b`.
+# The parts of an imported name: `a.b`, `a/b`, `a::b` and `a\b` belong to `a`.
 _PART = re.compile(r"[^./:\\]+")
 
 
@@ -27,7 +27,7 @@ class KnownFramework:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkCatalogue:
-    """Which frameworks packages, imports and files stand for."""
+    """The frameworks of packages, imports and files."""
 
     kinds: tuple[str, ...]
     packages: Mapping[tuple[str, str], KnownFramework]
@@ -39,7 +39,7 @@ class FrameworkCatalogue:
     any_pattern: re.Pattern[str]
 
     def of_package(self, ecosystem: str, name: str) -> KnownFramework | None:
-        """The framework that a dependency is, or is a part of."""
+        """The framework that a package belongs to."""
         plain = package_name(ecosystem, name)
         if found := self.packages.get((ecosystem, plain)):
             return found
@@ -61,7 +61,7 @@ class FrameworkCatalogue:
         name = path.rpartition("/")[2]
         yield from self.names.get(name, ())
         yield from self.paths.get(path, ())
-        # Few files fit any pattern, and all are asked of every file of a repository.
+        # Few files match any pattern, so one pattern of all is tried first.
         if self.any_pattern.match(name) or self.any_pattern.match(path):
             for pattern, is_path, known in self.file_patterns:
                 if pattern.match(path if is_path else name):
@@ -69,7 +69,7 @@ class FrameworkCatalogue:
 
 
 def package_name(ecosystem: str, name: str) -> str:
-    """A name as its registry compares it."""
+    """The form in which a registry compares names."""
     return _DASHES.sub("-", name).lower() if ecosystem == "pypi" else name.lower()
 
 

@@ -1,25 +1,27 @@
-"""The frameworks of a repository: by what its manifests declare, what its files import, and which files there are.
+"""The frameworks of a repository, from its manifests, imports and files; and its entry points.
 
-A manifest says most: it names a version. An import shows that a framework is used,
-a file that a tool is set up. What a repository publishes itself is none of its frameworks.
+A manifest says most: it names a version. An import shows that a framework is used, a file that a tool is set up. A
+package that the repository publishes itself is none of its frameworks. Entry points are where execution, or the use of
+a library, begins: commands, main functions, scripts, containers.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import PurePosixPath
 
 from codesum_pipeline.overviews.catalogue import FrameworkCatalogue, KnownFramework, package_name, read_catalogue
-from codesum_pipeline.overviews.manifests.manifest import DependencyScope
-from codesum_pipeline.overviews.sources import OverviewSources
+from codesum_pipeline.overviews.loading import MAIN_GUARD, OverviewSources
+from codesum_pipeline.overviews.manifests.manifest import DependencyScope, EntryKind, EntryPoint
 
 _EVIDENCE_KEPT = 3
-# Kinds of which tests and examples tell as well as the project's own code.
+# Kinds for which tests and examples are evidence, too.
 _OF_TESTS = frozenset({"test runner"})
 
 
 class KnownBy(IntEnum):
-    """What tells of a framework, the most telling first."""
+    """Kinds of evidence, the strongest first."""
 
     MANIFEST = 0
     IMPORT = 1
@@ -28,7 +30,7 @@ class KnownBy(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FrameworkEvidence:
-    """A line that tells of a framework; `said` is the package, module or file that does."""
+    """A line that shows the use of a framework; `said` is the package, module or file there."""
 
     known_by: KnownBy
     path: str
@@ -45,7 +47,7 @@ class FrameworkEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """A framework of the repository: the best lines that tell of it, how many do, and how many files import it."""
+    """A framework: its best evidence, the number of all `places` of evidence, and how many files import it."""
 
     name: str
     kind: str
@@ -60,13 +62,13 @@ class Framework:
 
     @property
     def is_for_development(self) -> bool:
-        """Whether manifests ask for it to develop or build alone, and nothing that is shipped imports it."""
+        """Whether manifests declare it only for development or the build, and no file of the product imports it."""
         declared = [each.scope for each in self.evidence if each.known_by is KnownBy.MANIFEST]
         return bool(declared) and DependencyScope.RUN not in declared and not self.importing_files
 
 
 def find_frameworks(sources: OverviewSources) -> list[Framework]:
-    """All that are recognised: by kind in the catalogue's order, then those used most, then by name."""
+    """The recognised frameworks: by kind in the catalogue's order, then by importing files, then by name."""
     catalogue = read_catalogue()
     found: dict[KnownFramework, list[FrameworkEvidence]] = defaultdict(list)
     for known, evidence in (
@@ -81,7 +83,7 @@ def find_frameworks(sources: OverviewSources) -> list[Framework]:
 
 
 def _is_enough(evidence: list[FrameworkEvidence], sources: OverviewSources) -> bool:
-    """One import in a test or an example may be there to be read, not to be run."""
+    """Whether evidence suffices: a single import in a test or an example may be text to be parsed, not code."""
     return len(evidence) > 1 or evidence[0].known_by is not KnownBy.IMPORT or evidence[0].path not in sources.beside
 
 
@@ -89,7 +91,7 @@ def _framework(known: KnownFramework, evidence: list[FrameworkEvidence]) -> Fram
     order = sorted(evidence, key=lambda each: (each.known_by,
                                                each.scope is not DependencyScope.RUN, each.path.count("/"),
                                                each.path, each.line))  # fmt: skip
-    # One of each way of knowing it, before a second of any.
+    # One piece of each kind comes before a second of any kind.
     first = {each.known_by: each for each in reversed(order)}
     kept = sorted(first.values(), key=lambda each: each.known_by)
     kept += [each for each in order if each not in kept]
@@ -120,7 +122,7 @@ def _imported(
     sources: OverviewSources, catalogue: FrameworkCatalogue
 ) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
     own = _own_names(sources)
-    # What a repository is known by itself, it does not use.
+    # A repository does not use the framework that it publishes.
     published = {
         known
         for manifest in sources.manifests
@@ -152,3 +154,67 @@ def _own_names(sources: OverviewSources) -> frozenset[str]:
 
 def _is_own(own: frozenset[str], name: str) -> bool:
     return package_name("pypi", name) in own
+
+
+_ENTRY_KINDS = tuple(EntryKind)
+# Files at which programs start by convention, without a manifest.
+_CONVENTIONS = {
+    "src/lib.rs": EntryKind.LIBRARY,
+    "src/root.zig": EntryKind.LIBRARY,
+    "public/index.php": EntryKind.APPLICATION,
+    "config.ru": EntryKind.APPLICATION,
+    "manage.py": EntryKind.COMMAND,
+    "artisan": EntryKind.COMMAND,
+}
+_SCRIPT_FOLDERS = frozenset({"bin", "exe", "script", "scripts", "sbin", "libexec", "tools"})
+
+
+def find_entry_points(sources: OverviewSources) -> list[EntryPoint]:
+    """All entry points, commands first; each place once, by its most specific kind."""
+    found = [*_declared_entries(sources), *_mains(sources), *_conventional(sources), *_scripts(sources)]
+    by_place: dict[tuple[str, int], EntryPoint] = {}
+    started = {entry.path for entry in found if entry.kind is EntryKind.MAIN or entry.line > 1}
+    for entry in found:
+        # An executable file whose start is known by line is listed by that line alone.
+        if entry.kind is not EntryKind.SCRIPT or entry.line > 1 or entry.path not in started:
+            by_place.setdefault((entry.path, entry.line), entry)
+    return sorted(by_place.values(), key=_order)
+
+
+def _order(entry: EntryPoint) -> tuple[int, int, str, int]:
+    return _ENTRY_KINDS.index(entry.kind), entry.path.count("/"), entry.path, entry.line
+
+
+def _declared_entries(sources: OverviewSources) -> Iterator[EntryPoint]:
+    for manifest in sources.manifests:
+        yield from manifest.entry_points
+
+
+def _mains(sources: OverviewSources) -> Iterator[EntryPoint]:
+    """The main functions, named by their folder or file."""
+    for main in sources.mains:
+        if main.path in sources.beside:
+            continue
+        path = PurePosixPath(main.path)
+        is_named_by_folder = path.stem in ("main", "__main__", "Main", "Program", "mod", "index")
+        folder = path.parent.name if path.parent.name not in ("src", "") else ""
+        name = folder if is_named_by_folder and folder else path.name
+        kind = EntryKind.SCRIPT if main.name == MAIN_GUARD else EntryKind.MAIN
+        yield EntryPoint(name, kind, main.path, main.line)
+
+
+def _conventional(sources: OverviewSources) -> Iterator[EntryPoint]:
+    for path in sources.paths:
+        for ending, kind in _CONVENTIONS.items():
+            if path not in sources.beside and (path == ending or path.endswith(f"/{ending}")):
+                name = path.removesuffix(ending).rstrip("/").rpartition("/")[2] or ending
+                yield EntryPoint(name, kind, path, 1)
+
+
+def _scripts(sources: OverviewSources) -> Iterator[EntryPoint]:
+    """Executable files in the root or in a folder for them."""
+    for path in sources.paths:
+        folder, _, name = path.rpartition("/")
+        is_place = not name.startswith(".") and (not folder or folder.rpartition("/")[2] in _SCRIPT_FOLDERS)
+        if path in sources.executable and path not in sources.beside and is_place:
+            yield EntryPoint(name, EntryKind.SCRIPT, path, 1)

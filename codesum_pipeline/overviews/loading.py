@@ -1,8 +1,13 @@
-"""A workspace's tables, and its mirror at the commit that they stand for, as the sources of an overview."""
+"""The inputs from which frameworks and entry points are found: paths, texts of some files, imports, main functions.
+
+They come from a workspace's tables, and from its mirror at the commit of the tables. Copies of others' code are left
+out; tests and examples are marked, since their needs are not the project's.
+"""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,26 +15,91 @@ import pyarrow.compute as pc
 from codesum_pipeline.languages.profiles import Trait, has, languages_with
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.files import FileStatus, SkipReason
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.overviews.catalogue import read_catalogue
-from codesum_pipeline.overviews.manifests.reading import manifest_paths
-from codesum_pipeline.overviews.sources import MAIN_GUARD, ImportedModule, MainFunction, OverviewSources
+from codesum_pipeline.overviews.manifests.manifest import Manifest
+from codesum_pipeline.overviews.manifests.reading import LARGEST_CHARS, manifest_paths, reader_of
 from codesum_pipeline.parsing.testing import read_tests
 from codesum_pipeline.source.file_text import read_files
 from codesum_pipeline.source.roles import FileRole, role_of
 from codesum_pipeline.store.workspace import Workspace
 
-# A repository of thousands of packages is described by the first ones as well.
+# The name of a Python module that is run.
+MAIN_GUARD = "__main__"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedModule:
+    """One import of an external module, as a file writes it."""
+
+    path: str
+    line: int
+    language: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class MainFunction:
+    """A definition or a line at which a program starts."""
+
+    path: str
+    line: int
+    name: str
+
+
+@dataclass(frozen=True)
+class OverviewSources:
+    """`beside` are tests and examples, `executable` the files with that mode, `names` the repository's own names.
+
+    `guard` collects the manifests that failed.
+    """
+
+    paths: Sequence[str]
+    texts: Mapping[str, str]
+    imports: Sequence[ImportedModule] = ()
+    mains: Sequence[MainFunction] = ()
+    beside: frozenset[str] = frozenset()
+    executable: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    guard: FailureGuard = field(default_factory=FailureGuard)
+
+    @cached_property
+    def all_manifests(self) -> list[Manifest]:
+        """All manifests, those nearest the root first."""
+        return list(self._read(manifest_paths(self.paths)))
+
+    @cached_property
+    def manifests(self) -> list[Manifest]:
+        """The manifests of the project itself; where there are none, those of tests and examples."""
+        return [each for each in self.all_manifests if each.path not in self.beside] or self.all_manifests
+
+    @cached_property
+    def malformed(self) -> dict[str, str]:
+        """Manifests that could not be read, and why."""
+        _ = self.all_manifests
+        return {failure.item: failure.reason for failure in self.guard.failures}
+
+    def _read(self, paths: Iterable[str]) -> Iterable[Manifest]:
+        for path in paths:
+            text, reader = self.texts.get(path), reader_of(path)
+            if text is None or reader is None or len(text) > LARGEST_CHARS:
+                continue
+            with self.guard.item(path):
+                yield reader(path, text)
+
+
+# The first manifests describe a repository of thousands of packages as well.
 MOST_MANIFESTS = 500
 MOST_SCRIPTS = 200
 _EXECUTABLE_MODE = "100755"
-# Skipped for what they are called, and no less a manifest or a sign of a tool.
+# Files that were skipped for such reasons may still be manifests or signs of a tool.
 _STILL_TELLING = frozenset({SkipReason.SKIP_PATTERN, SkipReason.LANGUAGE, SkipReason.GENERATED})
 _READ_AS_TEXT = frozenset({SkipReason.LANGUAGE})
 _MAIN_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 
 
 def read_sources(ws: Workspace, commit: str) -> OverviewSources:
-    """What frameworks and entry points are found in. Files that others wrote, and what an entry leaves out, are not."""
+    """The inputs of a workspace, without copies of others' code and files that its entry excludes."""
     names = ["path", "mode", "status", "reason", "is_vendored"]
     rows = ws.tables.read("files", ws.key, columns=names).to_pylist()
     own = [
@@ -40,7 +110,9 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
     paths = [row["path"] for row in own]
     tests = read_tests(ws.tables, ws.key)
     beside = frozenset(
-        path for path in paths if path in tests or role_of(path) is FileRole.EXAMPLE or _is_example(path)
+        path
+        for path in paths
+        if path in tests or role_of(path) is FileRole.EXAMPLE or _holds_examples(path.rpartition("/")[0])
     )
     readable = [row["path"] for row in own if row["status"] == FileStatus.INDEXED or row["reason"] in _READ_AS_TEXT]
     manifests = manifest_paths(readable)[:MOST_MANIFESTS]
@@ -57,17 +129,13 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
 
 
 @lru_cache(maxsize=4096)
-def _is_example_folder(folder: str) -> bool:
+def _holds_examples(folder: str) -> bool:
+    """Whether code in a folder is an example; then data there is, too."""
     return role_of(f"{folder}/x.py") is FileRole.EXAMPLE
 
 
-def _is_example(path: str) -> bool:
-    """Also of data: whether the folder holds examples."""
-    return _is_example_folder(path.rpartition("/")[0])
-
-
 def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
-    """The texts of files as they are in the mirror: tables hold programs in canonical form, on other lines."""
+    """The texts of files in the mirror; tables have programs in canonical form, on other lines."""
     try:
         timeout_s = ws.settings.git_timeout_s
         return read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
@@ -76,7 +144,7 @@ def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
 
 
 def _imports(ws: Workspace, paths: Collection[str]) -> Iterator[ImportedModule]:
-    """The imports that the catalogue knows; other modules say nothing here."""
+    """The imports of modules that the catalogue knows."""
     catalogue = read_catalogue()
     known: dict[tuple[str, str], bool] = {}
     for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "imports"]):
@@ -133,7 +201,7 @@ def _words(texts: object) -> list[str]:
 
 
 def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator[MainFunction]:
-    """Python's `if __name__ == "__main__":`, and modules that are run as one."""
+    """Python's `if __name__ == "__main__":`, and modules `__main__`."""
     found: list[str] = []
     for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "source"]):
         guarding = part.filter(pc.is_in(part.column("language"), value_set=_with(Trait.MAIN_GUARD)))

@@ -1,27 +1,27 @@
-"""Neighbourhoods: code that uses one another more than the rest, named by what sets it apart.
+"""Neighbourhoods: the communities of the graph, whose members use each other more than other code.
 
-They are the communities of the graph. A community has no name of its own: its
-members share a folder, and words that the names of other communities do not have.
+A community has no name of its own. It is named by words that stand in the names of its members and not in those of
+other communities.
 """
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 from codesum_pipeline.overviews.view import RankedDocument
 from codesum_pipeline.summaries.extractive.words import split_identifier
 
-# Smaller ones are a class with its methods, or chance.
+# A smaller community is a class with its methods, or chance.
 LEAST_MEMBERS = 4
-# A folder sets a neighbourhood apart where so many of its members stand below it.
+# The share of members below a folder that makes it the neighbourhood's.
 _SHARED = 0.6
 _WORDS = 3
-# A word that few names have tells nothing of the others.
+# A word counts from so many names of members on.
 _LEAST_NAMES = 2
-# Nor one that most neighbourhoods have: the name of the repository.
+# A word that more of the neighbourhoods have, as the repository's name, does not count.
 _COMMON = 0.5
 _FEW_GROUPS = 4
 _TOO_COMMON = frozenset({
@@ -32,7 +32,7 @@ _TOO_COMMON = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A community: its name, its members with the most used first, the folder most of them share, and its own words."""
+    """A community: its name, its members, most used first, the folder that most of them share, and its own words."""
 
     name: str
     members: tuple[RankedDocument, ...]
@@ -44,7 +44,7 @@ class Community:
 
 
 def find_neighbourhoods(places: Iterable[RankedDocument], *, least: int = LEAST_MEMBERS) -> list[Community]:
-    """All with at least `least` members, the most used first; no two have one name."""
+    """The communities with at least `least` members, most used first; their names differ."""
     groups: dict[int, list[RankedDocument]] = defaultdict(list)
     for place in places:
         if place.community is not None:
@@ -73,7 +73,7 @@ def _neighbourhood(members: Sequence[RankedDocument], spread: Mapping[str, int],
 
 
 def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
-    """The deepest folder, or the file, that most members stand in, and how many of them do."""
+    """The deepest folder, or the file, that most members stand in, and the share of these."""
     counts: Counter[str] = Counter()
     for place in members:
         parts = place.path.split("/")
@@ -86,7 +86,7 @@ def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
 
 
 def _own_words(members: Sequence[RankedDocument], spread: Mapping[str, int], groups: int) -> tuple[str, ...]:
-    """The words with the highest tf-idf, one of each stem: in many names here, in few neighbourhoods."""
+    """The words with the highest tf-idf, one of each stem."""
     names = _names_with(members)
     scores = {
         word: count / len(members) * math.log((1 + groups) / spread[word])
@@ -100,7 +100,7 @@ def _own_words(members: Sequence[RankedDocument], spread: Mapping[str, int], gro
 
 
 def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
-    """In how many members' names each word stands: of a definition its own name, of a file its stem."""
+    """In how many members' names each word stands: a definition's name, a file's stem, and the name around."""
     found: Counter[str] = Counter()
     for place in members:
         own = place.id.rpartition(SEPARATOR)[2] if SEPARATOR in place.id else place.name.partition(".")[0]
@@ -111,7 +111,7 @@ def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
 
 
 def _named_apart(found: Sequence[Community]) -> list[Community]:
-    """Of two with the same words, the later one is called by its most used member, too."""
+    """The communities with different names: a repeated name gets the name of a member, too."""
     seen: set[str] = set()
     named = []
     for each in found:
@@ -121,5 +121,5 @@ def _named_apart(found: Sequence[Community]) -> list[Community]:
             if name not in seen:
                 break
         seen.add(name)
-        named.append(Community(name, each.members, each.size, each.folder, each.folder_share, each.words, each.rank))
+        named.append(replace(each, name=name))
     return named

@@ -1,21 +1,89 @@
-"""What a repository says of itself first: its README's opening words, else those of its root folder's document."""
+"""The opening words about a repository: its README's, else those of its root folder's document; and a model's words.
+
+The page calls no model. A model's text about the root folder is one of the summaries: planned, priced, gated, recorded
+and kept as any other, and rewritten only where its inputs changed. Sentences that name code which the repository does
+not have are left out, with a note.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from codesum_pipeline.llm.leaks import code_names, looks_like_code, names_in
+from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.overviews.model_words import NO_WORDS, ModelWords
 from codesum_pipeline.overviews.view import View
+from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.prose import Prose, read_prose
+
+_COLUMNS = ["id", "written_by", "summary", "responsibilities"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWords:
+    """A model's text about a repository; empty where no model wrote. Sentences with `unknown_names` were left out."""
+
+    is_by_model: bool = False
+    summary: str = ""
+    responsibilities: tuple[str, ...] = ()
+    unknown_names: tuple[str, ...] = ()
+
+
+NO_WORDS = ModelWords()
+
+
+def model_words(ws: Workspace, root: str, *, readme: str) -> ModelWords:
+    """The words of the root folder's document; names in `readme` are known names, too."""
+    parts = ws.tables.read_parts("documents", ws.key, columns=_COLUMNS, having=("id", root))
+    row = next((row for part in parts for row in part.to_pylist() if row["written_by"] == WrittenBy.LLM), None)
+    if row is None:
+        return NO_WORDS
+    known = _KnownNames(ws, readme)
+    unknown = {said: tuple(known.lacking(said)) for said in (row["summary"], *row["responsibilities"])}
+    return ModelWords(
+        is_by_model=True,
+        summary="" if unknown[row["summary"]] else row["summary"],
+        responsibilities=tuple(said for said in row["responsibilities"] if not unknown[said]),
+        unknown_names=tuple(sorted({name for names in unknown.values() for name in names})),
+    )
+
+
+@dataclass(frozen=True)
+class _KnownNames:
+    """The names of a repository: those of its documents, of external code that it uses, and of its README."""
+
+    ws: Workspace
+    readme: str
+
+    def lacking(self, text: str) -> Iterator[str]:
+        """The names in a text that look like code and are unknown."""
+        for found in code_names(text):
+            name = found.group().removesuffix("()")
+            is_code = looks_like_code(name) or name != found.group()
+            if is_code and not names_in(name) <= self._own and not names_in(name) <= self._used:
+                yield name
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return names_in(self.readme, *self._column("documents", "id"))
+
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        return self._own | names_in(*self._column("edges", "dst"))
+
+    def _column(self, table: str, column: str) -> Iterator[str]:
+        for part in self.ws.tables.read_parts(table, self.ws.key, columns=[column]):
+            yield from part.column(column).to_pylist()
+
 
 _README = re.compile(r"readme(?:\.(?:md|markdown|rst|txt|adoc|org))?", re.IGNORECASE)
 _SENTENCES = 3
 _MOST_CHARS = 600
-# Words of a sentence that are enough to find it again among the marks of its markup.
+# So many words of a sentence find it again in the markup.
 _WORDS_TO_FIND = 4
 _INTRODUCES = re.compile(r"\b(?:(?:is|are) (?:an?|the|one)|provides|offers|implements|lets|allows|makes|helps|aims)\b")
-# After a badge, a notice and a release; later ones are about details.
+# The introducing sentence may follow a badge, a notice and a release; later ones are about details.
 _LATEST = 5
 _LINK = re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])?")
 _SEPARATORS = re.compile(r" [•|·»] ")
@@ -25,7 +93,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class OpeningText:
-    """The words and where they stand; without a line they are a document's that somebody or something else wrote."""
+    """The words and their place in the README; without a line, they are the text of a document."""
 
     title: str
     text: str
@@ -34,38 +102,40 @@ class OpeningText:
 
 
 def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | None:
-    """The README of the root folder; one in Markdown before others."""
+    """The README of the root folder, preferably in Markdown."""
     inside = "" if root == ROOT_MODULE else f"{root}/"
     found = [path for path in paths if path.startswith(inside) and _README.fullmatch(path[len(inside) :])]
     return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
 def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> OpeningText:
-    """From the README's path and text, else from the root folder's document: of a model's, what is repeated of it."""
+    """The opening from the README's path and text, else from the root folder's document; of a model's text, only known
+    names are repeated."""
     if readme:
         path, text = readme
         prose = read_prose(text)
         first = _introducing(prose, view)
         kept = [one for one in prose.sentences[first : first + _SENTENCES] if not _is_navigation(one)]
-        told = _told(prose.title, [_without_brackets(one) for one in kept])
-        if told:
-            return OpeningText(prose.title, told, path, _line_of(text, kept[0] if kept else prose.title))
+        # The text of a link whose address stands elsewhere.
+        opening = _opening(prose.title, [_LINK.sub(r"\1", one) for one in kept])
+        if opening:
+            return OpeningText(prose.title, opening, path, _line_of(text, kept[0] if kept else prose.title))
     root = view.places.get(view.root)
     return OpeningText("", words.summary if words.is_by_model else root.summary if root else "")
 
 
-def _told(title: str, sentences: Sequence[str]) -> str:
+def _opening(title: str, sentences: Sequence[str]) -> str:
     """A title that is more than a name, and as many sentences as fit."""
-    told = f"{title.rstrip('.')}." if len(_WORD.findall(title)) >= _TELLING_TITLE else ""
+    text = f"{title.rstrip('.')}." if len(_WORD.findall(title)) >= _TELLING_TITLE else ""
     for sentence in sentences:
-        if len(told) + len(sentence) > _MOST_CHARS:
+        if len(text) + len(sentence) > _MOST_CHARS:
             break
-        told = f"{told} {sentence}".strip()
-    return told
+        text = f"{text} {sentence}".strip()
+    return text
 
 
 def _introducing(prose: Prose, view: View) -> int:
-    """Which of the first sentences says what the repository is: `Name is a …`; else the first one."""
+    """The number of the sentence that says what the repository is, `Name is a …`; else 0."""
     names = {*_WORD.findall(prose.title.lower())[:1], *_WORD.findall(view.name.lower())}
     for number, sentence in enumerate(prose.sentences[:_LATEST]):
         words = _WORD.findall(sentence.lower())
@@ -74,19 +144,14 @@ def _introducing(prose: Prose, view: View) -> int:
     return 0
 
 
-def _without_brackets(sentence: str) -> str:
-    """A link whose address stands elsewhere is its text."""
-    return _LINK.sub(r"\1", sentence)
-
-
 def _is_navigation(sentence: str) -> bool:
-    """A row of links is no sentence."""
+    """Whether a sentence is only a row of links."""
     links = _LINK.findall(sentence)
     return bool(_SEPARATORS.search(sentence)) or (len(links) > 1 and not _WORD.search(_LINK.sub("", sentence)))
 
 
 def _line_of(text: str, sentence: str) -> int:
-    """The line on which a sentence begins, whatever marks stand between its words; the first where it is not found."""
+    """The line on which a sentence begins, with any markup between its words; 1 where it is not found."""
     words = _WORD.findall(sentence)[:_WORDS_TO_FIND]
     found = re.search(r"[\W_]{1,40}".join(map(re.escape, words)), text) if words else None
     return text.count("\n", 0, found.start()) + 1 if found else 1

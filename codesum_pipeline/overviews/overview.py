@@ -1,20 +1,19 @@
-"""All that a page says of one repository at one commit."""
+"""The facts about one repository at one commit, for its page, and as JSON for programs, each fact with its place."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.overviews.entry_points import find_entry_points
-from codesum_pipeline.overviews.frameworks import Framework, find_frameworks
+from codesum_pipeline.overviews.frameworks import Framework, find_entry_points, find_frameworks
 from codesum_pipeline.overviews.loading import read_sources, read_text
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
-from codesum_pipeline.overviews.model_words import NO_WORDS, ModelWords, model_words
 from codesum_pipeline.overviews.neighbourhoods import Community, find_neighbourhoods
-from codesum_pipeline.overviews.opening import OpeningText, opening_of, readme_path
+from codesum_pipeline.overviews.opening import NO_WORDS, ModelWords, OpeningText, model_words, opening_of, readme_path
 from codesum_pipeline.overviews.parts import Division, divide
 from codesum_pipeline.overviews.recent import Commit, recent_commits
 from codesum_pipeline.overviews.starts import Start, where_to_start
-from codesum_pipeline.overviews.view import View
+from codesum_pipeline.overviews.view import RankedDocument, View
 from codesum_pipeline.store.workspace import Workspace
 
 
@@ -42,7 +41,7 @@ class Overview:
 
 
 def make_overview(ws: Workspace) -> Overview:
-    """Of the snapshot that the tables stand for."""
+    """The overview of the snapshot that the tables were made from."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     view, sources = View.of(ws), read_sources(ws, snapshot.commit)
     readme = readme_path(view.root, list(sources.paths))
@@ -71,10 +70,83 @@ def make_overview(ws: Workspace) -> Overview:
 
 
 def _part_texts(view: View, division: Division) -> dict[str, str]:
-    """What the document of each part's folder or file says."""
+    """The summaries of the parts' folders or files."""
     found = {}
     for part in division.parts:
         place = view.places.get(part.folder or part.name)
         if place and place.summary:
             found[part.name] = place.summary
     return found
+
+
+# Every answer from the facts reads all of them, so long lists are cut.
+_MOST_MEMBERS = 10
+_MOST_NEIGHBOURHOODS = 300
+_MOST_ENTRY_POINTS = 500
+
+
+def facts_of(overview: Overview) -> dict[str, Any]:
+    """The facts of a page as JSON, in longer lists; each cut list has a count of what was left out."""
+    entries, groups = overview.entry_points, overview.neighbourhoods
+    return {
+        "repo": overview.repo,
+        "commit": overview.commit,
+        "committed_at": overview.committed_at,
+        "opening": asdict(overview.opening),
+        "by_model": asdict(overview.words),
+        "languages": dict(overview.languages),
+        "files": overview.files,
+        "definitions": overview.definitions,
+        "frameworks": [_framework_json(each) for each in overview.frameworks],
+        "entry_points": [
+            {"name": each.name, "kind": each.kind, "place": f"{each.path}:{each.line}", "target": each.target}
+            for each in entries[:_MOST_ENTRY_POINTS]
+        ],
+        "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),
+        "parts": _parts_json(overview),
+        "neighbourhoods": [_neighbourhood_json(each) for each in groups[:_MOST_NEIGHBOURHOODS]],
+        "neighbourhoods_left_out": max(len(groups) - _MOST_NEIGHBOURHOODS, 0),
+        "where_to_start": [
+            {**_place_json(each.file), "definitions": [_place_json(one) for one in each.definitions]}
+            for each in overview.starts
+        ],
+        "commits": [asdict(each) for each in overview.commits],
+        "unread_manifests": dict(overview.malformed),
+    }
+
+
+def _framework_json(each: Framework) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "kind": each.kind,
+        "constraint": each.constraint,
+        "development_only": each.is_for_development,
+        "importing_files": each.importing_files,
+        "places": each.places,
+        "evidence": [
+            {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said} for one in each.evidence
+        ],
+    }
+
+
+def _neighbourhood_json(each: Community) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "size": each.size,
+        "folder": each.folder,
+        "folder_share": each.folder_share,
+        "words": list(each.words),
+        "members": [_place_json(member) for member in each.members[:_MOST_MEMBERS]],
+    }
+
+
+def _parts_json(overview: Overview) -> dict[str, Any]:
+    division = asdict(overview.division)
+    for part in division["parts"]:
+        part["files"] = len(part.pop("paths"))
+        part["summary"] = overview.part_texts.get(part["name"], "")
+    return division
+
+
+def _place_json(place: RankedDocument) -> dict[str, Any]:
+    return {"id": place.id, "place": f"{place.path}:{place.line}", "level": place.level, "summary": place.summary}

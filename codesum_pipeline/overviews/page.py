@@ -1,15 +1,16 @@
-"""An overview as a page of Markdown: short, for somebody who sees the repository for the first time.
+"""An overview as a page of Markdown: short, for a reader who sees the repository for the first time.
 
-What a repository wrote stands in code spans or is escaped; each fact has the place that it was read from.
+Text of the repository stands in code spans or is escaped; each fact has the place that it was read from. A diagram of
+the parts is Mermaid, whose labels no name can break out of.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from codesum_pipeline.languages.profiles import title_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.markdown import code, prose
-from codesum_pipeline.overviews.diagram import mermaid
 from codesum_pipeline.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.overviews.overview import Overview
@@ -19,6 +20,33 @@ from codesum_pipeline.overviews.starts import Start
 from codesum_pipeline.overviews.view import RankedDocument
 from codesum_pipeline.summaries.documentation.plain import sentences
 from codesum_pipeline.summaries.extractive.words import split_identifier
+
+# Characters without a meaning in Mermaid's quotes; others are written as their numbers.
+_HARMLESS = re.compile(r"[^\w ./*-]")
+_LONGEST_LABEL = 40
+
+
+def mermaid(division: Division, folder: str) -> str:
+    """The parts as boxes and the links as arrows; names are without `folder`. Empty without links."""
+    if not division.links:
+        return ""
+    linked = {name for link in division.links for name in (link.source, link.target)}
+    numbers = {part.name: number for number, part in enumerate(division.parts) if part.name in linked}
+    boxes = [f'  p{number}["{label(name.removeprefix(folder))}"]' for name, number in numbers.items()]
+    pairs = {(link.source, link.target) for link in division.links}
+    arrows = [
+        f"  p{numbers[source]} {'<-->' if (target, source) in pairs else '-->'} p{numbers[target]}"
+        for source, target in ((link.source, link.target) for link in division.links)
+        if (target, source) not in pairs or source < target
+    ]
+    return "\n".join(["graph LR", *boxes, *arrows])
+
+
+def label(name: str) -> str:
+    """A name as the text of a box."""
+    shown = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+    return _HARMLESS.sub(lambda found: f"#{ord(found[0])};", shown)
+
 
 # Raised with anything that changes what a page says of the same repository.
 OVERVIEW_VERSION = "overview/2"
@@ -36,9 +64,9 @@ _CHANGED = 5
 _UNREAD = 5
 _SENTENCE = 200
 _OPENING = 700
-# Folders say little where a repository has fewer of them among its parts.
+# With fewer folders among a repository's parts, communities are shown.
 _FEW_FOLDERS = 4
-# What a text says of a folder or file where nobody described it: only what it holds.
+# Beginnings and words of texts that describe nothing but what a folder or file holds.
 _OF_ANYTHING = frozenset({
     "a", "an", "the", "class", "enum", "file", "folder", "function", "interface", "method", "module", "object",
     "protocol", "struct", "trait", "type",
@@ -84,7 +112,7 @@ def _head(overview: Overview) -> str:
 
 
 def _by_model(overview: Overview) -> str:
-    """What a model wrote of the whole, behind what a person wrote; the opening may be it already."""
+    """A model's text about the whole repository, unless it is the opening already."""
     words = overview.words
     summary = prose(words.summary, limit=_OPENING) if words.summary != overview.opening.text else ""
     told = [f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities]
@@ -153,7 +181,7 @@ def _uses(division: Division, name: str, folder: str) -> str:
 
 
 def _neighbourhoods(overview: Overview) -> Iterator[str]:
-    """Where folders do not tell: the communities of the graph."""
+    """The communities of the graph, for a repository with few folders."""
     folders = [part for part in overview.division.parts if part.folder]
     if len(folders) >= _FEW_FOLDERS or len(overview.neighbourhoods) < 2:
         return
@@ -194,7 +222,7 @@ def _unread(overview: Overview) -> Iterator[str]:
 
 
 def _first_sentence(summary: str, name: str) -> str:
-    """What an author said of it; nothing where a text only lists what is there, or says the name again."""
+    """The first sentence of a text; empty where the text only lists contents or repeats the name."""
     if summary.startswith(_SAYS_LITTLE) or not summary[:1].isalnum():
         return ""
     first = next(iter(sentences(" ".join(summary.split()), limit=1)), "")

@@ -1,7 +1,7 @@
 """A repository's parts: the folders, or files, that it divides into, and which of them use which.
 
-The division begins with the root. While one part holds most of the code, or there are few
-parts, the largest is replaced by its folders and files, so that a package in `src/` is shown by what is in it.
+The division begins with the root. While one part holds most of the code, or there are few parts, the largest is
+replaced by its folders and files, so that a package in `src/` is shown by its contents.
 """
 
 from collections import Counter
@@ -15,22 +15,22 @@ from codesum_pipeline.overviews.view import View
 MOST_PARTS = 12
 # With fewer, the largest part is divided further.
 _FEW_PARTS = 5
-# A part with more of the code hides what the repository is made of.
+# A part with a larger share of the code is divided.
 _LARGEST_SHARE = 0.5
-# A part with no more is whole enough, however few there are.
+# A part with no larger share is not divided, however few parts there are.
 _SMALL_SHARE = 0.25
-# More files than this are one part together.
+# More files of one folder are one part together.
 _FILES_ALONE = 14
-# A use of one part by another counts from this share of the heaviest one on.
+# A link counts if it has this share of the uses of the heaviest link.
 _LEAST_SHARE = 0.03
 MOST_LINKS = 20
-# A part with less of the code is among the smaller ones that are only counted.
+# A part with a smaller share of the code is only counted.
 _LEAST_PART = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryPart:
-    """A folder (`path/`), the files directly in one (`path/*`), or a file; `size` counts files and definitions."""
+    """A folder (`path/`), the files directly in a folder (`path/*`), or a file; `size` counts files and definitions."""
 
     name: str
     paths: tuple[str, ...]
@@ -38,7 +38,7 @@ class RepositoryPart:
 
     @property
     def folder(self) -> str | None:
-        """The folder that it is, or whose files it is."""
+        """The folder of a part; None for a file."""
         return self.name.rstrip("*").rstrip("/") or ROOT_MODULE if self.name.endswith(("/", "*")) else None
 
 
@@ -61,12 +61,12 @@ class Division:
     links_left_out: int
 
     def uses_of(self, part: str) -> list[str]:
-        """What a part uses, the most used first."""
+        """The parts that a part uses, most used first."""
         return [link.target for link in self.links if link.source == part]
 
 
 def divide(view: View) -> Division:
-    """The parts of a repository's own programs; none where it has none."""
+    """The parts of a repository's own programs."""
     sizes = {path: 1 + len(view.definitions[path]) for path in view.sources}
     parts = {"": list(view.sources)}
     while (divided := _to_divide(parts, sizes)) is not None:
@@ -75,7 +75,7 @@ def divide(view: View) -> Division:
     found = [
         RepositoryPart(name, tuple(paths), sum(sizes[path] for path in paths)) for name, paths in parts.items() if paths
     ]
-    # What only hands on, or is empty, is no part where others define something.
+    # A part without definitions is left out where others have some.
     defining = [part for part in found if part.size > len(part.paths)] or found
     least = sum(sizes.values()) * _LEAST_PART if len(defining) > _FEW_PARTS else 0
     largest_first = sorted(defining, key=lambda part: (-part.size, part.name))[:MOST_PARTS]
@@ -94,7 +94,7 @@ def _to_divide(parts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> 
             return None
         if len(parts[name]) > 1 and (is_large or not name.endswith("*")):
             return name
-        # A single file that holds most of the code cannot be divided; what stands beside it need not be.
+        # A single file with most of the code cannot be divided, and then the other parts need not be.
         if is_large and len(parts) > 1:
             return None
     return None
@@ -118,7 +118,7 @@ def _divided(name: str, paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _links(parts: Sequence[RepositoryPart], uses: Mapping[tuple[str, str], int]) -> list[Link]:
-    """Who uses whom, heaviest first."""
+    """The links between parts, heaviest first."""
     part_of = {path: part.name for part in parts for path in part.paths}
     found: Counter[tuple[str, str]] = Counter()
     for (source, target), count in uses.items():

@@ -1,8 +1,8 @@
-"""Where to start reading: the files that a repository turns on, and the definitions that make them so.
+"""Where to start reading: the central files of a repository, and their most used definitions.
 
-PageRank alone names what everything rests on: small tools that nobody starts with.
-A file that also uses much of the rest shows how things go together, so a file's
-rank is multiplied by the geometric mean of how many files use it and how many it uses.
+PageRank alone gives the files that everything uses: small tools that nobody starts with. A file that also uses much of
+the rest shows how things go together, so a file's rank is multiplied by the geometric mean of how many files use it and
+how many it uses.
 """
 
 import math
@@ -29,7 +29,7 @@ class Start:
 
 
 def where_to_start(view: View, *, most: int = MOST_STARTS) -> list[Start]:
-    """Files of the repository's own programs, the most used first; those that define nothing are left out."""
+    """The files to start with, best first; files without definitions are left out."""
     neighbours = _neighbours(view)
     found = [
         Start(view.places[path], _best(definitions), view.rank(path) * neighbours[path])
@@ -40,15 +40,15 @@ def where_to_start(view: View, *, most: int = MOST_STARTS) -> list[Start]:
 
 
 def _neighbours(view: View) -> dict[str, float]:
-    """For each file the geometric mean of those that use it and those it uses, itself counted among both."""
+    """For each file, the geometric mean of the number of files that use it and that it uses, each plus 1."""
     users, used = Counter(target for _, target in view.links), Counter(source for source, _ in view.links)
     return {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}
 
 
 def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
-    """Public ones before others, classes and free functions before methods, the most used first.
+    """The best definitions: public ones before others, classes and free functions before methods, most used first.
 
-    A class is used with its members. One that does little but hold another class is a namespace, and left out.
+    Uses of members count for their class. A class that does little but hold another class is a namespace, and left out.
     """
     used: dict[str, float] = defaultdict(float)
     for each in definitions:

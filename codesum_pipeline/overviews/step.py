@@ -1,4 +1,4 @@
-"""The step that writes a repository's page: of the version that is published, and only where that is another one."""
+"""The step that writes a repository's page for the published version, where it is not up to date."""
 
 import json
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ import pyarrow as pa
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.overviews.facts import facts_of
-from codesum_pipeline.overviews.overview import make_overview
+from codesum_pipeline.overviews.overview import facts_of, make_overview
 from codesum_pipeline.overviews.page import render
 from codesum_pipeline.store.schemas import OVERVIEWS
 from codesum_pipeline.store.tables import TableStore
@@ -19,10 +18,10 @@ from codesum_pipeline.store.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class OverviewReport:
-    """`written` is false where the page is that of an earlier build.
+    """`written` is false where the page was up to date.
 
-    `commit` is that which the page stands for; none where the version that is published has no page. `by_model`:
-    words of a model are on it; for so many `unknown_names` others were left out.
+    `commit` is the page's; None where the published version has no page. `by_model` says that the page has a model's
+    words, without sentences that had so many `unknown_names`.
     """
 
     written: bool
@@ -57,8 +56,8 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     else:
         ws.tables.write("overviews", ws.key, pa.Table.from_pylist([row], schema=OVERVIEWS))
     if ws.tables.base is None:
-        # The first page of a home is a file that no view knew when the index was published. What is looked at to make
-        # views is no input of the page.
+        # The views were made when the index was published, without the table of a home's first page. A store of its own
+        # keeps what views read out of the recorded inputs of the page.
         write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
     return _report(ws, written=before != [row])

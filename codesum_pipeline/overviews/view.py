@@ -1,4 +1,4 @@
-"""What an overview is drawn from besides manifests: files, their documents, how much each is used, who uses whom."""
+"""The inputs of an overview besides manifests: files, their documents, how much each is used, and who uses whom."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """One document: where it is, what it says, and its share of the graph's PageRank."""
+    """One document: its place, its summary, and its share of the graph's PageRank."""
 
     id: str
     level: str
@@ -31,7 +31,7 @@ class RankedDocument:
 
 @dataclass(frozen=True)
 class View:
-    """A repository below `root`. `sources` are the files of its own programs, `links` how often one uses another."""
+    """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files."""
 
     name: str
     root: str
@@ -42,7 +42,7 @@ class View:
 
     @classmethod
     def of(cls, ws: Workspace) -> Self:
-        """As the tables stand."""
+        """The view of a workspace's tables."""
         tests = read_tests(ws.tables, ws.key)
         rows = ws.tables.read("files", ws.key, columns=["path", "language", "status", "is_vendored"]).to_pylist()
         own = {
@@ -70,13 +70,13 @@ class View:
         return {path: found.get(path, []) for path in self.sources}
 
     def rank(self, path: str) -> float:
-        """How much a file and all that is defined in it are used."""
+        """The PageRank of a file and of all definitions in it together."""
         own = self.places.get(path)
         return (own.rank if own else 0.0) + sum(place.rank for place in self.definitions.get(path, ()))
 
 
 def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
-    """The documents but those of tests and of others' code."""
+    """The documents without those of tests and of others' code."""
     stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
     ids, ranks, communities = (stats.column(name).to_pylist() for name in ("id", "pagerank", "community"))
     graph = dict(zip(ids, zip(ranks, communities, strict=True), strict=True))
@@ -104,7 +104,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
 
 
 def _links(ws: Workspace, paths: frozenset[str]) -> dict[tuple[str, str], int]:
-    """How many uses lead from one file to another."""
+    """The number of uses from one file to another."""
     found: Counter[tuple[str, str]] = Counter()
     columns = ["src_id", "dst", "is_external"]
     for part in ws.tables.read_parts("edges", ws.key, columns=columns):
@@ -117,10 +117,10 @@ def _links(ws: Workspace, paths: frozenset[str]) -> dict[tuple[str, str], int]:
 
 
 def _name(id_: str) -> str:
-    """Of a definition the last part of its id, else the last part of its path."""
+    """The last part of a definition's id, or of a path."""
     return without_suffix(id_).rpartition(SEPARATOR)[2] if SEPARATOR in id_ else id_.rpartition("/")[2]
 
 
 def _is_source(path: str) -> bool:
-    """No example, and not in a hidden folder, which sets up tools."""
+    """Whether a file is neither an example nor in a hidden folder, where tools are set up."""
     return role_of(path) is FileRole.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])

@@ -1,1 +1,1 @@
-"""What every HTTP entrance of ours has in common: where it listens, by which names, and with which token."""
+"""The common parts of all HTTP entrances: addresses, tokens, and the audit log."""

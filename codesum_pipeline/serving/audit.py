@@ -1,20 +1,164 @@
-"""What is written down of a request: who asked what kind of thing, and of which repositories the answer was made.
+"""The audit log: for each request, who asked, what kind of request, and the repositories of the answer.
 
-What was asked, in words, only where the operator wants that.
+The words of a question are logged only where the operator wants that. The log is a line of JSON for each request, in
+files of the home that only the owner may read. Requests never wait for the disk: lines go through a queue to a thread.
+Several processes may write: one line is one write to a file opened for appending, under a lock, and the process that
+finds the file full begins a new one.
 """
 
+import fcntl
+import json
+import logging
+import os
+import queue
+import stat
+import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.serving.audit_log import AuditLog, Line
+
+_log = logging.getLogger(__name__)
+
+FILE = "audit.jsonl"
+# Some minutes of a busy server. Lines that find the queue full are counted, and the count is logged.
+_MOST_WAITING = 10_000
+_MOST_AT_ONCE = 500
+_CLOSED_WITHIN_S = 5.0
+_MODE = 0o600
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Line = Mapping[str, Any]
+
+
+@dataclass
+class AuditLog:
+    """`files` of at most `max_bytes` each: the newest is `audit.jsonl`, the others have numbers, older ones higher."""
+
+    folder: Path
+    max_bytes: int
+    files: int
+    _waiting: "queue.Queue[Line | None]" = field(default_factory=lambda: queue.Queue(_MOST_WAITING))
+    _dropped: int = 0
+    _thread: threading.Thread | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def write(self, line: Line) -> None:
+        """Write a line soon; it is lost where too many wait."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._live, name="audit", daemon=True)
+                self._thread.start()
+            try:
+                self._waiting.put_nowait(line)
+            except queue.Full:
+                self._dropped += 1
+
+    def close(self) -> None:
+        """Write the waiting lines, and end the thread; a later line starts another."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            self._waiting.put(None)
+            thread.join(_CLOSED_WITHIN_S)
+
+    def _live(self) -> None:
+        is_over = False
+        while not is_over:
+            taken = [self._waiting.get()]
+            while len(taken) < _MOST_AT_ONCE and not self._waiting.empty():
+                taken.append(self._waiting.get())
+            is_over = None in taken
+            lines = [line for line in taken if line is not None]
+            with self._lock:
+                dropped, self._dropped = self._dropped, 0
+            if dropped:
+                lines.append({"lines_lost": dropped})
+            try:
+                self._append(lines)
+            except OSError as error:
+                _log.warning("%d lines of the audit log are lost: %s", len(lines), error)
+
+    def _append(self, lines: list[Line]) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._alone():
+            for line in lines:
+                # In ASCII, Unicode's other line breaks are escaped.
+                content = f"{json.dumps(line)}\n".encode("ascii")
+                if self._size() + len(content) > self.max_bytes:
+                    self._turn_over()
+                self._write(content, is_last=line is lines[-1])
+
+    def _write(self, content: bytes, *, is_last: bool) -> None:
+        handle = os.open(self.folder / FILE, _FLAGS, _MODE)
+        try:
+            if stat.S_IMODE(os.fstat(handle).st_mode) != _MODE:
+                os.fchmod(handle, _MODE)
+            os.write(handle, content)
+            if is_last:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def _size(self) -> int:
+        try:
+            return os.lstat(self.folder / FILE).st_size
+        except FileNotFoundError:
+            return 0
+
+    def _turn_over(self) -> None:
+        for number in range(self.files - 1, 0, -1):
+            older = self.folder / _numbered(number - 1)
+            if older.exists():
+                os.replace(older, self.folder / _numbered(number))
+        (self.folder / FILE).unlink(missing_ok=True)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, _MODE)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+def read_audit(folder: Path) -> Iterator[dict[str, Any]]:
+    """The lines, oldest first, without malformed ones."""
+    numbers = sorted((_number(path) for path in folder.glob("audit*.jsonl")), reverse=True)
+    for number in numbers:
+        try:
+            with (folder / _numbered(number)).open(encoding="utf-8", errors="replace") as file:
+                yield from filter(None, map(_line, file))
+        except FileNotFoundError:
+            continue
+
+
+def _line(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _numbered(number: int) -> str:
+    return f"audit.{number}.jsonl" if number else FILE
+
+
+def _number(path: Path) -> int:
+    middle = path.name.removeprefix("audit").removesuffix("jsonl").strip(".")
+    return int(middle) if middle.isdecimal() else 0
+
 
 ANSWERED, REFUSED, FAILED, CANCELLED = "answered", "refused", "failed", "cancelled"
-# Of a question, as much as says what it was about.
+# The beginning of a question says what it is about.
 _LONGEST_QUESTION = 2_000
 
 
@@ -29,7 +173,7 @@ class AuditedRequest:
     question: str = ""
 
     def answered(self, repos: Iterable[str], hits: int | None = None) -> None:
-        """A part of the answer; a page may have several."""
+        """Add the repositories of a part of the answer."""
         self.repos.update(repos)
         if hits is not None:
             self.hits = (self.hits or 0) + hits
@@ -39,13 +183,13 @@ _NOW: ContextVar[AuditedRequest | None] = ContextVar("audited request", default=
 
 
 def request_of_now() -> AuditedRequest:
-    """That which is being answered; what is told of it is written nowhere where no audit log is kept."""
+    """The request that is being answered; without an audit log, one that is written nowhere."""
     return _NOW.get() or AuditedRequest("")
 
 
 @dataclass(frozen=True, slots=True)
 class Auditor:
-    """Writes the lines of one entrance, of the holder of one token; without a `log`, none."""
+    """Writes the lines for one entrance and the holder of one token; without a `log`, none."""
 
     log: AuditLog | None
     entrance: str
@@ -57,7 +201,7 @@ class Auditor:
 
     @contextmanager
     def auditing(self, asked: str) -> Iterator[AuditedRequest]:
-        """A request is answered in the block; errors and cancellations are its outcome where nothing else is said."""
+        """The block answers a request; its errors and cancellations are outcomes."""
         request, began = AuditedRequest(asked), time.monotonic()
         token = _NOW.set(request)
         try:
@@ -77,7 +221,7 @@ class Auditor:
             self._write(request, duration_ms=round((time.monotonic() - began) * 1000))
 
     def was_refused(self, address: str) -> None:
-        """Somebody said a token that is none."""
+        """Log a wrong token."""
         if self.log:
             self.log.write({**self._head("", "a wrong token"), "outcome": REFUSED, "address": address})
 

@@ -1,13 +1,18 @@
-"""Whoever asks says a token, and gets the server of its holder.
+"""Each request needs a token, and is answered by the server of the token's holder.
 
-What a token does not open does not exist for its holder: every token has a server of its own, of what its scope opens,
-so that no answer, name or error of another one can reach it. It begins when the token is said first. When the token
-expires, leaves the file or is changed in it, the server ends, and what it was still answering ends with it.
+For the holder, repositories outside the token's scope do not exist: every token has a server of its own with the
+repositories of its scope, so that no answer, name or error of another scope can reach it. The server begins with the
+first request of the token. When the token expires, or is removed from or changed in its file, the server ends with its
+open requests.
+
+Addresses that try wrong tokens have to wait.
 """
 
 import base64
 import binascii
+import ipaddress
 import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,17 +25,80 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from codesum_pipeline.serving.attempts import Attempts
 from codesum_pipeline.serving.audit import Auditor
-from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import AccessToken, digest_of, find_token
+from codesum_pipeline.serving.tokens import AccessToken, TokenSource, digest_of, find_token
 
-# The server of a token's holder; without tokens, that of anybody.
+_AT_ONCE = 10
+_FORGOTTEN_AFTER_S = 6.0
+# Bounds on the memory for addresses.
+_MOST_ADDRESSES = 10_000
+_MOST_RIGHT = 100
+# A customer of a provider has at least this prefix of IPv6.
+_PREFIX_OF_V6 = 64
+
+
+@dataclass(slots=True)
+class _Record:
+    """The number of `wrong` tokens at the moment `at`, in seconds, and the digests of `right` ones."""
+
+    wrong: float = 0.0
+    at: float = 0.0
+    right: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+
+
+@dataclass
+class Attempts:
+    """The wrong and right tokens of addresses; `now` is a monotonic clock in seconds."""
+
+    now: Callable[[], float]
+    _records: OrderedDict[str, _Record] = field(default_factory=OrderedDict)
+
+    def wait_s(self, address: str, digest: bytes) -> float:
+        """How long tokens of this address are refused without comparing them; 0 where they are compared."""
+        record = self._records.get(_group(address))
+        if record is None or digest in record.right:
+            return 0.0
+        return max(0.0, (self._wrong(record) - _AT_ONCE + 1) * _FORGOTTEN_AFTER_S)
+
+    def was_wrong(self, address: str) -> None:
+        record = self._record(address)
+        record.wrong, record.at = self._wrong(record) + 1, self.now()
+
+    def was_right(self, address: str, digest: bytes) -> None:
+        right = self._record(address).right
+        right[digest] = None
+        right.move_to_end(digest)
+        while len(right) > _MOST_RIGHT:
+            right.popitem(last=False)
+
+    def _wrong(self, record: _Record) -> float:
+        return max(0.0, record.wrong - (self.now() - record.at) / _FORGOTTEN_AFTER_S)
+
+    def _record(self, address: str) -> _Record:
+        group = _group(address)
+        record = self._records.setdefault(group, _Record(at=self.now()))
+        self._records.move_to_end(group)
+        while len(self._records) > _MOST_ADDRESSES:
+            self._records.popitem(last=False)
+        return record
+
+
+def _group(address: str) -> str:
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if found.version == 4:
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((int(found), _PREFIX_OF_V6), strict=False))
+
+
+# Makes the server for the holder of a token, or for everybody.
 AppOf = Callable[[AccessToken | None], Starlette]
 
 
 def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_browsers: bool = False) -> ASGIApp:
-    """For each token what `app_of` gives for it; what it gives for None where nobody asked for tokens."""
+    """The servers that `app_of` makes for each token, behind a check of tokens; without tokens, the one for None."""
     return TokenGate(source, app_of, audit, is_for_browsers) if source.is_asked_for else app_of(None)
 
 
@@ -58,10 +126,9 @@ class _TokenServer:
 
 @dataclass(eq=False)
 class TokenGate:
-    """Browsers ask a person for the token, as the password of any user.
+    """The check of tokens. Browsers ask a person for the token, as the password of any user.
 
-    A new request is judged at once; a stream that a changed file or an expired token ends goes on for `looked_after_s`
-    at most.
+    Each request is checked at once; open streams of an expired or removed token end within `looked_after_s`.
     """
 
     source: TokenSource
@@ -102,7 +169,7 @@ class TokenGate:
         return token
 
     def _valid(self) -> list[AccessToken]:
-        """Those of now; the servers of others end."""
+        """The tokens that are valid now; the servers of others are ended."""
         now = self.now()
         valid = [token for token in self.source.now() if token.is_valid(now)]
         for token in [each for each in self._served if each not in valid]:
@@ -118,7 +185,7 @@ class TokenGate:
             return self._served[token]
 
     async def _run(self, token: AccessToken, *, task_status: TaskStatus[_TokenServer]) -> None:
-        """A server begins and ends in one task."""
+        """Run the server of a token: it has to begin and end in the same task."""
         served = _TokenServer(self.app_of(token))
         async with served.app.router.lifespan_context(served.app):
             task_status.started(served)
@@ -144,7 +211,7 @@ class TokenGate:
     _is_over: anyio.Event = field(default_factory=anyio.Event)
 
     def _said(self, headers: Headers) -> str:
-        """Nothing where it is said twice: what stands before the server might have believed the other one."""
+        """The token of a request; none where there are two, since a proxy might have checked the other one."""
         every = headers.getlist("authorization")
         if len(every) != 1:
             return ""

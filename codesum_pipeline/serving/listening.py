@@ -1,4 +1,4 @@
-"""Where a server listens, and what a client may call it."""
+"""The address on which a server listens, and the names by which clients may reach it."""
 
 import ipaddress
 import os
@@ -19,7 +19,7 @@ _BACKLOG = 128
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server listens; port 0 is any that is free. `option` is how a person said it."""
+    """The address on which a server listens; port 0 is any free one. `option` is the option that gave it."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class Address:
 
     @property
     def names(self) -> list[str]:
-        """What a client may call the server."""
+        """The names by which a client may reach the server."""
         if self.is_loopback:
             return list(dict.fromkeys((self._shown_host, "127.0.0.1", "localhost", "[::1]")))
         return list(dict.fromkeys((self._shown_host, socket.gethostname(), socket.getfqdn())))
@@ -60,18 +60,18 @@ def parse_address(text: str, *, option: str) -> Address:
 
 
 def allowed_hosts(address: Address, others: list[str]) -> list[str]:
-    """The values of a Host header that are this server, under its own names and `others`."""
+    """The Host headers of this server, for its own names and `others`."""
     names = [*others, *address.names]
     return [f"{name}:{address.port}" for name in names] + (names if address.port == 80 else [])
 
 
 def allowed_origins(address: Address, others: list[str]) -> list[str]:
-    """The values of an Origin header that are pages of this server."""
+    """The Origin headers of this server's pages."""
     return [f"{scheme}://{name}:{address.port}" for name in [*others, *address.names] for scheme in ("http", "https")]
 
 
 def listen(address: Address) -> tuple[socket.socket, Address]:
-    """A listening socket, and where it listens."""
+    """A listening socket and its address."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
         bound = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
@@ -85,6 +85,6 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
 
 
 def serve(app: ASGIApp, bound: socket.socket) -> None:
-    """Until SIGINT or SIGTERM."""
+    """Serve until SIGINT or SIGTERM."""
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, access_log=False)
     uvicorn.Server(config).run(sockets=[bound])

@@ -1,16 +1,17 @@
-"""Tokens that whoever asks must say, and the file that names them.
+"""Access tokens, and the file that names them.
 
-Of a token its digest is kept, in the file if somebody wants, in memory always. No message repeats a value of the file:
-it may be a token.
+Memory has only the digests of tokens; the file may have digests, too. No message repeats a value of the file, which may
+be a token.
 """
 
 import hashlib
 import hmac
+import logging
 import re
 import stat
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
@@ -18,12 +19,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.repository_scope import EVERYTHING, RepositoryScope, read_scope
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address
 
-# Guessing a shorter one takes no more than patience.
+# A shorter token could be guessed.
 SHORTEST_TOKEN = 16
-# A file of more is none that somebody wrote.
+# Nobody writes a larger file.
 _MOST_BYTES = 4 << 20
 _HASHED = "sha256:"
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -33,7 +35,7 @@ _ALL = RepositoryScope((EVERYTHING,))
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """The sha256 of what is said, the repositories that it opens, and the moment from which on it opens none."""
+    """The sha256 of the secret, the repositories that the token opens, and the moment at which it expires."""
 
     digest: bytes
     scope: RepositoryScope = _ALL
@@ -42,7 +44,7 @@ class AccessToken:
 
     @classmethod
     def of(cls, secret: str, *patterns: str, name: str = "") -> "AccessToken":
-        """One whose secret is known; without patterns it opens all."""
+        """The token of a secret; without patterns it opens all repositories."""
         return cls(digest_of(secret), RepositoryScope(patterns) if patterns else _ALL, name)
 
     def is_valid(self, now: datetime) -> bool:
@@ -54,12 +56,12 @@ def digest_of(secret: str) -> bytes:
 
 
 def hashed(secret: str) -> str:
-    """A secret as a file of tokens may hold it, so that whoever reads the file cannot use it."""
+    """The digest of a secret for a file of tokens, whose readers cannot use it."""
     return f"{_HASHED}{digest_of(secret).hex()}"
 
 
 def find_token(digest: bytes, tokens: Sequence[AccessToken]) -> AccessToken | None:
-    """That of the secret with this digest; all are compared, so that the time tells nothing."""
+    """The token with this digest; all are compared, so that the time does not depend on the digest."""
     found: AccessToken | None = None
     for each in tokens:
         if hmac.compare_digest(digest, each.digest):
@@ -68,7 +70,7 @@ def find_token(digest: bytes, tokens: Sequence[AccessToken]) -> AccessToken | No
 
 
 class _TokenEntry(BaseModel):
-    """A token as its file has it."""
+    """A token in its file."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -81,7 +83,7 @@ _ENTRIES = TypeAdapter(dict[str, _TokenEntry])
 
 
 def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str) -> list[AccessToken]:
-    """Those of a file that nobody else may read, else that of the environment; none without either.
+    """The tokens of a file that only its owner may read, else the token of an environment variable, else none.
 
     A file holds one token, which opens all repositories, or a TOML table for each: `[NAME]` with `token`, `repos` and
     perhaps `expires`.
@@ -108,7 +110,7 @@ def _of_table(content: str, source: str) -> list[AccessToken]:
     try:
         entries = _ENTRIES.validate_python(tomllib.loads(content))
     except tomllib.TOMLDecodeError as error:
-        # Its text may quote the line; where it stands is enough.
+        # The error's text may quote the line, so only its position is told.
         place = str(error).rpartition("(")[2].rstrip(")")
         raise ConfigurationError(f"{source}: it is no TOML ({place}): {way_out}") from None
     except (ValidationError, RecursionError) as error:
@@ -140,7 +142,7 @@ def _token_of(name: str, entry: _TokenEntry, source: str) -> AccessToken:
 
 
 def _moment(said: datetime | date | None, source: str) -> datetime | None:
-    """A day begins in UTC; a time of day says itself where it is one."""
+    """A moment; a day begins in UTC, and a time needs an offset."""
     if said is None:
         return None
     if not isinstance(said, datetime):
@@ -167,3 +169,53 @@ def check_reachable(address: Address, tokens: Sequence[AccessToken], *, variable
             f"{address.option} can be reached from other machines: give a token with --token-file "
             f"or {variable}, or listen on {DEFAULT_HOST}"
         )
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class TokenSource:
+    """Rereads the file of tokens when it changes; a malformed or unreadable file keeps the last good tokens, with one
+    warning.
+
+    A change is noticed by the file's inode, size and times; a change of its mode, after which others might read it,
+    changes one of the times, too.
+    """
+
+    file: Path | None
+    tokens: tuple[AccessToken, ...]
+    _seen: tuple[int, ...] | None = field(default=None)
+
+    @classmethod
+    def of(cls, file: Path | None, environ: Mapping[str, str], *, variable: str) -> "TokenSource":
+        """Raises `ConfigurationError` for a malformed file."""
+        # Its state is taken before it is read, so that a write in between is noticed as a change.
+        seen = _look(file)
+        return cls(file, tuple(read_tokens(file, environ, variable=variable)), seen)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether every request needs a token, also while the named file has none."""
+        return self.file is not None or bool(self.tokens)
+
+    def now(self) -> tuple[AccessToken, ...]:
+        seen = _look(self.file)
+        if seen != self._seen:
+            self._seen = seen
+            try:
+                self.tokens = tuple(read_tokens(self.file, {}, variable=""))
+                _log.warning("--token-file %s was read again: %d tokens", self.file, len(self.tokens))
+            except ConfigurationError as error:
+                _log.warning("%s; the tokens that were read before are used further", one_line(str(error)))
+        return self.tokens
+
+
+def _look(file: Path | None) -> tuple[int, ...] | None:
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

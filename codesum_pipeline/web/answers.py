@@ -1,4 +1,4 @@
-"""An answer as a page shows it: its text with places as links, what it took, and what was looked at on the way."""
+"""An answer as a page shows it: its text with places as links, its costs, and its steps."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +12,12 @@ from codesum_pipeline.asking.events import (
     TextVoid,
     ToolAnswered,
     ToolCalled,
+    called,
+    wrote_up,
 )
 from codesum_pipeline.asking.past import PastStep, PastTurn
-from codesum_pipeline.asking.remarks import called, wrote_up
-from codesum_pipeline.asking.schema import PartKind, Status
 from codesum_pipeline.asking.session import NO_MODEL
+from codesum_pipeline.asking.store import PartKind, Status
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -24,14 +25,14 @@ from codesum_pipeline.tools.answers import counted
 from codesum_pipeline.web.markdown import Link, as_html, plain_as_html
 from codesum_pipeline.web.rendering import address, usd
 
-# What happens while an answer is written, as the page's script is told of it: what, and text or HTML.
+# An event of a turn for the page's script: its kind, and text or HTML.
 Happening = dict[str, str]
 Tell = Callable[[Happening], None]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """`html` is ours; `notes` are what a reader must know, `took` and `as_of` what it cost and stands for."""
+    """`html` is safe; `notes` are what a reader must know, `took` is the cost, `as_of` the commits."""
 
     html: str
     is_plain: bool
@@ -44,7 +45,7 @@ class AnswerView:
 
 
 def places_in(indexes: Sequence[PublishedIndex]) -> Link:
-    """The page of a place: of the first of some repositories that has it."""
+    """Links to the pages of places, each in the first repository that has it."""
 
     def link(path: str, place: str) -> str | None:
         bare = path.rstrip("/").removeprefix("./")
@@ -58,7 +59,7 @@ def places_in(indexes: Sequence[PublishedIndex]) -> Link:
 
 
 def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str], steps: Sequence[str]) -> AnswerView:
-    """What came of a question just now."""
+    """A new answer."""
     told = [*notes, *filter(None, answer.problems)]
     if answer.is_fallback:
         told.insert(0, f"no answer by a model: {answer.detail}; this is what the index has")
@@ -85,7 +86,7 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
 
 
 def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> AnswerView:
-    """What came of a question before."""
+    """An earlier answer."""
     is_model = turn.status is Status.COMPLETE
     notes = [] if is_model else [state_of(turn)]
     text = turn.answer or ""
@@ -101,7 +102,7 @@ def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> Answe
 
 
 def state_of(turn: PastTurn) -> str:
-    """How a question ended, in words."""
+    """The outcome of a question in words."""
     if turn.status is Status.COMPLETE:
         return "answered"
     return f"no answer by a model: {turn.reason}" if turn.status is Status.FAILED else "being answered"
@@ -109,7 +110,7 @@ def state_of(turn: PastTurn) -> str:
 
 @dataclass(slots=True)
 class Way:
-    """Hears a turn, tells what happens as it goes to the page, and keeps the steps for its end."""
+    """Passes the events of a turn on to the page, and keeps the steps for its end."""
 
     link: Link
     tell: Tell

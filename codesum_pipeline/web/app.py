@@ -1,4 +1,8 @@
-"""The application: which address gives which page, and how errors look."""
+"""The application: the pages by address, the pages of errors, and the checks before all of them.
+
+A page of another server in the same browser, under its own name or one that leads to this machine, gets nothing; links
+to our pages work. A browser loads, runs and frames nothing but what this server gives.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,10 +10,11 @@ from http import HTTPStatus
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,14 +30,66 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.audit import FAILED, REFUSED, Auditor
 from codesum_pipeline.serving.gate import behind_tokens
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
-from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import AccessToken, check_reachable
+from codesum_pipeline.serving.tokens import AccessToken, TokenSource, check_reachable
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.web.ask_pages import ASK, AskPages
-from codesum_pipeline.web.guard import RequestGuard
+from codesum_pipeline.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.web.pages import HITS, REFRESH, Pages
 from codesum_pipeline.web.rendering import render
-from codesum_pipeline.web.turns import Turns
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    # Without a policy, browsers would send our own form without an origin.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # The next request may be answered from another version of the index.
+    "Cache-Control": "no-store",
+}
+_OWN_PAGES = ("", "none", "same-origin")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGuard:
+    """Passes on requests of this server's own pages, of people, and of programs that are no browsers."""
+
+    app: ASGIApp
+    hosts: Collection[str]
+    origins: Collection[str]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = self._refusal(scope)
+        await (refusal or self.app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        headers = Headers(scope=scope)
+        hosts, origin = headers.getlist("host"), headers.get("origin")
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            asked = one_line(", ".join(hosts))
+            return PlainTextResponse(
+                f"This is not the host {asked!r}: start `codesum web --host-name NAME` for another name.\n", 421
+            )
+        if origin is not None and origin.lower() not in self.origins:
+            return PlainTextResponse(f"A page of {one_line(origin)!r} may not ask here.\n", 403)
+        is_link = scope["method"] in ("GET", "HEAD") and (
+            (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+        )
+        if headers.get("sec-fetch-site", "") not in _OWN_PAGES and not is_link:
+            return PlainTextResponse("A page of another server may link here, and nothing else.\n", 403)
+        return None
+
 
 TOKEN_VARIABLE = "CODESUM_WEB_TOKEN"
 _STATIC = Path(__file__).parent / "static"
@@ -49,9 +106,9 @@ def make_app(
     folder: Path,
     host_names: Sequence[str] = (),
 ) -> ASGIApp:
-    """The pages behind their checks; raises `ConfigurationError` where others could ask without a token.
+    """The pages behind their checks; raises `ConfigurationError` where others could read them without a token.
 
-    Of the checkout that `folder` is in they show the work tree.
+    Pages about the checkout around `folder` show its work tree.
     """
     check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
 
@@ -91,7 +148,7 @@ def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = No
 
 @dataclass(frozen=True, slots=True)
 class _AuditMiddleware:
-    """Each page that somebody asks for is a line of the audit log; what all pages have in common is none."""
+    """Writes a line of the audit log for each requested page, but not for static files."""
 
     app: ASGIApp
     audit: Auditor
@@ -137,7 +194,7 @@ def _error(request: Request, told: str, status: int, headers: Mapping[str, str] 
 
 
 def _status_of(request: Request, error: Exception) -> int:
-    """What is asked for and not there is another thing than a wrong question."""
+    """The status of an error: something missing is another error than a malformed question."""
     if isinstance(error, MissingTable | UnknownRepository):
         return 404
     if isinstance(error, ConfigurationError):

@@ -1,7 +1,8 @@
-"""Asking a model from the page: the form, the answer while it is written, and what was asked before.
+"""Asking a model from the page: the form, the answer while it is written, and earlier questions.
 
-A question may cost money, so it is taken from our own form alone: by POST, with a token that only pages of this server
-process hold.
+A question may cost money, so it is accepted only from our own form: by POST, with a token that only pages of this
+server process have. Turns run in a thread with an event loop of their own: they open indexes, read sources and write to
+disk, and the loop that serves pages does not wait for that.
 """
 
 import asyncio
@@ -9,8 +10,10 @@ import hmac
 import json
 import secrets
 from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -19,10 +22,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from codesum_pipeline.asking.gates import why_no_model
+from codesum_pipeline.asking.events import OnEvent
 from codesum_pipeline.asking.past import PastTurns
-from codesum_pipeline.asking.session import LONGEST_QUESTION, AskedQuestion
+from codesum_pipeline.asking.session import LONGEST_QUESTION, AskedQuestion, why_no_model
 from codesum_pipeline.asking.store import STORE_FILE
+from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
@@ -33,7 +37,36 @@ from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, state_of, view_of, view_of_past
 from codesum_pipeline.web.markdown import Link
 from codesum_pipeline.web.rendering import render
-from codesum_pipeline.web.turns import Turns
+
+
+class Turns:
+    """The running turns of a server. At its end they are cancelled, and closed as cancelled."""
+
+    _loop: asyncio.AbstractEventLoop
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        began = Event()
+        thread = Thread(target=self._live, args=(began,), name="questions", daemon=True)
+        thread.start()
+        began.wait()
+        try:
+            yield
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            await asyncio.to_thread(thread.join)
+
+    def answer(self, asked: AskedQuestion, on_event: OnEvent) -> "asyncio.Future[TurnAnswer]":
+        """Begin a turn. Cancelling the answer cancels the turn; `on_event` is called from the other thread."""
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked.answer(on_event), self._loop))
+
+    def _live(self, began: Event) -> None:
+        # The end of the block cancels running turns and waits for them.
+        with asyncio.Runner() as runner:
+            self._loop = runner.get_loop()
+            began.set()
+            self._loop.run_forever()
+
 
 ASK = "/ask"
 STREAM = "application/x-ndjson"
@@ -41,7 +74,7 @@ _LARGEST_BODY = 1 << 20
 _MOST_FIELDS = 10
 _FIELDS = ("question", "repo", "token", "conversation")
 _EARLIER = 20
-# A stream in which nothing happens longer is taken for dead by what may stand between.
+# Proxies take a stream for dead where nothing happens for long.
 _HEARTBEAT_S = 15.0
 
 
@@ -72,9 +105,9 @@ class AskFields:
 
 @dataclass(frozen=True)
 class AskPages:
-    """The pages of one server process; `token` is in each form that it gives.
+    """The pages of one server process; `token` is in each of its forms.
 
-    All repositories are asked; that of `folder`, where the server was started, as its work tree is now.
+    Questions are about all repositories; that of `folder`, where the server was started, is read as its work tree is.
     """
 
     catalogue: IndexCatalogue
@@ -83,13 +116,13 @@ class AskPages:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def form(self, request: Request) -> Response:
-        """The form, what an answer may cost, and what was asked before."""
+        """The form, the possible cost of an answer, and earlier questions."""
         said = request.query_params
         asked = AskFields(said.get("q", "").strip(), said.get("repo", ""), conversation=said.get("conversation", ""))
         return HTMLResponse(self._page(asked, before=said.get("before", "")))
 
     def earlier(self, request: Request) -> Response:
-        """One question that was asked before, with its answer."""
+        """One earlier question with its answer."""
         id_ = request.query_params.get("id", "")
         past = self._past()
         turn = past.one(utc_now(), id_)
@@ -100,7 +133,7 @@ class AskPages:
         return HTMLResponse(render("earlier.html", turn=turn, view=view, repo=_one(turn.repositories)))
 
     async def ask(self, request: Request) -> Response:
-        """An answer: while it is written for the page's script, else as a page once it is there."""
+        """An answer: as a stream for the page's script, else as a page once it is complete."""
         asked = await AskFields.of(request)
         if not hmac.compare_digest(asked.token.encode(), self.token.encode()):
             told = "This form is not of the server that runs now: look at the question, and ask again."
@@ -114,7 +147,8 @@ class AskPages:
         return HTMLResponse(await run_in_threadpool(self._page, asked, view=view))
 
     async def _happenings(self, asked: AskFields, link: Link) -> AsyncIterator[str]:
-        """A line of JSON for each; the last has the whole answer, or the error. Who stops to listen ends the turn."""
+        """A line of JSON for each happening; the last has the whole answer, or the error. Closing the stream ends the
+        turn."""
         loop = asyncio.get_running_loop()
         happened: asyncio.Queue[Happening | None] = asyncio.Queue()
 
@@ -137,7 +171,7 @@ class AskPages:
             answer.cancel()
 
     async def _written(self, asked: AskFields, way: Way) -> str:
-        """The part of a page that has the answer, or says what is wrong."""
+        """The part of a page with the answer, or with the error."""
         try:
             return render("answer.html", view=await self._answer(asked, way))
         except CodesumError as error:
@@ -164,24 +198,24 @@ class AskPages:
         )
 
     def _every_key(self) -> list[str]:
-        """Where none is named, a question of somebody in a checkout would be about that one alone."""
+        """All published repositories: without names, a question would be about the checkout of `folder` alone."""
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         return [key for key in keys if self.catalogue.is_published(key)]
 
     def _past(self) -> PastTurns:
-        """What whoever asks may read of what was asked before."""
+        """The earlier questions that the reader may see."""
         catalogue = self.catalogue
         keys = [entry.key for entry in catalogue.entries(lambda _: None)] if catalogue.is_limited else None
         return PastTurns(catalogue.layout.home, keys, catalogue.holder or "")
 
     def _spent_today(self) -> float | None:
-        """None for who must not hear what others do."""
+        """Today's costs; None for the holder of a token, who must not see those of others."""
         if self.catalogue.holder:
             return None
         return spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now())
 
     def _link(self, repos: list[str]) -> Link:
-        """Of repositories that are gone there are no places."""
+        """Links to places; none where the repositories are gone."""
         try:
             return places_in(ToolContext(self.catalogue, self.folder, is_everywhere=True).current(repos))
         except CodesumError:
@@ -217,7 +251,7 @@ class AskPages:
 
 
 async def _until_gone(request: Request, answering: Coroutine[Any, Any, AnswerView]) -> AnswerView | None:
-    """The answer; nothing, and its turn is cancelled, where nobody waits for it any more."""
+    """The answer; None, with its turn cancelled, where the client has gone."""
     answer, gone = asyncio.create_task(answering), asyncio.create_task(_gone(request))
     try:
         await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)

@@ -1,7 +1,7 @@
-"""The diagram of an overview, drawn: boxes in layers, so that arrows lead to the right as far as nothing uses itself.
+"""The diagram of an overview as SVG: boxes in layers, with arrows from left to right.
 
-Layers are those of the graph in which boxes that reach each other are one. An arrow over several layers has a place
-in each of them, so that it runs between the boxes.
+Layers are the topological generations of the graph whose cycles are merged to one node. An arrow over several layers
+has a place in each of them, so that it runs between the boxes.
 """
 
 import re
@@ -19,16 +19,16 @@ _NUMBERED = re.compile(r"#(\d+);")
 
 _BOX_HEIGHT, _ROW, _GAP, _EDGE = 30, 46, 56, 8
 _CHARACTER, _PADDING = 7.4, 22
-# After so few rounds the order of twelve boxes does not change any more.
+# The order of twelve boxes is stable after so many rounds.
 _ROUNDS = 8
 
-# A box, or the place where an arrow passes a layer.
+# A box, or the place of an arrow in a layer.
 Node = str | tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Its upper left corner, and what it is called."""
+    """A box's name, upper left corner and size."""
 
     name: str
     x: float
@@ -39,7 +39,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From one box to another, as an SVG path; `both`: each uses the other."""
+    """An SVG path from one box to another; `both` says that each uses the other."""
 
     source: str
     target: str
@@ -48,7 +48,7 @@ class Arrow:
 
 
 def draw(mermaid: str) -> str:
-    """A diagram that an overview wrote, as SVG with a list behind it; nothing for any other."""
+    """A diagram of an overview as SVG with a list behind it; empty for any other diagram."""
     names = {box: _NUMBERED.sub(lambda found: chr(int(found[1])), name) for box, name in _BOX.findall(mermaid)}
     pairs = [(source, target, bool(both)) for source, both, target in _ARROW.findall(mermaid)]
     if not pairs or any(box not in names for source, target, _ in pairs for box in (source, target)):
@@ -66,8 +66,8 @@ def draw(mermaid: str) -> str:
 
 
 def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], list[list[Node]]]:
-    """The nodes of each layer, and those that each arrow leads over."""
-    # Half a second, which only overviews wait for.
+    """The nodes of each layer, and the nodes of each arrow."""
+    # Importing takes half a second, for which only overviews wait.
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()
@@ -89,7 +89,7 @@ def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], l
 
 
 def _untangle(layers: list[list[Node]], ways: Sequence[Sequence[Node]]) -> None:
-    """Order each layer by where its neighbours stand, left and right in turn."""
+    """Order each layer by the places of its neighbours, in turns from the left and from the right."""
     beside: defaultdict[Node, list[Node]] = defaultdict(list)
     for left, right in (step for way in ways for step in pairwise(way)):
         beside[left].append(right)
@@ -104,7 +104,7 @@ def _untangle(layers: list[list[Node]], ways: Sequence[Sequence[Node]]) -> None:
 def _corners(
     layers: Sequence[Sequence[Node]], names: Mapping[str, str]
 ) -> tuple[dict[Node, tuple[float, float]], dict[Node, float], float]:
-    """The upper left corner and the width of each node, and how wide all is."""
+    """The upper left corner and the width of each node, and the whole width."""
     corners: dict[Node, tuple[float, float]] = {}
     widths: dict[Node, float] = {}
     x, tallest = float(_EDGE), max(map(len, layers))

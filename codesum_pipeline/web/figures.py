@@ -1,19 +1,145 @@
-"""What a repository's evaluations found and what its texts cost, as charts."""
+"""Charts of a repository's evaluations and costs as SVG, and the history of a document's text.
 
+Each chart has a table with the same numbers. Charts have no styles of their own: colours come from the page's classes,
+light and dark.
+"""
+
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.llm.ledger import every_attempt
 from codesum_pipeline.llm.totals import Totals, total_by
-from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.model.documents import LEVELS, HistoryEvent, WrittenBy
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.web.charts import Chart, Line, Point, amounts, bars, labels, line, shares
 from codesum_pipeline.web.rendering import usd
 
-# As many as are told apart on a screen; the table behind has all that are drawn.
+WIDTH, HEIGHT = 560, 180
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 36, 10, 24
+_PLOT_WIDTH, _PLOT_HEIGHT = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+_MOST_LABELS = 4
+# A bar is never as wide as the chart.
+_WIDEST_BAR = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point or bar with its label."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class AxisTick:
+    """A place on an axis."""
+
+    at: float
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A named series: its points, the line through them, and the band of its intervals."""
+
+    name: str
+    path: str
+    band: str
+    points: Sequence[Mark]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """`bars` or `lines` between two axes; `head` and `rows` are its numbers as a table."""
+
+    id: str
+    title: str
+    said: str
+    x_ticks: Sequence[AxisTick]
+    y_ticks: Sequence[AxisTick]
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    lines: Sequence[Line] = ()
+    bars: Sequence[Mark] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value of a series with its interval; `at` counts along the axis."""
+
+    at: int
+    value: float
+    low: float
+    high: float
+    said: str
+
+
+def line(name: str, points: Sequence[Point], *, places: int) -> Line:
+    """A series of values from 0 to 1, at some of so many places."""
+    corners = [(_across(point.at, places), point) for point in points]
+    upper = [f"{x:.1f} {_up(point.high):.1f}" for x, point in corners]
+    lower = [f"{x:.1f} {_up(point.low):.1f}" for x, point in reversed(corners)]
+    return Line(
+        name=name,
+        path="M" + "L".join(f"{x:.1f} {_up(point.value):.1f}" for x, point in corners),
+        band=f"M{'L'.join([*upper, *lower])}z" if len(points) > 1 else "",
+        points=[Mark(round(x, 1), round(_up(point.value), 1), 0, 0, point.said) for x, point in corners],
+    )
+
+
+def shares() -> list[AxisTick]:
+    """The axis of values from 0 to 1."""
+    return [AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
+
+
+def bars(values: Sequence[tuple[float, str]]) -> list[Mark]:
+    """Bars side by side, the highest as high as the chart."""
+    most = max((value for value, _ in values), default=0.0) or 1.0
+    step = _PLOT_WIDTH / max(len(values), 1)
+    width = min(step * 0.75, _WIDEST_BAR)
+    return [
+        Mark(
+            x=round(_LEFT + step * (at + 0.5) - width / 2, 1),
+            y=round(_up(value / most), 1),
+            width=round(width, 1),
+            height=round(value / most * _PLOT_HEIGHT, 1),
+            said=said,
+        )
+        for at, (value, said) in enumerate(values)
+    ]
+
+
+def labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
+    """The labels of some places, as many as fit, the last among them."""
+    step = -(-len(names) // _MOST_LABELS)
+    shown = [at for at in range(len(names)) if (len(names) - 1 - at) % step == 0]
+    if are_bars:
+        return [AxisTick(round(_LEFT + _PLOT_WIDTH / len(names) * (at + 0.5), 1), names[at]) for at in shown]
+    return [AxisTick(round(_across(at, len(names)), 1), names[at]) for at in shown]
+
+
+def amounts(most: float, said: Sequence[str]) -> list[AxisTick]:
+    """The axis of values from 0 to the highest, with its half."""
+    return [AxisTick(round(_up(share), 1), text) for share, text in zip((0, 0.5, 1), said, strict=True)] if most else []
+
+
+def _across(at: int, places: int) -> float:
+    """The coordinate of a place, from left to right; a single place is in the middle."""
+    return _LEFT + (_PLOT_WIDTH * at / (places - 1) if places > 1 else _PLOT_WIDTH / 2)
+
+
+def _up(share: float) -> float:
+    return _TOP + _PLOT_HEIGHT * (1 - share)
+
+
+# A screen shows no more apart.
 _MOST_EVALUATIONS, _MOST_DAYS = 60, 60
 _COLUMNS = ["sequence", "evaluated_at", "commit", "setup", "category", "metric", "questions", "mean", "low", "high"]
 _SETUPS = (ALL.name, CODE_ONLY.name)
@@ -21,7 +147,7 @@ _SHORT, _DAY = 10, len("2026-01-31")
 
 
 def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
-    """How well the repository's own questions were answered, evaluation after evaluation; None without one."""
+    """The scores of the repository's own questions, evaluation after evaluation; None without evaluations."""
     rows = _evaluations(layout, repo)
     sequences = sorted({row["sequence"] for row in rows})[-_MOST_EVALUATIONS:]
     if not sequences:
@@ -53,7 +179,7 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
 
 
 def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
-    """What calls of models for its texts cost, by day and by level; nothing where no model was asked."""
+    """The costs of models' calls for its texts, by day and by level; none where no model was called."""
     rows = every_attempt(TableStore(layout.warehouse), layout.state(repo), repo)
     by_day = total_by((row.started_at[:_DAY], row) for row in rows)
     found = total_by((row.level.value, row) for row in rows)
@@ -107,4 +233,60 @@ def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> C
             for name, each in totals.items()
         ],
         bars=bars([(each.cost_usd, f"{name}: {usd(each.cost_usd)}") for name, each in totals.items()]),
+    )
+
+
+_HISTORY_COLUMNS = ["sequence", "id", "event", "cause", "cause_ids", "written_by", "commit", "written_at", "cost_usd"]
+_MOST, _MOST_CAUSES = 20, 3
+_WRITERS = {WrittenBy.LLM: "a model", WrittenBy.EXTRACTIVE: "the code", WrittenBy.PLACEHOLDER: "a template"}
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """One row of the history: the event, its cause, and the documents that were the cause."""
+
+    day: str
+    commit: str
+    what: str
+    why: str
+    causes: Sequence[str]
+    more_causes: int
+    written_from: str
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextHistory:
+    """The newest changes, the number of earlier ones, and the cost of all."""
+
+    changes: Sequence[TextChange]
+    earlier: int
+    usd: float
+
+
+def history_of(layout: HomeLayout, repo: str, id_: str) -> TextHistory:
+    """The history of a document's text; empty before the first build."""
+    parts = TableStore(layout.warehouse).read_parts(
+        "document_history", repo, columns=_HISTORY_COLUMNS, having=("id", id_)
+    )
+    rows = sorted((row for part in parts for row in part.to_pylist()), key=lambda row: -row["sequence"])
+    return TextHistory(
+        changes=[_change(row) for row in rows[:_MOST]],
+        earlier=max(0, len(rows) - _MOST),
+        usd=math.fsum(row["cost_usd"] for row in rows),
+    )
+
+
+def _change(row: dict[str, Any]) -> TextChange:
+    causes = [id_ for id_ in row["cause_ids"] if id_ != row["id"]]
+    is_written = row["event"] == HistoryEvent.WRITTEN
+    return TextChange(
+        day=str(row["written_at"])[:_DAY],
+        commit=row["commit"][:_SHORT],
+        what=row["event"],
+        why=row["cause"] or "",
+        causes=causes[:_MOST_CAUSES],
+        more_causes=max(0, len(causes) - _MOST_CAUSES),
+        written_from=_WRITERS[WrittenBy(row["written_by"])] if is_written else "",
+        usd=row["cost_usd"],
     )

@@ -1,4 +1,4 @@
-"""Markdown as HTML: no HTML of others, places as links, no other links, diagrams of overviews drawn."""
+"""Markdown as safe HTML: raw HTML is escaped, places become links, other links become text, diagrams are drawn."""
 
 import re
 from collections.abc import Callable, MutableMapping, Sequence
@@ -14,37 +14,36 @@ from codesum_pipeline.model.printable import clean
 
 # `path`, `path:line` or `path:first-last`.
 _PLACE = re.compile(r"(?P<path>.+?)(?::\d+(?:[-–]\d+)?)?")
-# The same in a sentence, where only what has a line is one.
+# The same in a sentence, where a place must have a line.
 _PLACE_IN_TEXT = re.compile(r"(?<![\w/.:@+~-])(?P<path>[\w.@+~/-]++):\d{1,9}(?:[-–]\d{1,9})?(?![\w/])")
 _BEHIND_LINK = "behind link"
 
-# The address of a path's page, with its lines where some are said; None for what has no page.
+# Gives the address of a path's page, with its lines where a place has some; None where there is no page.
 Link = Callable[[str, str], str | None]
-# A diagram in Mermaid's language as HTML; nothing for what is none of ours.
+# Draws a diagram in Mermaid's language as HTML; empty for diagrams of others.
 Draw = Callable[[str], str]
 
 
 def as_html(text: str, link: Link, draw: Draw = lambda _: "") -> str:
-    """Safe to put into a page as it is: whatever the text holds, only our own tags are in the result, and only links to
-    our own pages."""
+    """HTML that is safe in a page: whatever the text holds, the result has only our own tags and links to our pages."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     renderer, rules = RendererHTML(), _Rules(link, draw)
     for name in ("text", "code_inline", "link_open", "link_close", "fence"):
         renderer.rules[name] = getattr(rules, name)
     tokens = reader.parse(clean(text))
     for token in tokens:
-        # How a column is aligned would be a style, which our pages forbid.
+        # The alignment of a column would be a style, which our pages forbid.
         token.attrs.pop("style", None)
     return renderer.render(tokens, reader.options, {})
 
 
 def plain_as_html(text: str, link: Link) -> str:
-    """A text that is no Markdown, with its places as links."""
+    """A plain text as HTML, with its places as links."""
     return _with_places(clean(text), link)
 
 
 class _Rules:
-    """How tokens are written that may lead somewhere, under the names of their kinds."""
+    """Renders the tokens that may become links; methods have the names of the tokens' kinds."""
 
     def __init__(self, link: Link, draw: Draw) -> None:
         self._link = link

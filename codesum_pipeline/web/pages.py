@@ -1,15 +1,18 @@
-"""Each page: what is asked of the tools for it, and the template that shows their answers."""
+"""The pages: each calls tools and shows their answers by a template; and the search form."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
+from codesum_pipeline.retrieval.filters import WhichTests
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.serving.audit import request_of_now
 from codesum_pipeline.source.languages import LANGUAGES
@@ -24,16 +27,75 @@ from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
-from codesum_pipeline.web.charts import HEIGHT, WIDTH
 from codesum_pipeline.web.diagram import draw
-from codesum_pipeline.web.figures import cost_charts, evaluation_chart
-from codesum_pipeline.web.form import SearchForm
-from codesum_pipeline.web.history import TextHistory, history_of
+from codesum_pipeline.web.figures import HEIGHT, WIDTH, TextHistory, cost_charts, evaluation_chart, history_of
 from codesum_pipeline.web.markdown import as_html
 from codesum_pipeline.web.rendering import address, render
 
+_NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchForm:
+    """The fields as a person filled them; commas separate several languages or paths."""
+
+    query: str = ""
+    levels: tuple[str, ...] = ()
+    repo: str = ""
+    languages: str = ""
+    paths: str = ""
+    tests: str = WhichTests.IN.value
+    cursor: str = ""
+
+    @classmethod
+    def of(cls, asked: QueryParams) -> "SearchForm":
+        return cls(
+            query=asked.get("q", "").strip(),
+            levels=tuple(asked.getlist("level")),
+            repo=asked.get("repo", ""),
+            languages=", ".join(asked.getlist("language")),
+            paths=", ".join(asked.getlist("path")),
+            tests=asked.get("tests") or WhichTests.IN.value,
+            cursor=asked.get("cursor", ""),
+        )
+
+    @property
+    def has_more_filters(self) -> bool:
+        """Whether one of the folded filters is set."""
+        return bool(self.languages or self.paths or self.tests != WhichTests.IN)
+
+    @property
+    def every_level(self) -> tuple[str, ...]:
+        return tuple(level.value for level in LEVELS)
+
+    @property
+    def every_test(self) -> Mapping[str, str]:
+        return {"in": "with tests", "out": "without tests", "only": "only tests"}
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `search`."""
+        return {
+            "query": self.query,
+            "levels": list(self.levels),
+            "repos": [self.repo] if self.repo else [],
+            "languages": _split(self.languages),
+            "paths": _split(self.paths),
+            "tests": self.tests,
+            "cursor": self.cursor,
+        }
+
+    def page_after(self, cursor: str) -> str:
+        """The address of the next hits."""
+        said = {_NAMES.get(name, name): value for name, value in asdict(self).items()}
+        return address("/", **{**said, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 HITS = "/hits"
-# What a screen shows is bounded by its rows, not by what a model can read.
+# A page is bounded by rows, not by tokens.
 _TOKENS = 50_000
 _HITS = 20
 _EXCERPT_LINES = 5
@@ -41,7 +103,7 @@ _RELATED = 8
 _RELATED_ALONE = 100
 _FOLDERS = 400
 _PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
-# For what is not there yet: a browser asks again after so many seconds.
+# For an index in the making: a browser asks again after so many seconds.
 REFRESH = {"Refresh": "3"}
 
 P = TypeVar("P", bound=AnswerPage)
@@ -49,19 +111,19 @@ P = TypeVar("P", bound=AnswerPage)
 
 @dataclass(frozen=True)
 class Pages:
-    """The pages of one home. Each is made from the versions that are published when it is asked for.
+    """The pages of one home, each made from the versions that are published at the time of the request.
 
-    All repositories are asked; that of `folder`, where the server was started, as its work tree is now.
+    They are about all repositories; that of `folder`, where the server was started, is read as its work tree is.
     """
 
     catalogue: IndexCatalogue
     folder: Path
 
     def start(self, request: Request) -> Response:
-        """The form with its hits; without a question, which repositories there are."""
+        """The form with its hits; without a query, with the repositories."""
         form = SearchForm.of(request.query_params)
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
-        # Asked before the page is made: what it says of an index in the making is not its last word.
+        # Checked before the page is made, since an index in the making may be complete by then.
         headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
         return HTMLResponse(
             render("search.html", form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)),
@@ -69,12 +131,12 @@ class Pages:
         )
 
     def hits(self, request: Request) -> Response:
-        """What the page's script puts in while somebody types."""
+        """The hits that the page's script shows while somebody types."""
         form = SearchForm.of(request.query_params)
         return HTMLResponse(render("results.html", form=form, **self._found(form)))
 
     def document(self, request: Request) -> Response:
-        """One document: where it stands, what is said of it, what belongs to it, its lines."""
+        """One document: its place, facts, relations and lines."""
         asked = request.query_params
         repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
         call = self._call()
@@ -108,7 +170,7 @@ class Pages:
         )
 
     def related(self, request: Request) -> Response:
-        """All documents in one relation to one, as far as they fit on a page."""
+        """The documents in one relation to a document, as many as fit on a page."""
         asked = request.query_params
         relation = asked.get("relation", "")
         page = self._ask(
@@ -127,7 +189,7 @@ class Pages:
         return HTMLResponse(render("related.html", page=page, relation=relation))
 
     def repository(self, request: Request) -> Response:
-        """What a repository is, how fresh its index is, its folders."""
+        """A repository: its overview, the freshness of its index, its folders."""
         repo = request.query_params.get("repo", "")
         call = self._call()
         status = self._ask(call, "status", StatusPage, {"repos": [repo], "changes": 10})
@@ -158,7 +220,7 @@ class Pages:
         )
 
     def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
-        """A document, or the lines around a place; of a long document those from the line on that is asked for."""
+        """A document, or the lines around a place; a long document begins at the wanted line."""
         asked = {"repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
         found = self._ask(call, "read", ReadPage, {**asked, "ids": [id_]})
         place, last = _PLACE.search(id_), found.items[0].last_line
@@ -168,7 +230,7 @@ class Pages:
         return self._ask(call, "read", ReadPage, {**asked, "ids": [f"{id_}-{first + DEFAULT_LINES - 1}"]})
 
     def _history(self, item: ReadItem, tell: Tell) -> TextHistory | None:
-        """None where it cannot be read, which is told."""
+        """The history of a document; None, with a note, where it cannot be read."""
         try:
             return history_of(self.catalogue.layout, item.repo, item.id)
         except CodesumError as error:
@@ -176,7 +238,7 @@ class Pages:
             return None
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
-        """For the part below the form."""
+        """The values for the part below the form."""
         call = self._call()
         if not form.query:
             return {"found": None, "status": self._ask(call, "status", StatusPage, {"limit": 200, "changes": 0})}
@@ -184,7 +246,7 @@ class Pages:
         return {"found": self._ask(call, "search", SearchPage, asked), "status": None}
 
     def _overview(self, call: ToolContext, index: PublishedIndex) -> str | None:
-        """The page that the build wrote as HTML of ours; None where it did not yet."""
+        """The overview as safe HTML; None, with a note, before the first build."""
 
         def link(path: str, place: str) -> str | None:
             row = index.row(path.rstrip("/"))
@@ -197,7 +259,7 @@ class Pages:
             return None
         if row["commit"] != index.commit:
             call.tell("the overview is of another commit than the index: the next build writes it anew")
-        # Its first heading is the repository's name, which is that of the page, too.
+        # The first heading is the repository's name, which the page has already.
         _, _, text = row["page"].partition("\n")
         return as_html(text, link, draw)
 
@@ -205,7 +267,7 @@ class Pages:
         return ToolContext(self.catalogue, self.folder, is_everywhere=True)
 
     def _ask(self, call: ToolContext, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
-        """The answer of a tool, which is a page of this type."""
+        """The answer of a tool, a page of this type."""
         answer = tools_by_name()[tool].ask(call, arguments)
         if not isinstance(answer, page):
             raise TypeError(f"{tool} answered with {type(answer).__name__}")

@@ -1,4 +1,4 @@
-"""Pages from templates: everything that is put in is escaped, unless this room made it as HTML."""
+"""Pages from templates: all values are escaped, but for HTML that this room made."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def render(template: str, **values: Any) -> str:
 def address(path: str, /, **query: object) -> str:
     """A link within this server; empty values are left out."""
     kept = [(name, value) for name, value in query.items() if value not in ("", None, [])]
-    # Names of repositories may hold what is no text in UTF-8.
+    # Names of repositories may hold bytes that are no UTF-8.
     asked = urlencode(kept, doseq=True, errors="surrogateescape")
     return f"{path}?{asked}" if asked else path
 
@@ -45,25 +45,25 @@ def document_address(row: DocumentRow) -> str:
 
 
 def line_address(row: DocumentRow, line: int) -> str:
-    """Where a line of a document is shown: on its page as far as that goes, else on one that begins there."""
+    """The address of a line: on the document's page where it shows the line, else on a page that begins there."""
     is_near = line < (row.start_line or 1) + DEFAULT_LINES
     page = document_address(row) if is_near else address("/document", repo=row.repo, id=f"{row.path}:{line}")
     return f"{page}#L{line}"
 
 
 def title_of(row: DocumentRow) -> str:
-    """What it is called: of a definition its name, of a file or folder its path."""
+    """The name of a definition, or the path of a file or folder."""
     name = without_suffix(row.id).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
     return one_line(name) or ("the whole repository" if row.id == "." else one_line(row.path))
 
 
 def said_of(row: DocumentRow) -> str:
-    """What its text says besides the name."""
+    """The text of a row without the name."""
     return re.sub(rf"^{re.escape(title_of(row))}(: |$)", "", row.text)
 
 
 def folder_name(row: DocumentRow) -> str:
-    """Of a folder that stands below its own parents, the last name."""
+    """The last name of a folder, for a list below its parent."""
     return title_of(row).rstrip("/").rpartition("/")[2] + ("" if row.id == "." else "/")
 
 
@@ -75,7 +75,7 @@ def levels_counted(levels: Mapping[str, int]) -> str:
 
 
 def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
-    """What a page tells of a document below its summary and signature."""
+    """The facts of a document without its summary and signature."""
     return {name: said for name, said in facts.items() if name not in ("summary", "signature")}
 
 

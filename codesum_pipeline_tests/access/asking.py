@@ -11,13 +11,11 @@ import httpx
 from starlette.testclient import TestClient
 
 from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.mcp_server.http import PATH
-from codesum_pipeline.mcp_server.http import make_app as mcp_app
-from codesum_pipeline.mcp_server.server import make_server
+from codesum_pipeline.mcp_server.server import PATH, make_server
+from codesum_pipeline.mcp_server.server import make_app as mcp_app
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.listening import Address
-from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import AccessToken
+from codesum_pipeline.serving.tokens import AccessToken, TokenSource
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.app import make_app
 from codesum_pipeline_tests.access.homes import MARKERS

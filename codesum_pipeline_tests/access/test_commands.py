@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.serving.audit_log import AuditLog
+from codesum_pipeline.serving.audit import AuditLog
 from codesum_pipeline.serving.tokens import digest_of, read_tokens
 from codesum_pipeline_tests.cli.conftest import codesum as codesum_call
 

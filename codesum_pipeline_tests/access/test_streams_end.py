@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from codesum_pipeline.mcp_server.resource_events import ResourceEvents
+from codesum_pipeline.mcp_server.server import ResourceEvents
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.gate import TokenGate
-from codesum_pipeline.serving.token_source import TokenSource
+from codesum_pipeline.serving.tokens import TokenSource
 from codesum_pipeline_tests.access.asking import HEADERS, SECRET, catalogue_of, mcp, pages, tokens_of_a
 from codesum_pipeline_tests.access.homes import KEY_OF_B, Homes
 from codesum_pipeline_tests.support.serving import served

@@ -9,9 +9,8 @@ import pytest
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.repository_scope import RepositoryScope, read_scope
-from codesum_pipeline.serving.attempts import Attempts
-from codesum_pipeline.serving.token_source import TokenSource
-from codesum_pipeline.serving.tokens import digest_of, hashed, read_tokens
+from codesum_pipeline.serving.gate import Attempts
+from codesum_pipeline.serving.tokens import TokenSource, digest_of, hashed, read_tokens
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline_tests.access.asking import HEADERS, SECRET, Session, mcp, pages, tokens_of_a
 from codesum_pipeline_tests.access.homes import KEY_OF_B, Homes

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.asking.calls import index_tools
 from codesum_pipeline.asking.events import Event
-from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.session import AskedQuestion, MakeTools
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.asking.turn import TurnAnswer

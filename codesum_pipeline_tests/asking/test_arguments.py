@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ConfigDict, StrictBool
 
-from codesum_pipeline.asking.arguments import InvalidArguments, read_arguments
+from codesum_pipeline.asking.calls import InvalidArguments, read_arguments
 
 
 class MessagePart(BaseModel):

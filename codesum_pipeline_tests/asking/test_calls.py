@@ -5,8 +5,7 @@ import threading
 
 import pytest
 
-from codesum_pipeline.asking.calls import carry_out, first_overview
-from codesum_pipeline.asking.tool import ToolResult
+from codesum_pipeline.asking.calls import ToolResult, carry_out, first_overview
 from codesum_pipeline.llm.chat import ToolCall
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline_tests.support.played_turns import tool_giving

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.asking.earlier import BUDGET_TOKENS, Exchange, that_fit
+from codesum_pipeline.asking.conversation import BUDGET_TOKENS, Exchange, that_fit
 from codesum_pipeline.asking.session import LATEST
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN

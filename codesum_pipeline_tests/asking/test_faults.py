@@ -7,12 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from codesum_pipeline.asking.calls import HEAD_CHARACTERS
+from codesum_pipeline.asking.calls import HEAD_CHARACTERS, ModelTool, ToolResult, index_tools
 from codesum_pipeline.asking.events import SynthesisBegan, TextCame, ToolCalled
-from codesum_pipeline.asking.index_tools import index_tools
 from codesum_pipeline.asking.session import LONGEST_QUESTION
 from codesum_pipeline.asking.store import STORE_FILE, open_store
-from codesum_pipeline.asking.tool import ModelTool, ToolResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline_tests.asking.conftest import Shop

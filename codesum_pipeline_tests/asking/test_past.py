@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.past import PastTurns
-from codesum_pipeline.asking.schema import PartKind, Speaker, Status
-from codesum_pipeline.asking.store import AskStore, MessagePart, open_store
+from codesum_pipeline.asking.store import AskStore, MessagePart, PartKind, Speaker, Status, open_store
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.ledger import AttemptOutcome

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.asking.arguments import read_arguments
-from codesum_pipeline.asking.index_tools import index_tools
+from codesum_pipeline.asking.calls import index_tools, read_arguments
 from codesum_pipeline.asking.session import AskedQuestion
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import MissingTable, UnknownRepository

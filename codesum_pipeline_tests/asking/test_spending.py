@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from codesum_pipeline.asking.spending import calls_of_questions
+from codesum_pipeline.asking.past import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.app import app
 from codesum_pipeline.model.errors import BrokenStore

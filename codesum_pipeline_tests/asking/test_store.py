@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.asking.schema import PartKind, Speaker, open_file
-from codesum_pipeline.asking.store import STORE_FILE, MessagePart, open_store
+from codesum_pipeline.asking.store import STORE_FILE, MessagePart, PartKind, Speaker, open_file, open_store
 from codesum_pipeline.llm.ledger import CallAttempt, open_ledger
 from codesum_pipeline_tests.support.commands import environment
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, StrictBool
 
-from codesum_pipeline.asking.tool import ModelTool, ToolResult
+from codesum_pipeline.asking.calls import ModelTool, ToolResult
 from codesum_pipeline_tests.asking.conftest import Shop
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams

@@ -1,7 +1,7 @@
 """Where execution begins: what manifests declare, main functions, scripts."""
 
-from codesum_pipeline.overviews.entry_points import find_entry_points
-from codesum_pipeline.overviews.sources import MAIN_GUARD, MainFunction, OverviewSources
+from codesum_pipeline.overviews.frameworks import find_entry_points
+from codesum_pipeline.overviews.loading import MAIN_GUARD, MainFunction, OverviewSources
 from codesum_pipeline_tests.overviews import manifest_texts as texts
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.overviews.catalogue import read_catalogue
 from codesum_pipeline.overviews.frameworks import find_frameworks
-from codesum_pipeline.overviews.sources import ImportedModule, OverviewSources
+from codesum_pipeline.overviews.loading import ImportedModule, OverviewSources
 from codesum_pipeline_tests.overviews import manifest_texts as texts
 
 

@@ -6,14 +6,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from codesum_pipeline.model.markdown import code, prose
-from codesum_pipeline.overviews.diagram import label, mermaid
-from codesum_pipeline.overviews.facts import facts_of
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
-from codesum_pipeline.overviews.model_words import ModelWords
 from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
-from codesum_pipeline.overviews.opening import OpeningText, opening_of
-from codesum_pipeline.overviews.overview import Overview
-from codesum_pipeline.overviews.page import render
+from codesum_pipeline.overviews.opening import ModelWords, OpeningText, opening_of
+from codesum_pipeline.overviews.overview import Overview, facts_of
+from codesum_pipeline.overviews.page import label, mermaid, render
 from codesum_pipeline.overviews.parts import (
     MOST_LINKS,
     MOST_PARTS,

@@ -10,8 +10,7 @@ from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Le
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.web.diagram import draw
-from codesum_pipeline.web.figures import cost_charts, evaluation_chart
-from codesum_pipeline.web.history import history_of
+from codesum_pipeline.web.figures import cost_charts, evaluation_chart, history_of
 from codesum_pipeline_tests.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.web.reading import get, page, shown
 from codesum_pipeline_tests.web.serving import serving

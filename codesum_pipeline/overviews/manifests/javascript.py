@@ -3,8 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from codesum_pipeline.overviews.manifests.lines import ManifestLines
-from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
+from codesum_pipeline.overviews.manifests.manifest import (
+    Dependency,
+    DependencyScope,
+    EntryKind,
+    EntryPoint,
+    Manifest,
+    ManifestLines,
+)
 from codesum_pipeline.overviews.manifests.plain import read_json, table, text_of, texts
 
 _NPM = {

@@ -3,13 +3,20 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.overviews.manifests.lines import ManifestLines, short_lines
 from codesum_pipeline.overviews.manifests.literals import Literal, read_literals
-from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
+from codesum_pipeline.overviews.manifests.manifest import (
+    Dependency,
+    DependencyScope,
+    EntryKind,
+    EntryPoint,
+    Manifest,
+    ManifestLines,
+    short_lines,
+)
 from codesum_pipeline.overviews.manifests.plain import read_toml, read_xml, table, text_of
 
 _COORDINATE = re.compile(r"([\w.-]+):([\w.${}-]+)(?::([^:@]+))?.*")
-# No grammar of Groovy is at hand; of its files only these two forms are read.
+# There is no grammar of Groovy here: only these two forms of its files are read.
 _GROOVY_DEPENDENCY = re.compile(r"^\s*(\w+)[\s(]+(?:platform\()?['\"]([\w.-]+:[\w.${}-]+(?::[^'\"]+)?)['\"]")
 _GROOVY_PLUGIN = re.compile(
     r"^\s*(?:id[\s(]+|apply\s+plugin:\s*)['\"]([\w.-]+)['\"]\)?(?:\s+version[\s(]+['\"]([^'\"]+)['\"])?"

@@ -1,7 +1,7 @@
-"""String literals of manifests that are programs, with the calls and names that they stand under.
+"""String literals of manifests that are programs, with the calls and names around them.
 
-A Gemfile, a build.sbt or a setup.py is parsed by its language's grammar and
-never run: what a literal means is told by the names around it.
+A Gemfile, a build.sbt or a setup.py is parsed by its language's grammar and never run: the names around a literal give
+its meaning.
 """
 
 import re
@@ -37,7 +37,7 @@ _NAMING = frozenset({
     "call", "call_expression", "function_call", "keyword_argument", "pair", "assignment", "assignment_statement",
     "assignment_expression", "value_argument", "field", "infix_expression", "property_declaration",
 })  # fmt: skip
-# The part of a naming node that names it; else its first child does.
+# The field of a naming node with its name; a node without one is named by its first child.
 _NAME_FIELDS = ("method", "function", "target", "name", "key", "left")
 _LONGEST_NAME = 80
 # No manifest nests as deep.
@@ -50,8 +50,8 @@ _QUOTES = "\"'`"
 class Literal:
     """A string, or an atom; `before` and `after` are the source up to the neighbouring literals.
 
-    `under` are the names of the calls, arguments and assignments around it, outermost first; `call` is the same for
-    literals of one innermost naming node.
+    `under` are the names of the calls, arguments and assignments around it, outermost first; literals with the same
+    innermost naming node have the same `call`.
     """
 
     text: str
@@ -68,7 +68,7 @@ def _parser(language: str) -> Parser:
 
 
 def read_literals(text: str, language: str) -> list[Literal]:
-    """All literals in source order; raises `MalformedManifest` where the parser finds no end."""
+    """All literals in source order; raises `MalformedManifest` where the parser gives up."""
     source = text.encode()
     try:
         tree = parse_within_bounds(_parser(language), source)

@@ -1,12 +1,184 @@
-"""Elixir, Swift, Haskell, Lua, Zig and the C family: one short reader each."""
+"""Go, Ruby, Rust, .NET, Elixir, Swift, Haskell, Lua, Zig, the C family and containers: one short reader each."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from codesum_pipeline.overviews.manifests.lines import short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
-from codesum_pipeline.overviews.manifests.manifest import Dependency, DependencyScope, EntryKind, EntryPoint, Manifest
-from codesum_pipeline.overviews.manifests.plain import yaml_pairs
+from codesum_pipeline.overviews.manifests.manifest import (
+    Dependency,
+    DependencyScope,
+    EntryKind,
+    EntryPoint,
+    Manifest,
+    ManifestLines,
+    short_lines,
+)
+from codesum_pipeline.overviews.manifests.plain import read_toml, read_xml, table, text_of, yaml_pairs
+
+_MODULE = re.compile(r"module\s+(\S+)")
+_REQUIRED = re.compile(r"(?:require\s+)?(\S+)\s+(v\S+)")
+
+
+def read_go_mod(path: str, text: str) -> Manifest:
+    """The module and what it requires itself; what others require (`// indirect`) is left out."""
+    names, found, block = [], [], ""
+    for number, line in short_lines(text):
+        said, _, comment = line.partition("//")
+        said = said.strip()
+        if said.endswith("("):
+            block = said[:-1].strip()
+        elif said == ")":
+            block = ""
+        elif match := _MODULE.fullmatch(said):
+            names.append(match[1].strip('"'))
+        elif (
+            (block == "require" or said.startswith("require "))
+            and "indirect" not in comment
+            and (required := _REQUIRED.fullmatch(said))
+        ):
+            found.append(Dependency("go", required[1].strip('"'), required[2], path, number))
+    return Manifest(path, tuple(names), tuple(found))
+
+
+_DECLARING = {
+    "gem": DependencyScope.RUN,
+    "add_dependency": DependencyScope.RUN,
+    "add_runtime_dependency": DependencyScope.RUN,
+    "add_development_dependency": DependencyScope.DEV,
+}
+
+
+def read_gems(path: str, text: str) -> Manifest:
+    """Each `gem "name", "constraint"`, or what a gemspec adds."""
+    found: dict[int, Dependency] = {}
+    names, commands = [], []
+    for literal in read_literals(text, "ruby"):
+        head = next(reversed(literal.under), "")
+        if head in _DECLARING:
+            known = found.get(literal.call)
+            if known is None:
+                scope = DependencyScope.DEV if "group" in literal.under else _DECLARING[head]
+                found[literal.call] = Dependency("rubygems", literal.text, None, path, literal.line, scope)
+            else:
+                constraint = literal.text if known.constraint is None else f"{known.constraint}, {literal.text}"
+                found[literal.call] = Dependency("rubygems", known.name, constraint, path, known.line, known.scope)
+        elif head == "name":
+            names.append(literal.text)
+        elif head == "executables":
+            commands.append(EntryPoint(literal.text, EntryKind.COMMAND, path, literal.line))
+    return Manifest(path, tuple(names), tuple(found.values()), tuple(commands))
+
+
+_SECTIONS = {
+    "dependencies": DependencyScope.RUN,
+    "dev-dependencies": DependencyScope.DEV,
+    "build-dependencies": DependencyScope.BUILD,
+}
+
+
+def read_cargo(path: str, text: str) -> Manifest:
+    """A crate, or a workspace whose crates take their dependencies from it."""
+    content, lines = read_toml(text), ManifestLines(text)
+    name = text_of(table(content, "package"), "name")
+    tables = [("", content), ("workspace.", table(content, "workspace"))]
+    tables += [(f"target.{key}.", table(each)) for key, each in table(content, "target").items()]
+    found = [each for prefix, part in tables for each in _crates(path, lines, prefix, part)]
+    commands = []
+    binaries = content.get("bin")
+    for binary in binaries if isinstance(binaries, list) else []:
+        if called := text_of(table(binary), "name"):
+            line = lines.of("[[bin]]", called)
+            commands.append(EntryPoint(called, EntryKind.COMMAND, path, line, text_of(table(binary), "path")))
+    return Manifest(path, (name,) if name else (), tuple(found), tuple(commands))
+
+
+def _crates(path: str, lines: ManifestLines, prefix: str, part: Mapping[str, Any]) -> Iterator[Dependency]:
+    for section, scope in _SECTIONS.items():
+        for name, wanted in table(part, section).items():
+            constraint = wanted if isinstance(wanted, str) else text_of(table(wanted), "version")
+            real = text_of(table(wanted), "package") or name
+            where = (f"{section}.{name}",) if f"{section}.{name}]" in lines.text else (f"{section}]", name)
+            yield Dependency("crates", real, constraint, path, lines.of(*where), scope)
+
+
+_TEST_SDK = "microsoft.net.test.sdk"
+
+
+def read_dotnet(path: str, text: str) -> Manifest:
+    """A .csproj, .fsproj or .vbproj, Directory.Build.props, Directory.Packages.props, packages.config."""
+    root = read_xml(text)
+    references = [*root.all("PackageReference"), *root.all("PackageVersion"), *root.all("GlobalPackageReference")]
+    named = [(each, each.attributes.get("Include") or each.attributes.get("Update")) for each in references]
+    named += [(each, each.attributes.get("id")) for each in root.all("package")]
+    is_test = any((name or "").lower() == _TEST_SDK for _, name in named)
+    scope = DependencyScope.DEV if is_test else DependencyScope.RUN
+    found = [
+        Dependency(
+            "nuget",
+            name,
+            each.attributes.get("Version") or each.attributes.get("version") or each.text_of("Version"),
+            path,
+            each.line,
+            scope,
+        )
+        for each, name in named
+        if name
+    ]
+    found += [
+        Dependency("msbuild", sdk.partition("/")[0], None, path, project.line, DependencyScope.BUILD)
+        for project in root.all("Project")
+        if (sdk := project.attributes.get("Sdk"))
+    ]
+    own = path.rpartition("/")[2].rpartition(".")[0]
+    commands = [
+        EntryPoint(own, EntryKind.APPLICATION, path, kind.line)
+        for kind in root.all("OutputType")
+        if kind.text.strip().lower() in ("exe", "winexe")
+    ]
+    packages = [each.text.strip() for each in root.all("PackageId") if each.text.strip()]
+    return Manifest(path, (own, *packages), tuple(found), tuple(commands))
+
+
+_FROM = re.compile(r"FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE)
+_START = re.compile(r"(?:CMD|ENTRYPOINT)\s+(.+)", re.IGNORECASE)
+
+
+def read_dockerfile(path: str, text: str) -> Manifest:
+    """The images that it begins with, and what the last stage starts."""
+    found: list[Dependency] = []
+    stages: set[str] = set()
+    start: EntryPoint | None = None
+    for number, line in short_lines(text):
+        said = line.strip()
+        if match := _FROM.fullmatch(said):
+            if match[1].lower() not in stages:
+                found += _image(path, number, match[1])
+            stages.add((match[2] or "").lower())
+            start = None
+        elif (match := _START.fullmatch(said)) and start is None and match[1] != "[]":
+            start = EntryPoint(path, EntryKind.CONTAINER, path, number, match[1])
+    return Manifest(path, (), tuple(found), (start,) if start else ())
+
+
+def read_compose(path: str, text: str) -> Manifest:
+    """The images of its services."""
+    found = [
+        each
+        for keys, value, line in yaml_pairs(text)
+        if len(keys) == 3 and keys[0] == "services" and keys[2] == "image"
+        for each in _image(path, line, value)
+    ]
+    return Manifest(path, (), tuple(found))
+
+
+def _image(path: str, line: int, image: str) -> Iterator[Dependency]:
+    """`registry/name:tag@digest`, of which the name decides."""
+    name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    if name and "$" not in name and name != "scratch":
+        yield Dependency("image", name.lower(), tag or None, path, line)
+
 
 _ATOM_KEY = re.compile(r"mod:\s*\{\s*([\w.]+)")
 _CABAL_FIELD = re.compile(r"(\s*)([\w-]+)\s*:(.*)")
@@ -86,8 +258,7 @@ def read_cabal(path: str, text: str) -> Manifest:
             scope = DependencyScope.DEV if stanza in ("test-suite", "benchmark") else DependencyScope.RUN
             found += _cabal_packages(path, number, said, scope)
         elif field == "main-is" and commands and stanza == "executable" and said.strip():
-            last = commands[-1]
-            commands[-1] = EntryPoint(last.name, last.kind, path, last.line, said.strip())
+            commands[-1] = replace(commands[-1], target=said.strip())
     return Manifest(path, tuple(names), tuple(found), tuple(commands))
 
 

@@ -1,4 +1,4 @@
-"""JSON, TOML, YAML and XML of strangers as plain values: sizes and depths are bounded, and nothing unfolds."""
+"""Untrusted JSON, TOML, YAML and XML as plain values, with bounds on size and depth and without expansion."""
 
 import json
 import tomllib
@@ -12,7 +12,7 @@ import yaml
 from codesum_pipeline.overviews.manifests.manifest import MalformedManifest
 
 _DEEPEST = 60
-# Read at some 100,000 characters a second.
+# The parser reads some 100,000 characters a second.
 _LARGEST_YAML = 100_000
 
 
@@ -39,7 +39,7 @@ def _object(content: object) -> dict[str, Any]:
 
 
 def table(content: object, *names: str) -> dict[str, Any]:
-    """An object inside of another; empty where there is none."""
+    """A nested object; empty where there is none."""
     for name in names:
         content = content.get(name) if isinstance(content, dict) else None
     return content if isinstance(content, dict) else {}
@@ -61,7 +61,7 @@ def text_of(content: Mapping[str, Any], name: str) -> str | None:
 def yaml_pairs(text: str) -> list[tuple[tuple[str, ...], str, int]]:
     """Every scalar of a YAML file: the keys that lead to it, its text, its line.
 
-    Nodes are read and no values made: an alias is the node that it names, visited once.
+    Nodes are read without making values: an alias is the node that it names, visited once.
     """
     if len(text) > _LARGEST_YAML:
         raise MalformedManifest(f"longer than {_LARGEST_YAML:,} characters, which no such file is")
@@ -117,7 +117,7 @@ class Element:
 
 
 def read_xml(text: str) -> Element:
-    """The root element. A document that declares entities is refused: no manifest needs one, and they unfold."""
+    """The root element. A document that declares entities is refused: no manifest needs them, and they expand."""
     root = Element("", {}, 1)
     open_elements = [root]
     parser = expat.ParserCreate()

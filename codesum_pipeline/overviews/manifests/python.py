@@ -4,7 +4,6 @@ import configparser
 import re
 from collections.abc import Iterable, Iterator
 
-from codesum_pipeline.overviews.manifests.lines import ManifestLines, short_lines
 from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
     Dependency,
@@ -13,6 +12,8 @@ from codesum_pipeline.overviews.manifests.manifest import (
     EntryPoint,
     MalformedManifest,
     Manifest,
+    ManifestLines,
+    short_lines,
 )
 from codesum_pipeline.overviews.manifests.plain import read_toml, table, text_of, texts
 
@@ -21,7 +22,7 @@ _DEV_FILE = re.compile(r"(?:dev|test|lint|docs?|ci|typing)", re.IGNORECASE)
 
 
 def read_pyproject(path: str, text: str) -> Manifest:
-    """PEP 621 and PEP 735, Poetry, and what builds it."""
+    """PEP 621 and PEP 735, Poetry, and the build system."""
     content, lines = read_toml(text), ManifestLines(text)
     project, poetry = table(content, "project"), table(content, "tool", "poetry")
     found = [
@@ -102,7 +103,7 @@ def _commands(path: str, lines: ManifestLines, scripts: Iterable[str], section: 
 
 
 def read_setup_py(path: str, text: str) -> Manifest:
-    """What `setup(...)` is given as literals; nothing is run."""
+    """The literal arguments of `setup(...)`; nothing is run."""
     names, found, commands = [], [], []
     for literal in read_literals(text, "python"):
         under = literal.under
@@ -120,7 +121,7 @@ def read_setup_py(path: str, text: str) -> Manifest:
 
 
 def read_requirements(path: str, text: str) -> Manifest:
-    """A requirements file: one requirement a line; options, URLs and other files are passed over."""
+    """A requirements file: one requirement a line; options, URLs and other files are ignored."""
     scope = DependencyScope.DEV if _DEV_FILE.search(path) else DependencyScope.RUN
     found: list[Dependency] = []
     for number, line in short_lines(text):
@@ -151,7 +152,7 @@ def _requirements(
 
 
 def _requirement(path: str, line: int, text: str, scope: DependencyScope) -> list[Dependency]:
-    """One requirement; none where the text is something else."""
+    """One requirement; none where the text is no requirement."""
     if len(text) > _LONGEST:
         return []
     # Most builds read no manifest anew.

@@ -1,28 +1,18 @@
-"""Which files are manifests, and which reader each has."""
+"""The readers of manifests, by the names of files."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase, translate
 
-from codesum_pipeline.overviews.manifests import (
-    containers,
-    dotnet,
-    go,
-    javascript,
-    jvm,
-    others,
-    python,
-    ruby,
-    rust,
-)
+from codesum_pipeline.overviews.manifests import javascript, jvm, others, python
 from codesum_pipeline.overviews.manifests.manifest import Manifest
 
 Reader = Callable[[str, str], Manifest]
 
-# Beyond it a manifest was written by no person.
+# No person writes a longer manifest.
 LARGEST_CHARS = 400_000
 
-# By name, `*` for anything; the first that fits.
+# By patterns of file names; the first that matches decides.
 _READERS: tuple[tuple[str, Reader], ...] = (
     ("pyproject.toml", python.read_pyproject),
     ("setup.cfg", python.read_setup_cfg),
@@ -33,8 +23,8 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("*-requirements.txt", python.read_requirements),
     ("package.json", javascript.read_package_json),
     ("composer.json", javascript.read_composer_json),
-    ("cargo.toml", rust.read_cargo),
-    ("go.mod", go.read_go_mod),
+    ("cargo.toml", others.read_cargo),
+    ("go.mod", others.read_go_mod),
     ("pom.xml", jvm.read_pom),
     ("*.gradle", jvm.read_gradle),
     ("*.gradle.kts", jvm.read_gradle_kts),
@@ -42,14 +32,14 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("*.sbt", jvm.read_sbt),
     ("build.sc", jvm.read_sbt),
     ("build.mill", jvm.read_sbt),
-    ("*.csproj", dotnet.read_project),
-    ("*.fsproj", dotnet.read_project),
-    ("*.vbproj", dotnet.read_project),
-    ("directory.build.props", dotnet.read_project),
-    ("directory.packages.props", dotnet.read_project),
-    ("packages.config", dotnet.read_project),
-    ("gemfile", ruby.read_gems),
-    ("*.gemspec", ruby.read_gems),
+    ("*.csproj", others.read_dotnet),
+    ("*.fsproj", others.read_dotnet),
+    ("*.vbproj", others.read_dotnet),
+    ("directory.build.props", others.read_dotnet),
+    ("directory.packages.props", others.read_dotnet),
+    ("packages.config", others.read_dotnet),
+    ("gemfile", others.read_gems),
+    ("*.gemspec", others.read_gems),
     ("mix.exs", others.read_mix),
     ("package.swift", others.read_swift_package),
     ("*.cabal", others.read_cabal),
@@ -59,22 +49,22 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("build.zig", others.read_build_zig),
     ("cmakelists.txt", others.read_cmake),
     ("meson.build", others.read_meson),
-    ("dockerfile*", containers.read_dockerfile),
-    ("*.dockerfile", containers.read_dockerfile),
-    ("containerfile", containers.read_dockerfile),
-    ("docker-compose*.y*ml", containers.read_compose),
-    ("compose*.y*ml", containers.read_compose),
+    ("dockerfile*", others.read_dockerfile),
+    ("*.dockerfile", others.read_dockerfile),
+    ("containerfile", others.read_dockerfile),
+    ("docker-compose*.y*ml", others.read_compose),
+    ("compose*.y*ml", others.read_compose),
 )
-# Asked of every file of a repository.
+# Tried first, since most files are no manifests.
 _ANY = re.compile("|".join(translate(pattern) for pattern, _ in _READERS))
-# Folders whose files are requirements, whatever they are called.
+# Folders whose text files are requirements, whatever their names.
 _FOLDERS: Mapping[str, Reader] = {"requirements": python.read_requirements}
 # Scala's dependencies may stand in the sources of the build.
 _BUILD_SOURCES = "project/*.scala"
 
 
 def reader_of(path: str) -> Reader | None:
-    """The reader of a manifest; None for a file that is none."""
+    """The reader of a manifest; None for another file."""
     folder, _, name = path.lower().rpartition("/")
     if _ANY.match(name):
         return next(reader for pattern, reader in _READERS if fnmatchcase(name, pattern))
