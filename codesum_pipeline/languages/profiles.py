@@ -37,6 +37,7 @@ class Trait(StrEnum):
     DOC_TYPES_IN_BRACKETS = "doc_types_in_brackets"  # `[Type]`
     DOC_TYPES_LATER = "doc_types_later"  # a type may follow the name
     DOCSTRINGS = "docstrings"  # texts in bodies document
+    FILES_ARE_MODULES = "files_are_modules"  # a file is imported by its path
     FREE_MAIN = "free_main"  # a program starts at a function `main` outside of all others
     HASH_COMMENTS = "hash_comments"
     LAST_PART_TELLS = "last_part_tells"  # the last part of a module's name tells most

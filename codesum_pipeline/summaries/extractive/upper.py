@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
-from codesum_pipeline.languages.profiles import Trait, has
+from codesum_pipeline.languages.profiles import Trait, has, languages_with, profiles
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.symbols import Reexport
@@ -238,7 +239,6 @@ _MAX_REEXPORTS = 8
 _MAX_SOURCES = 3
 _ALL = "*"
 _HEADER_ENDINGS = ("h", "hh", "hpp", "hxx", "inl")
-_MODULES = ("cjs", "js", "jsx", "lua", "mjs", "mts", "ts", "tsx", "zig")
 
 
 def reexported(reexports: Sequence[Reexport]) -> str:
@@ -259,7 +259,7 @@ def _short(source: str) -> str:
     name, _, ending = last.rpartition(".")
     if ending in _HEADER_ENDINGS:
         return printable(last)
-    return printable(name if name and ending in _MODULES else ending)
+    return printable(name if name and _is_module(ending) else ending)
 
 
 _MAX_CHARS = 400
@@ -286,3 +286,9 @@ def author_opening_of_function(docstring: str | None, language: str, name: str) 
 
 def _of_prose(text: str) -> str:
     return joined(*read_prose(text).opening, limit=_MAX_CHARS)
+
+
+@cache
+def _is_module(ending: str) -> bool:
+    """Whether files with an ending are imported by their paths."""
+    return any(ending in profiles()[language].extensions for language in languages_with(Trait.FILES_ARE_MODULES))

@@ -5,6 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from codesum_pipeline.languages.declaration import Declaration, Docs
+from codesum_pipeline.languages.profiles import title_of
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spec import LanguageSpec
 from codesum_pipeline.source.languages import extensions_of
@@ -40,21 +41,6 @@ quasi-quote makes is not read. Of more than 200 functions of one name in one pla
 
 BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
 
-NAMES = {
-    "c": "C",
-    "cpp": "C++",
-    "c-sharp": "C#",
-    "javascript": "JavaScript",
-    "typescript": "TypeScript",
-    "tsx": "TSX",
-    "php": "PHP",
-}
-
-
-def title(name: str) -> str:
-    """A language's name as people write it."""
-    return NAMES.get(name, name.capitalize())
-
 
 def page() -> str:
     """The whole page."""
@@ -62,7 +48,7 @@ def page() -> str:
 
 
 def _name(declaration: Declaration) -> str:
-    return title(declaration.spec.name).lower()
+    return title_of(declaration.spec.name).lower()
 
 
 def _overview() -> str:
@@ -89,7 +75,7 @@ def _overview() -> str:
 def _row(spec: LanguageSpec, *cells: str) -> str:
     files = " ".join(f".{extension}" for extension in extensions_of(spec.name))
     grammar = f"{spec.distribution} {version(spec.distribution)}"
-    return f"| {title(spec.name)} | {files} | {grammar} | " + " | ".join(cells) + " |"
+    return f"| {title_of(spec.name)} | {files} | {grammar} | " + " | ".join(cells) + " |"
 
 
 def _section(declaration: Declaration) -> str:
@@ -114,7 +100,7 @@ def _section(declaration: Declaration) -> str:
         ("documentation that is code", "yes" if _is_said(declaration, "inner_doc") else ""),
     ]
     shown = "".join(f"- {name}: {value}\n" for name, value in lines if value)
-    return f"## {title(declaration.spec.name)}\n\n{shown}"
+    return f"## {title_of(declaration.spec.name)}\n\n{shown}"
 
 
 def _code(names: Iterable[str]) -> str:
