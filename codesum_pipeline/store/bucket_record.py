@@ -1,15 +1,41 @@
-"""A repository's record in a bucket, for the worker that holds it."""
+"""A repository's record in a bucket, for the worker that holds it: what the bucket has comes to its folder, and back.
 
+Only parts that the folder lacks are fetched. Files are put in their places with the times that they were first written
+at, by which memos know them. Versions share what they have in common, as those of a folder home do.
+
+A commit sends the parts that the bucket lacks, then the manifest that names all of them; then one swap of the head
+makes tables and published version the new ones. Whoever is killed before the swap has changed nothing.
+"""
+
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import date
+from pathlib import Path
 
-from codesum_pipeline.store.bucket_place import BucketPlace
-from codesum_pipeline.store.committing import commit
+from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
+from codesum_pipeline.store.atomic import replacing, temporary_beside
+from codesum_pipeline.store.brought_files import MANIFEST_NAME
+from codesum_pipeline.store.file_state import FileState
 from codesum_pipeline.store.head_lease import HeadLease, take_head
-from codesum_pipeline.store.hydrating import hydrate
+from codesum_pipeline.store.heads import (
+    PublishedPointer,
+    StateFile,
+    StateLink,
+    StateManifest,
+    part_name,
+    read_manifest,
+)
 from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
-from codesum_pipeline.store.part_notes import PartNotes
+from codesum_pipeline.store.part_notes import PartNotes, content_to_keep, part_with, set_times
+from codesum_pipeline.store.repository_files import dump_ledger, files_of, links_of, restore_ledger
 
 # What models cost a repository on a day. The amount is in the object's name, so that one listing tells the sum; within
 # a day it only rises.
@@ -20,28 +46,18 @@ _MICRO = 1_000_000
 class BucketRecord:
     """The record, from when its lease is taken until it is given back."""
 
-    def __init__(
-        self, layout: HomeLayout, key: str, place: BucketPlace, objects: Objects, lease: HeadLease, notes: PartNotes
-    ) -> None:
+    def __init__(self, layout: HomeLayout, key: str, objects: Objects, lease: HeadLease, *, transfers: int) -> None:
         self._layout = layout
         self._key = key
-        self._place = place
         self._objects = objects
         self._lease = lease
-        self._notes = notes
+        self._transfers = transfers
+        self._notes = PartNotes.read(layout.part_notes(key), url=objects.url)
         self.journal = Journal(objects, key, fence=lease.head.fence)
 
     def check(self) -> None:
         """Raises `LeaseLost` where it is known that another worker took over."""
         self._lease.check()
-
-    def commit(self) -> None:
-        """What this worker's folder holds becomes the record; raises `LeaseLost`, `BucketUnavailable`."""
-        kept = self.journal.names() if self.journal.is_taken else []
-        commit(
-            self._layout, self._key, self._objects, self._lease, self._notes, transfers=self._place.storage.transfers
-        )
-        self.journal.forget(kept)
 
     def note_spending(self, *, day: date, usd: float) -> None:
         """Tell all workers what models cost the repository on a day."""
@@ -51,6 +67,155 @@ class BucketRecord:
     def close(self) -> None:
         """Let other workers hold the repository."""
         self._lease.give_back()
+
+    def commit(self) -> None:
+        """What this worker's folder holds becomes the record; raises `LeaseLost`, and then nothing has changed, and
+        `BucketUnavailable`."""
+        kept = self.journal.names() if self.journal.is_taken else []
+        self._lease.check()
+        layout, notes = self._layout, self._notes
+        dump_ledger(layout.state(self._key), layout.kept_ledger(self._key))
+        manifest = self._manifest()
+        is_based_on_head = notes.based_on == self._lease.head.state
+        if not is_based_on_head or manifest.content != notes.manifest.content:
+            known = {file.part for file in notes.manifest.files.values()} if is_based_on_head else set()
+            new = {file.part: layout.home / path for path, file in manifest.files.items() if file.part not in known}
+            with ThreadPoolExecutor(self._transfers) as threads:
+                list(threads.map(self._send, new.keys(), new.values()))
+            encoded = manifest.encoded()
+            state = sha256_hex(encoded)
+            self._objects.put(part_name(state), encoded)
+            self._lease.commit(state, self._published())
+            self._note_state(state, manifest)
+        self.journal.forget(kept)
+
+    def hydrate(self) -> None:
+        """Make the files of the repository those of the bucket's state.
+
+        Where the folder was made from the very same state, what a killed build added to it is kept, as in a home that
+        is a folder. Raises `BrokenStore` where the bucket lacks a part.
+        """
+        layout, notes, state = self._layout, self._notes, self._lease.head.state
+        if notes.based_on == state and self._is_whole():
+            return
+        manifest = read_manifest(self._objects, state) if state else StateManifest()
+        # Until all is in place the folder is made from no state.
+        notes.based_on = None
+        notes.write(layout.part_notes(self._key))
+        self._remove_others(manifest)
+        self._fetch(manifest)
+        for path, link in manifest.links.items():
+            name = layout.home / path
+            aside = temporary_beside(name)
+            aside.symlink_to(link.target)
+            set_times(aside, link.modified_ns)
+            os.replace(aside, name)
+        restore_ledger(layout.state(self._key), layout.kept_ledger(self._key))
+        self._note_state(state, manifest)
+
+    def _note_state(self, state: str | None, manifest: StateManifest) -> None:
+        """The folder is what this state says."""
+        self._notes.based_on, self._notes.manifest = state, manifest
+        self._notes.keep_only(manifest.files)
+        self._notes.write(self._layout.part_notes(self._key))
+
+    def _manifest(self) -> StateManifest:
+        """What the folder holds."""
+        files, links, home = {}, {}, self._layout.home
+        for file in files_of(self._layout, self._key):
+            path = str(file.relative_to(home))
+            part = self._notes.part_of(home, path)
+            if part is None:
+                part = part_with(file)
+                self._notes.note(home, path, part)
+            found, kept = file.stat(), content_to_keep(file)
+            size = found.st_size if kept is None else len(kept)
+            files[path] = StateFile(part=part, size=size, modified_ns=found.st_mtime_ns)
+        for link in links_of(self._layout, self._key):
+            modified_ns = link.lstat().st_mtime_ns
+            links[str(link.relative_to(home))] = StateLink(target=str(link.readlink()), modified_ns=modified_ns)
+        return StateManifest(files=files, links=links)
+
+    def _send(self, part: str, file: Path) -> None:
+        kept = content_to_keep(file)
+        self._objects.put(part_name(part), file if kept is None else kept)
+
+    def _published(self) -> PublishedPointer | None:
+        name = self._layout.published(self._key)
+        try:
+            manifest = json.loads((name / MANIFEST_NAME).read_bytes())
+            told = {field: manifest[field] for field in ("commit", "content_digest", "fingerprint")}
+            return PublishedPointer(digest=name.readlink().name, **told)
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def _is_whole(self) -> bool:
+        home, manifest = self._layout.home, self._notes.manifest
+        is_there = all(FileState.of(home / path) for path in manifest.files)
+        return is_there and all((home / path).is_symlink() for path in manifest.links)
+
+    def _remove_others(self, manifest: StateManifest) -> None:
+        home = self._layout.home
+        for path in [*links_of(self._layout, self._key)]:
+            if str(path.relative_to(home)) not in manifest.links:
+                path.unlink()
+        for path in [*files_of(self._layout, self._key)]:
+            if str(path.relative_to(home)) not in manifest.files:
+                path.unlink()
+                # Of a version, or a table, that is no longer kept nothing is left.
+                with suppress(OSError):
+                    for folder in path.parents[: path.parents.index(home)]:
+                        folder.rmdir()
+
+    def _fetch(self, manifest: StateManifest) -> None:
+        home, notes = self._layout.home, self._notes
+        wanted: dict[str, dict[str, StateFile]] = defaultdict(dict)
+        for path, file in manifest.files.items():
+            if not self._is_in_place(path, file):
+                wanted[file.part][path] = file
+        at_hand = {noted.part: home / path for path, noted in notes.files.items() if notes.part_of(home, path)}
+        with ThreadPoolExecutor(self._transfers) as threads:
+            list(threads.map(lambda part: self._place(part, wanted[part], at_hand.get(part)), sorted(wanted)))
+        for part, files in wanted.items():
+            for path in files:
+                notes.note(home, path, part)
+
+    def _is_in_place(self, path: str, file: StateFile) -> bool:
+        """Whether a file is as the manifest says; it is given its time where only that differs."""
+        home = self._layout.home
+        if self._notes.part_of(home, path) != file.part:
+            return False
+        target = home / path
+        if target.stat().st_mtime_ns != file.modified_ns:
+            set_times(target, file.modified_ns)
+            self._notes.note(home, path, file.part)
+        return True
+
+    def _place(self, part: str, files: Mapping[str, StateFile], source: Path | None) -> None:
+        """Put one part in all its places: linked where the time is the same, too, and both lie among versions."""
+        versions = self._layout.versions("")
+        placed: dict[int, Path] = {}
+        for path, file in sorted(files.items()):
+            target = self._layout.home / path
+            aside = temporary_beside(target)
+            shared = placed.get(file.modified_ns) if target.is_relative_to(versions) else None
+            if shared:
+                os.link(shared, aside)
+            elif source:
+                with replacing(aside) as copy, source.open("rb") as original:
+                    shutil.copyfileobj(original, copy)
+            elif not self._objects.download(part_name(part), aside) or sha256_of_file(aside) != part:
+                aside.unlink(missing_ok=True)
+                raise BrokenStore(
+                    f"{self._objects.url}: {part_name(part)}, which is {path}, is missing or damaged: delete the head "
+                    "of the repository and index it again"
+                )
+            if not shared:
+                set_times(aside, file.modified_ns)
+            os.replace(aside, target)
+            source = target
+            if target.is_relative_to(versions):
+                placed[file.modified_ns] = target
 
 
 def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> BucketRecord:
@@ -63,11 +228,12 @@ def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> 
     objects = place.objects()
     lease = take_head(objects, key, run_id=run_id, lease_s=place.storage.lease_s, wait_s=wait_s)
     try:
-        notes = hydrate(layout, key, objects, state=lease.head.state, transfers=place.storage.transfers)
+        record = BucketRecord(layout, key, objects, lease, transfers=place.storage.transfers)
+        record.hydrate()
     except BaseException:
         lease.give_back()
         raise
-    return BucketRecord(layout, key, place, objects, lease, notes)
+    return record
 
 
 def spending_of_all(objects: Objects, *, day: date) -> float:

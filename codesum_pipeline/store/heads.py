@@ -107,6 +107,12 @@ class StateManifest(BaseModel):
     files: dict[str, StateFile] = {}
     links: dict[str, StateLink] = {}
 
+    @property
+    def content(self) -> tuple[dict[str, str], dict[str, str]]:
+        """All that it says but when files were written."""
+        parts = {path: file.part for path, file in self.files.items()}
+        return parts, {path: link.target for path, link in self.links.items()}
+
     def encoded(self) -> bytes:
         """As it is written: equal manifests give equal bytes."""
         ordered = StateManifest(files=dict(sorted(self.files.items())), links=dict(sorted(self.links.items())))
