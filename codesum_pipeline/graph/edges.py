@@ -149,15 +149,15 @@ def edges_of_file(resolver: Resolver[Any], file: ScopedFile) -> EdgeTable:
 
 def _outcome_of(value: Value) -> tuple[CallOutcome, str | None, Reason | None]:
     """How a call of this value ends, its target and why."""
-    match value:
-        case FunctionValue(scope, why, _, ()) | ClassValue(scope, why) if scope.id is not None:
-            return CallOutcome.RESOLVED, scope.id, why
-        case ExternalValue(dotted, is_instance):
-            return CallOutcome.EXTERNAL, None if is_instance else dotted, None
-        case BuiltinValue() | ContainerValue():
-            return CallOutcome.BUILTIN, None, None
-        case FunctionValue(_, _, _, (_, *_)) | OneOf():
+    if isinstance(value, FunctionValue | ClassValue) and value.scope.id is not None:
+        if isinstance(value, FunctionValue) and value.overloads:
             return CallOutcome.AMBIGUOUS, None, None
+        return CallOutcome.RESOLVED, value.scope.id, value.why
+    if isinstance(value, ExternalValue):
+        return CallOutcome.EXTERNAL, None if value.is_instance else value.dotted, None
+    if isinstance(value, BuiltinValue | ContainerValue):
+        return CallOutcome.BUILTIN, None, None
     if value is OUTSIDE:
         return CallOutcome.EXTERNAL, None, None
-    return (CallOutcome.AMBIGUOUS if value is AMBIGUOUS else CallOutcome.UNKNOWN), None, None
+    is_ambiguous = value is AMBIGUOUS or isinstance(value, OneOf)
+    return (CallOutcome.AMBIGUOUS if is_ambiguous else CallOutcome.UNKNOWN), None, None

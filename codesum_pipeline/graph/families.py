@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from codesum_pipeline.graph.declared import interfaces as declared_interfaces
 from codesum_pipeline.graph.declared.c_family import CFamilyRules
 from codesum_pipeline.graph.declared.c_sharp import CSharpRules
 from codesum_pipeline.graph.declared.ecmascript import EcmascriptRules
@@ -19,8 +18,8 @@ from codesum_pipeline.graph.declared.ruby import RubyRules
 from codesum_pipeline.graph.declared.rules import Rules
 from codesum_pipeline.graph.declared.rust import RustRules
 from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
+from codesum_pipeline.graph.interfaces import interface_of
 from codesum_pipeline.graph.loading import LazyFiles, LoadedFiles, Row
-from codesum_pipeline.graph.python.interfaces import interface_of
 from codesum_pipeline.graph.python.module_paths import ModulePaths
 from codesum_pipeline.graph.python.resolver import PythonResolver
 from codesum_pipeline.graph.python.telling_names import Telling, telling_names
@@ -88,8 +87,7 @@ class PythonFamily:
         return self._files.rows
 
     def interface(self, path: str) -> str:
-        row = self.rows[path]
-        return interface_of(row["references"], row["exports"])
+        return interface_of(self._files[path])
 
     def surroundings(self) -> Any:
         return self._paths.signature()
@@ -120,7 +118,7 @@ class DeclaredFamily:
         return self._files.rows
 
     def interface(self, path: str) -> str:
-        return declared_interfaces.interface_of(self.rows[path]["references"])
+        return interface_of(self._files[path], gives_variables=self._rules.has_modules)
 
     def surroundings(self) -> Any:
         return [sorted(self._projects.paths), dict(self._projects.texts)]

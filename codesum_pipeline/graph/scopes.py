@@ -5,20 +5,24 @@ steps and names with arguments (`model.expressions`).
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
 from codesum_pipeline.model.ids import SEPARATOR
 
+# How a name is bound, and to what.
+Binding = Sequence[Any]
 # Where something stands in a language's tree of names: a package or file, then the names in it.
 Key = tuple[str, ...]
 
 # A scope of a declared language that is no function or class.
 _BLOCK = "b"
+_PARAMETER = (Bound.UNKNOWN,)
+_NOTHING: Mapping[str, Any] = {}
 
 
 class CallExpression(NamedTuple):
@@ -71,27 +75,22 @@ class Scope:
     parent: "Scope | None"
     id: str | None
     caller_id: str
-    names: dict[str, list[Binding]] = field(default_factory=dict)
-    attributes: dict[str, list[list[Any]]] = field(default_factory=dict)
+    names: dict[str, list[Binding]]
+    is_top: bool = False
+    is_class: bool = False
+    # What the methods of a class bind on its objects: the number of the scope, and the binding.
+    attributes: Mapping[str, list[list[Any]]] = field(default_factory=lambda: _NOTHING)
     bases: tuple[Any, ...] = ()
     returns: str | TypeName | None = None
     decorators: tuple[str, ...] = ()
     is_generator: bool = False
     parts: Key = ()
     key: Key = ()
-    modifiers: frozenset[str] = frozenset()
+    modifiers: Sequence[str] = ()
     least: int = 0
     most: int = -1
     results: tuple[tuple["Scope", Chain | None], ...] = ()
     is_member: bool = False
-
-    @property
-    def is_class(self) -> bool:
-        return self.kind == ScopeKind.CLASS
-
-    @property
-    def is_top(self) -> bool:
-        return self.number == 0
 
     @property
     def name(self) -> str:
@@ -158,37 +157,39 @@ class ScopedFile:
     def stem(self) -> str:
         return self.path.rpartition("/")[2].partition(".")[0]
 
-    def add(self, kind: str, parent: Scope | None, id_: str | None, **said: Any) -> Scope:
+    def add(self, kind: str, parent: Scope | None, id_: str | None, names: dict[str, list[Binding]]) -> Scope:
         """Take in the next scope."""
         caller_id = id_ or (parent.caller_id if parent is not None else self.path)
-        self.scopes.append(Scope(self, len(self.scopes), kind, parent, id_, caller_id, **said))
-        return self.scopes[-1]
+        number = len(self.scopes)
+        scope = Scope(self, number, kind, parent, id_, caller_id, names, number == 0, kind == ScopeKind.CLASS)
+        self.scopes.append(scope)
+        return scope
 
     def named(self, parts: Key) -> Scope:
         """What has these names in the file: a definition, or one that stands for a block without a document."""
         if not parts:
             return self.top
         if parts not in self._named:
-            parent = self.named(parts[:-1])
-            self._named[parts] = Scope(self, -1, "", parent, None, "", parts=parts, key=self.unit + parts)
+            block = self._named[parts] = Scope(self, -1, "", self.named(parts[:-1]), None, "", {})
+            block.parts, block.key = parts, self.unit + parts
         return self._named[parts]
 
 
 def empty_file(path: str, language: str) -> ScopedFile:
     """A file without names, calls and imports."""
     file = ScopedFile(path, language)
-    file.add(ScopeKind.MODULE, None, None)
+    file.add(ScopeKind.MODULE, None, None, {})
     return file
 
 
 def load_python(path: str, references: str, exports: Iterable[str] | None) -> ScopedFile:
     """Read what `extract_references` wrote."""
     facts = json.loads(references)
-    offered = None if exports is None else frozenset(exports)
-    file = ScopedFile(path, "python", offered, None, [], facts["imports"], facts["stars"], facts["calls"])
+    file = ScopedFile(path, "python", None if exports is None else frozenset(exports))
+    file.imports, file.stars, file.calls = facts["imports"], facts["stars"], facts["calls"]
     scopes = file.scopes
     for (kind, parent, suffix), names in zip(facts["scopes"], facts["names"], strict=True):
-        file.add(kind, scopes[parent] if parent >= 0 else None, None if suffix is None else path + suffix, names=names)
+        file.add(kind, scopes[parent] if parent >= 0 else None, None if suffix is None else path + suffix, names)
     for number, attributes in facts["attributes"].items():
         scopes[int(number)].attributes = attributes
     for number, (returns, decorators, is_generator) in facts["functions"].items():
@@ -223,29 +224,26 @@ def load_declared(path: str, references: str) -> ScopedFile:
         for definition in file.definitions:
             parent = definition.parent = file._named.get(definition.parts[:-1], file.top)
             if not parent.is_top or len(definition.parts) == 1:
-                _bind(parent, definition.name, Bound.DEFINED, definition)
+                parent.names.setdefault(definition.name, []).append((Bound.DEFINED, definition))
     _add_names(file, facts)
     return file
 
 
 def _add_definition(file: ScopedFile, symbol: list[Any], head: list[Any]) -> None:
     local_id, type_, parts, bases, returns = symbol
-    modifiers, parameters, least, most = head
     kind = ScopeKind.CLASS if type_ == "class" else ScopeKind.FUNCTION
-    definition = file.add(
-        kind, None, f"{file.path}{SEPARATOR}{local_id}", parts=tuple(parts), bases=tuple(map(_type, bases)),
-        returns=type_from_json(returns), modifiers=frozenset(modifiers), least=least, most=most,
-        names={name: [[Bound.UNKNOWN]] for name in parameters},
-    )  # fmt: skip
-    file.definitions.append(definition)
-    file._named.setdefault(definition.parts, definition)
+    scope = file.add(kind, None, f"{file.path}{SEPARATOR}{local_id}", {name: [_PARAMETER] for name in head[1]})
+    scope.modifiers, _, scope.least, scope.most = head
+    scope.parts, scope.bases, scope.returns = tuple(parts), tuple(map(_type, bases)), type_from_json(returns)
+    file.definitions.append(scope)
+    file._named.setdefault(scope.parts, scope)
 
 
 def _nest(file: ScopedFile, facts: dict[str, Any]) -> None:
     """Link definitions and blocks as they stand in each other."""
     first = len(file.scopes)
     for _, parameters in facts["blocks"]:
-        file.add(_BLOCK, None, None, names={name: [[Bound.UNKNOWN]] for name in parameters})
+        file.add(_BLOCK, None, None, {name: [_PARAMETER] for name in parameters})
     blocks = file.scopes[first:]
     for block, (around, _) in zip(blocks, facts["blocks"], strict=True):
         block.parent = file.scopes[around + 1]
@@ -256,7 +254,7 @@ def _nest(file: ScopedFile, facts: dict[str, Any]) -> None:
         parent = definition.parent = file.scopes[around + 1]
         definition.is_member = bool(is_member)
         if not is_member:
-            _bind(parent, definition.name, Bound.DEFINED, definition)
+            parent.names.setdefault(definition.name, []).append((Bound.DEFINED, definition))
     for number, value in facts["results"]:
         owner = file.scopes[number + 1].definition
         owner.results = (*owner.results, (file.scopes[number + 1], chain_from_json(value)))
@@ -265,8 +263,8 @@ def _nest(file: ScopedFile, facts: dict[str, Any]) -> None:
 def _bind(scope: Scope, name: str, kind: Bound, what: Any) -> None:
     """Bind a name once more, unless it is bound to the same already."""
     bindings = scope.names.setdefault(name, [])
-    if [kind, what] not in bindings:
-        bindings.append([kind, what])
+    if (kind, what) not in bindings:
+        bindings.append((kind, what))
 
 
 def _type(said: list[Any]) -> TypeName:

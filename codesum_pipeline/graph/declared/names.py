@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import (
     OUTSIDE,
     UNKNOWN,
@@ -21,7 +21,7 @@ from codesum_pipeline.graph.values import (
     agree,
     weakened,
 )
-from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.model.expressions import chain_of
 from codesum_pipeline.model.guard import FailureGuard
 
@@ -65,6 +65,7 @@ class DeclaredNames:
                 resolved for scope, resolved in self.imports[path].rows if scope < 0 and resolved.is_handed_on
             )
         self._variables: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._looked_up: dict[tuple[Scope, str], Value] = resolver.answers()
         self._members: dict[tuple[Key, str], Value] = {}
         self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
 
@@ -75,12 +76,14 @@ class DeclaredNames:
 
     def variable_scope(self, scope: Scope, name: str) -> Scope | None:
         """The function or block whose parameter or variable a name is."""
-        for around in scope.around():
-            if not around.is_class and (bindings := around.names.get(name)):
-                kinds = {binding[0] for binding in bindings}
+        around = scope
+        while not around.is_top:
+            if name in around.names and not around.is_class:
+                kinds = {binding[0] for binding in around.names[name]}
                 # With blocks, a function that a variable is given is a definition of the variable's block.
                 is_defined = Bound.DEFINED in kinds and (scope.file.has_blocks or len(kinds) == 1)
                 return None if is_defined else around
+            around = around.parent or scope.file.top
         return None
 
     def variable(self, scope: Scope, name: str) -> Value:
@@ -114,6 +117,12 @@ class DeclaredNames:
 
     def lookup(self, scope: Scope, name: str) -> Value:
         """What a name that is no variable stands for."""
+        found: Value | None = self._looked_up.get((scope, name))
+        if found is None:
+            found = self._looked_up[scope, name] = self._lookup(scope, name)
+        return found
+
+    def _lookup(self, scope: Scope, name: str) -> Value:
         for step in (self._nested, self._member, self._own_file, self._imported, self._spaces, self._starred):
             found = step(scope, name)
             if found is not None:
@@ -121,9 +130,11 @@ class DeclaredNames:
         return BuiltinValue(name) if name in self.rules.builtins else self.rules.root(scope, name)
 
     def _nested(self, scope: Scope, name: str) -> Value | None:
-        for around in scope.around():
-            if not around.is_class and (found := around.bound(name, Bound.DEFINED)):
+        around = scope
+        while not around.is_top:
+            if name in around.names and not around.is_class and (found := around.bound(name, Bound.DEFINED)):
                 return self.rules.pick(scope.file, found, Reason.SAME_FILE)
+            around = around.parent or scope.file.top
         return None
 
     def _visible(self, file: ScopedFile, key: Key) -> Sequence[Scope]:

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
-from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.model.guard import FailureGuard
 
 _RECEIVER_WORDS = ("this.", "self.", "@", "$this->")

@@ -147,11 +147,15 @@ class Members:
 
     def _own_member(self, scope: Scope, name: str) -> Value | None:
         """What the class itself binds a name to, in its body or on `self` in its methods."""
+        key = (scope, name)
+        if key in self._own:
+            return self._own[key]
         bindings = [(scope, binding) for binding in scope.names.get(name, ())]
         bindings += [(scope.file.scopes[number], binding) for number, binding in scope.attributes.get(name, ())]
         if not bindings:
+            self._own[key] = None
             return None
-        found: Value = self._resolver.once(self._own, (scope, name), self._resolver.names.settle, bindings)
+        found: Value = self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
         return found
 
 

@@ -7,7 +7,7 @@ from codesum_pipeline.graph.library_names import library_names
 from codesum_pipeline.graph.python.module_paths import Absent, ModulePath
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import MAX_DEPTH
-from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
     NONE,
@@ -24,7 +24,7 @@ from codesum_pipeline.graph.values import (
     agree,
     found_by,
 )
-from codesum_pipeline.languages.python.references.names import Binding, Bound
+from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ class PythonNames:
 
     def bound(self, scope: Scope, name: str, chosen: str = "") -> Value | None:
         """What the bindings of one scope agree on; None while that is being worked out."""
-        found: Value | None = self._resolver.once(
-            self._bound, (scope, name, chosen), self._settled, scope, scope.names[name], chosen, meanwhile=None
-        )
-        return found
+        key = (scope, name, chosen)
+        if key not in self._bound:
+            self._resolver.once(self._bound, key, self._settled, scope, scope.names[name], chosen, meanwhile=None)
+        return self._bound.get(key, UNKNOWN)
 
     def _settled(self, scope: Scope, bindings: list[Binding], chosen: str) -> Value:
         plain = [(scope, binding) for binding in bindings if binding[0] != Bound.NARROWED]

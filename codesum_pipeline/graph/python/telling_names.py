@@ -46,19 +46,19 @@ def telling_names(file: ScopedFile) -> dict[str, int]:
     """What each name of a file stands for that could tell a method; with several meanings it tells none."""
     found: dict[str, int] = {}
     for name, method in _meanings(file):
-        if name in TELLING:
-            found[name] = _NO_METHOD if name in found or method is None else method.number
+        found[name] = _NO_METHOD if name in found or method is None else method.number
     return found
 
 
 def _meanings(file: ScopedFile) -> Iterator[tuple[str, Scope | None]]:
-    """Each meaning of a name that others may come to: the method, or None for any other."""
+    """Each meaning of a name that could tell a method: the method, or None for any other."""
     for scope in file.scopes:
         if scope.is_class:
-            yield from ((name, _method(scope, name)) for name in {*scope.names, *scope.attributes})
+            names = {*scope.names, *scope.attributes}
+            yield from ((name, _method(scope, name)) for name in names if name in TELLING)
         elif scope.kind == ScopeKind.MODULE:
             for name, bindings in scope.names.items():
-                if bindings[0][0] not in (Bound.IMPORTED, Bound.MODULE, Bound.ALIASED_MODULE):
+                if name in TELLING and bindings[0][0] not in (Bound.IMPORTED, Bound.MODULE, Bound.ALIASED_MODULE):
                     yield name, None
 
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from codesum_pipeline.graph.declared.interfaces import interface_of
+from codesum_pipeline.graph.interfaces import interface_of
+from codesum_pipeline.graph.scopes import load_declared
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline_tests.graph.declared.sources import calls_of
@@ -97,7 +98,7 @@ def test_only_blocks_of_names_that_others_may_ask_for_are_seen_by_others():
     def interface(source):
         parsed = parse_file("a.ts", "typescript", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
         assert json.loads(parsed.facts.references)["blocks"]
-        return interface_of(parsed.facts.references)
+        return interface_of(load_declared("a.ts", parsed.facts.references))
 
     source = "export function f() { return 1; }\nit('x', () => { const one = 1; class A { m() {} } });\n"
     more = source.replace("it(", "it('w', (done) => { const other = 1; });\nit(")
