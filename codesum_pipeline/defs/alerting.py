@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
-from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.scheduler.instigation import TickStatus
 
 from codesum_pipeline.alerts.absence import note_absence
 from codesum_pipeline.alerts.announcing import announce
@@ -16,7 +13,8 @@ from codesum_pipeline.alerts.book import AlertBook, open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
 from codesum_pipeline.defs.outcomes import complaint_of
-from codesum_pipeline.defs.resource import PARTITION_TAG, CodesumResource
+from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.steps import JOB, OWNER
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
@@ -139,15 +137,15 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
     observed = []
     for state in instance.all_instigator_state():
         ticks = instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=3)
-        ended = [tick for tick in ticks if tick.status is not TickStatus.STARTED]
+        ended = [tick for tick in ticks if tick.status.value != "STARTED"]
         if state.instigator_name != NAME and state.is_running and ended:
             error = ended[0].error
-            kind = "sensor" if state.instigator_type is InstigatorType.SENSOR else "schedule"
+            kind = "sensor" if state.instigator_type.value == "SENSOR" else "schedule"
             observed.append(
                 ConditionState(
                     ConditionKind.DAEMON,
                     f"{kind} {state.instigator_name}",
-                    is_bad=ended[0].status is TickStatus.FAILURE,
+                    is_bad=ended[0].status.value == "FAILURE",
                     detail=_innermost(error) if error else "",
                 )
             )
@@ -178,7 +176,7 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
             book.note([ConditionState(ConditionKind.BUILDS, subject, is_bad, said), *judged])
 
 
-def _judged(home: Home, found: AssetCheckEvaluation) -> list[ConditionState]:
+def _judged(home: Home, found: dg.AssetCheckEvaluation) -> list[ConditionState]:
     """Nothing of a check without threshold, or of one that had nothing to look at."""
     state = found.metadata.get(STATE)
     if found.check_name not in _CHECKS or not found.partition or (state and state.value in _UNJUDGED):

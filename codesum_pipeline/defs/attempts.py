@@ -11,13 +11,13 @@ from datetime import timedelta
 from itertools import islice
 
 import dagster as dg
-from dagster._core.storage.tags import RUN_KEY_TAG, WILL_RETRY_TAG
 
+from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.planner import Observation
-from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.model.moments import utc_now
 
+_RUN_KEY_TAG, _WILL_RETRY_TAG = "dagster/run_key", "dagster/will_retry"
 # Runs of one repository that are looked at for failed attempts.
 RUNS_REMEMBERED = 25
 _PORTION = 500
@@ -42,7 +42,7 @@ def active_keys(instance: dg.DagsterInstance) -> set[str]:
 def _keys_to_be_retried(instance: dg.DagsterInstance) -> set[str]:
     """The repositories of runs that just failed and whose retry is not there yet."""
     just_failed = dg.RunsFilter(
-        statuses=[dg.DagsterRunStatus.FAILURE], tags={WILL_RETRY_TAG: "true"}, updated_after=utc_now() - _UNTIL_RETRIED
+        statuses=[dg.DagsterRunStatus.FAILURE], tags={_WILL_RETRY_TAG: "true"}, updated_after=utc_now() - _UNTIL_RETRIED
     )
     runs = instance.get_runs(filters=just_failed)
     return {run.tags.get(PARTITION_TAG, "") for run in runs if run.is_complete_and_waiting_to_retry}
@@ -83,7 +83,7 @@ def _with_attempts(instance: dg.DagsterInstance, seen: Observation) -> Observati
 
 def _launches(same: Sequence[dg.DagsterRun]) -> int:
     """How many runs were requested: the highest number in a `run_key`, or how many there are; old ones are pruned."""
-    numbers = (run.tags.get(RUN_KEY_TAG, "").rpartition(":")[2] for run in same)
+    numbers = (run.tags.get(_RUN_KEY_TAG, "").rpartition(":")[2] for run in same)
     return max([len(same), *(int(number) for number in numbers if number.isdecimal())])
 
 

@@ -27,8 +27,8 @@ from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
 from codesum_pipeline.defs.instances import open_instance, reference_of, writing_records
 from codesum_pipeline.defs.maintaining import Tell, maintain
-from codesum_pipeline.defs.partitions import PARTITIONS, add_partitions
-from codesum_pipeline.defs.resource import PARTITION_TAG, RunHost
+from codesum_pipeline.defs.partitions import PARTITION_TAG, PARTITIONS, add_partitions
+from codesum_pipeline.defs.resource import RunHost
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.model.progress import Progress

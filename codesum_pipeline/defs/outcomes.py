@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from dagster._core.events import RunFailureReason
 
 from codesum_pipeline.defs.building.builder import NOT_WORSE
 from codesum_pipeline.defs.building.exchange import RemoteTraceback
@@ -54,7 +53,8 @@ def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
     """Whether the run ended because its process was asked to stop."""
     return any(
         event.event_type is dg.DagsterEventType.RUN_FAILURE
-        and event.job_failure_data.failure_reason is RunFailureReason.UNEXPECTED_TERMINATION
+        and event.job_failure_data.failure_reason is not None
+        and event.job_failure_data.failure_reason.value == "UNEXPECTED_TERMINATION"
         for event in result.all_events
     )
 

@@ -16,6 +16,8 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 warnings.filterwarnings("ignore", message="Parameter `owners`", category=dg.BetaWarning)
 
 PARTITIONS = "codesum_repos"
+# On each run of a partition.
+PARTITION_TAG = "dagster/partition"
 # How many Dagster is told of at one time, and by one tick.
 PORTION = 500
 codesum_repos = dg.DynamicPartitionsDefinition(name=PARTITIONS)

@@ -7,8 +7,8 @@ no tag that begins with `.dagster/`.
 """
 
 import dagster as dg
-from dagster._core.storage.tags import PARTITION_NAME_TAG
 
+from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import Holder, current_holder
@@ -80,7 +80,7 @@ def _is_gone(layout: HomeLayout, run: dg.DagsterRun, process: Holder) -> bool:
     """Of a process in another container the lease of its repository tells, as long as it is that process's."""
     if process.is_gone():
         return True
-    holder = _lease_of(layout, run.tags.get(PARTITION_NAME_TAG, ""))
+    holder = _lease_of(layout, run.tags.get(PARTITION_TAG, ""))
     return holder is not None and holder.is_process_of(process) and holder.is_gone()
 
 

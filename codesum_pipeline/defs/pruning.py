@@ -19,18 +19,17 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
-from dagster._core.execution.backfill import BULK_ACTION_TERMINAL_STATUSES
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-from dagster._core.storage.tags import BACKFILL_ID_TAG
 
-from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, size_of
 
 ENDED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+_BACKFILL_ENDED = ("COMPLETED", "COMPLETED_SUCCESS", "COMPLETED_FAILED", "FAILED", "CANCELED")
 # Rows of a transaction: another process waits for it.
 _AT_ONCE = 50
 _PAGE = 500
@@ -91,7 +90,7 @@ class RunRecords:
         return [
             PrunableRun(run.run_id, run.tags.get(PARTITION_TAG, ""))
             for run in reversed(old)
-            if run.run_id not in kept and run.tags.get(BACKFILL_ID_TAG) not in backfills
+            if run.run_id not in kept and run.tags.get("dagster/backfill") not in backfills
         ]
 
     def _runs(self) -> Iterator[dg.DagsterRun]:
@@ -126,7 +125,7 @@ class RunRecords:
         return {
             backfill.backfill_id
             for backfill in self.instance.get_backfills()
-            if backfill.status not in BULK_ACTION_TERMINAL_STATUSES
+            if backfill.status.value not in _BACKFILL_ENDED
         }
 
     def _delete(self, run_ids: Sequence[str]) -> None:
@@ -179,7 +178,7 @@ class RunRecords:
         storage = self.instance.event_log_storage
         names = {path.name for path in (self.folder / "storage").glob("*")}
         if isinstance(storage, SqliteEventLogStorage):
-            folder = Path(storage.path_for_shard(INDEX_SHARD_NAME)).parent
+            folder = Path(storage.path_for_shard("index")).parent
             names |= {path.stem for path in folder.glob("*.db")}
         return sorted(filter(_is_run_id, names))
 

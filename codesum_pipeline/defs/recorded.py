@@ -10,7 +10,6 @@ from pathlib import Path
 
 import dagster as dg
 from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.runs import SqlRunStorage
 
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, PUBLISHED_INDEX
@@ -45,7 +44,7 @@ def _tags(instance: dg.DagsterInstance, keys: Sequence[str], newest: Mapping[str
 def _records_id(instance: dg.DagsterInstance) -> str:
     """What tells these records from others with the same numbers, as after the file of events was made anew."""
     storage = instance.event_log_storage
-    file = Path(storage.path_for_shard(INDEX_SHARD_NAME)) if isinstance(storage, SqliteEventLogStorage) else None
+    file = Path(storage.path_for_shard("index")) if isinstance(storage, SqliteEventLogStorage) else None
     inode = file.stat().st_ino if file and file.exists() else 0
     runs = instance.run_storage
     return f"{runs.get_run_storage_id() if isinstance(runs, SqlRunStorage) else ''}/{inode}"

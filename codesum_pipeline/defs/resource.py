@@ -17,6 +17,7 @@ from pydantic import Field, PrivateAttr
 
 from codesum_pipeline.defs.building.builder import Builder, BuildOptions
 from codesum_pipeline.defs.building.exchange import RemoteBuilder
+from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from codesum_pipeline.wiring import Home
 
-PARTITION_TAG = "dagster/partition"
 VERIFY_JOB = "verify_indexes"
 # `dagster_celery.core_execution_loop.DELEGATE_MARKER`, whose module imports Celery.
 _WAITS_FOR_WORKER = "celery_queue_wait"

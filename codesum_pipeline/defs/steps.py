@@ -10,7 +10,8 @@ import dagster as dg
 from codesum_pipeline.defs.building.builder import AT_HEAD, NOT_WORSE, Builder
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import metadata_of
-from codesum_pipeline.defs.resource import PARTITION_TAG, BuildRequest, CodesumResource
+from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.settings.operation import CheckName
 

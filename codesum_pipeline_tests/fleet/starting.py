@@ -8,7 +8,7 @@ from dagster._core.launcher import LaunchRunContext
 from dagster._core.origin import DEFAULT_DAGSTER_ENTRY_POINT, JobPythonOrigin, RepositoryPythonOrigin
 
 from codesum_pipeline.defs.jobs import JOB, resolve_job
-from codesum_pipeline.defs.resource import PARTITION_TAG
+from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.runs import MODULE
 
 
