@@ -148,8 +148,8 @@ def _measured_tick(home: Path) -> dict[str, object]:
     import dagster as dg
     from dagster._core.definitions.partitions.context import partition_loading_context
 
-    from codesum_pipeline.defs.assembly import build_defs
-    from codesum_pipeline.defs.instances import open_instance
+    from codesum_pipeline.definitions import build_defs
+    from codesum_pipeline.defs.storage import open_instance
     from codesum_pipeline.store.layout import HomeLayout
 
     definitions = build_defs({"home": home})

@@ -21,8 +21,8 @@ import yaml
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
 
-from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.definitions import build_defs
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import sha256_hex

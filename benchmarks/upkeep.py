@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from codesum_pipeline.defs.control import index_repositories, maintain_home
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.defs.ticks import take_tick
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -1,8 +1,48 @@
-"""What the Dagster UI shows."""
+"""What the Dagster UI shows: every asset, check, job, schedule and sensor of one home, put together.
+
+Loading opens nothing: no network, no repository and no table. Of the settings,
+only when the planner looks is read here, since Dagster wants it beforehand.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.defs.alerting import alerts
+from codesum_pipeline.defs.assets import ASSETS
+from codesum_pipeline.defs.checks import CHECKS
+from codesum_pipeline.defs.home_jobs import HOME_ASSETS, HOME_JOBS, home_schedules
+from codesum_pipeline.defs.jobs import index_repository, resources
+from codesum_pipeline.defs.sensors import nightly, pushed_repositories, repository_changes
+from codesum_pipeline.defs.standing_checks import STANDING_CHECKS, verification, verify_indexes
+from codesum_pipeline.defs.upkeep import maintenance, pruning
+from codesum_pipeline.homes.loading import load_settings
+
+
+def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """The definitions of one home. `overrides` are settings that win over file and environment, `home` among them."""
+    given = dict(overrides or {})
+    settings = load_settings(given)
+    planner = settings.planner
+    return dg.Definitions(
+        assets=[*ASSETS, *HOME_ASSETS],
+        asset_checks=[*CHECKS, *STANDING_CHECKS],
+        jobs=[index_repository, *HOME_JOBS, verify_indexes, maintenance],
+        schedules=[
+            nightly(planner.nightly_cron),
+            *home_schedules(digests_cron=planner.digests_cron, sync_cron=settings.hosts.sync_cron),
+            verification,
+            pruning(settings.maintenance.cron),
+        ],
+        sensors=[
+            repository_changes(planner.sensor_interval_s),
+            pushed_repositories(planner.push_interval_s),
+            alerts(settings.alerts.interval_s),
+        ],
+        resources=resources(given),
+        executor=dg.in_process_executor,
+    )
 
 
 @dg.definitions

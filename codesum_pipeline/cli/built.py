@@ -11,7 +11,7 @@ from codesum_pipeline.cli.render import SHORT_COMMIT, count, table
 from codesum_pipeline.model.documents import LEVELS, Level
 
 if TYPE_CHECKING:
-    from codesum_pipeline.defs.building.run_outcome import RunOutcome
+    from codesum_pipeline.defs.building.values import RunOutcome
 
 _COUNTS = ("rows", "written", "kept", "removed", "placeholders")
 _UNPUBLISHED = {False: "nothing changed, nothing published", True: "held back, the last version stays published"}

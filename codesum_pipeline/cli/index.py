@@ -35,7 +35,7 @@ from codesum_pipeline.tools.published_state import read_published
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
-    from codesum_pipeline.defs.building.run_outcome import RunOutcome
+    from codesum_pipeline.defs.building.values import RunOutcome
 
 # The step after which a repository's files are here.
 _FETCH = "repo_snapshot"

@@ -17,7 +17,7 @@ from codesum_pipeline.summaries.by_model.prices import held_back
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
-    from codesum_pipeline.defs.building.run_outcome import RunOutcome
+    from codesum_pipeline.defs.building.values import RunOutcome
 
 
 def model_lines(home: Home, outcome: "RunOutcome") -> Iterator[str]:

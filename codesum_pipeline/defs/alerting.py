@@ -12,9 +12,9 @@ from codesum_pipeline.alerts.announcing import announce
 from codesum_pipeline.alerts.book import AlertBook, open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
-from codesum_pipeline.defs.outcomes import complaint_of
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.runs import complaint_of
 from codesum_pipeline.defs.steps import JOB, OWNER
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now

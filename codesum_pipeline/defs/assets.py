@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, NOT_WORSE
 from codesum_pipeline.defs.building.facts import stage_facts
+from codesum_pipeline.defs.building.values import ANSWERED, AT_HEAD, NOT_WORSE
 from codesum_pipeline.defs.metadata import table_metadata
 from codesum_pipeline.defs.partitions import codesum_repos
 from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
@@ -19,7 +19,7 @@ def _check(asset: str, name: str, description: str, *, blocking: bool = False) -
     )
 
 
-_CHECKS = (
+OWN_CHECKS = (
     _check(
         "call_graph",
         CheckName.CALLS,
@@ -81,7 +81,7 @@ def _asset(name: str, group: str, kinds: set[str], description: str) -> dg.Asset
         owners=[OWNER],
         code_version=facts.code_version,
         deps=facts.deps,
-        check_specs=[check for check in _CHECKS if check.asset_key == dg.AssetKey(name)],
+        check_specs=[check for check in OWN_CHECKS if check.asset_key == dg.AssetKey(name)],
         metadata=table_metadata(facts.table),
     )
     def step(context: dg.AssetExecutionContext, codesum: CodesumResource, request: BuildRequest):  # type: ignore[no-untyped-def]

@@ -11,7 +11,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.defs.building.builder import BLOCKING, BuildOptions, progress_about
 from codesum_pipeline.defs.building.exchange import (
     BUILT_FROM,
     CHECK,
@@ -27,7 +26,7 @@ from codesum_pipeline.defs.building.exchange import (
     RunRequest,
     Stop,
 )
-from codesum_pipeline.defs.building.run_outcome import RunOutcome
+from codesum_pipeline.defs.building.values import BLOCKING, BuildOptions, RunOutcome, progress_about
 from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater

@@ -19,18 +19,16 @@ import dagster as dg
 import codesum_pipeline
 from codesum_pipeline.defs import mending, processes
 from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.building.builder import BuildOptions, progress_about
-from codesum_pipeline.defs.building.run_outcome import RunOutcome
-from codesum_pipeline.defs.daemon import MODULE as DAEMON
+from codesum_pipeline.defs.building.values import BuildOptions, RunOutcome, progress_about
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
-from codesum_pipeline.defs.instances import open_instance, reference_of, writing_records
-from codesum_pipeline.defs.maintaining import Tell, maintain
 from codesum_pipeline.defs.partitions import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.defs.resource import RunHost
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
+from codesum_pipeline.defs.storage import open_instance, reference_of, writing_records
+from codesum_pipeline.defs.upkeep import Tell, maintain
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import this_process
@@ -201,7 +199,7 @@ def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str], part
     """The command that opens the UI, or a part of it, from any folder, and answers to `hosts`."""
     loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
     if part is UiPart.DAEMON:
-        return [sys.executable, "-P", "-W", "ignore", "-m", DAEMON, "run", *loaded]
+        return [sys.executable, *guarded_command(part.value, hosts, ["run", *loaded])]
     return [sys.executable, *guarded_command(part.value, hosts, [*loaded, *served])]
 
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.assets import ASSETS
+from codesum_pipeline.defs.assets import ASSETS, OWN_CHECKS
 from codesum_pipeline.defs.checks import CHECKS
 from codesum_pipeline.defs.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost
-from codesum_pipeline.defs.standing_checks import STANDING_CHECKS
 from codesum_pipeline.defs.steps import JOB, OWNER
 
 # Steps of one repository depend on one another: a process for each would cost more than it saves, and would
@@ -16,7 +15,9 @@ from codesum_pipeline.defs.steps import JOB, OWNER
 index_repository = dg.define_asset_job(
     name=JOB,
     description="Bring the index of one repository up to date.",
-    selection=dg.AssetSelection.assets(*ASSETS) - dg.AssetSelection.checks(*STANDING_CHECKS),
+    # Without the checks that look at an index while nothing is built.
+    selection=dg.AssetSelection.assets(*ASSETS).without_checks()
+    | dg.AssetSelection.checks(*(check.key for check in OWN_CHECKS), *CHECKS),
     owners=[OWNER],
     executor_def=dg.in_process_executor,
     # The launchpad shows what a run can be asked for.
@@ -40,7 +41,7 @@ def resources(given: Mapping[str, Any]) -> dict[str, Any]:
 def resolve_job(given: Mapping[str, Any] | None = None) -> dg.JobDefinition:
     """The job alone, for a process that runs it."""
     defs = dg.Definitions(
-        assets=ASSETS, asset_checks=[*CHECKS, *STANDING_CHECKS], jobs=[index_repository],
+        assets=ASSETS, asset_checks=CHECKS, jobs=[index_repository],
         resources=resources(given or {}), executor=dg.in_process_executor,
     )  # fmt: skip
     return defs.resolve_job_def(JOB)

@@ -11,11 +11,10 @@ from itertools import takewhile
 
 import dagster as dg
 
-from codesum_pipeline.defs.attempts import active_keys, with_attempts
 from codesum_pipeline.defs.leftovers import with_left_overs
 from codesum_pipeline.defs.planner import Observation, next_in_turn
 from codesum_pipeline.defs.published import StandingBuild, is_held, standing_builds
-from codesum_pipeline.defs.recorded import recorded_fingerprints
+from codesum_pipeline.defs.records import active_keys, recorded_fingerprints, with_attempts
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import HostRest, PollState
 from codesum_pipeline.source.polling import Looks, Poller

@@ -37,7 +37,7 @@ def _import_dagster() -> None:
 def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     from codesum_pipeline.defs.building.exchange import FailureMessage, InterruptMessage, RemoteBuilder, RunRequest
     from codesum_pipeline.defs.building.facts import use_facts
-    from codesum_pipeline.defs.building.run_outcome import RunOutcome
+    from codesum_pipeline.defs.building.values import RunOutcome
 
     use_facts(opening.facts)
     from codesum_pipeline.defs.resource import RunHost

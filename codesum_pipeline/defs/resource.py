@@ -15,8 +15,8 @@ import dagster as dg
 from dagster_duckdb import DuckDBResource
 from pydantic import Field, PrivateAttr
 
-from codesum_pipeline.defs.building.builder import Builder, BuildOptions
 from codesum_pipeline.defs.building.exchange import RemoteBuilder
+from codesum_pipeline.defs.building.values import Builder, BuildOptions
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError

@@ -1,9 +1,9 @@
-"""One run of the job in this process, in the same instance as the UI's runs."""
+"""What a finished run says, read from its events."""
 
 import io
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -11,21 +11,112 @@ from typing import TYPE_CHECKING, TextIO
 import dagster as dg
 
 from codesum_pipeline.defs import processes
-from codesum_pipeline.defs.building.builder import BuildOptions
-from codesum_pipeline.defs.building.run_outcome import RunOutcome, failed_run
-from codesum_pipeline.defs.instances import open_instance, writing_records
+from codesum_pipeline.defs.building.exchange import RemoteTraceback
+from codesum_pipeline.defs.building.values import NOT_WORSE, BuildOptions, Numbers, RunOutcome, failed_run
 from codesum_pipeline.defs.jobs import resolve_job
-from codesum_pipeline.defs.outcomes import outcome_of, was_interrupted
 from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, RunHost, run_config_for
 from codesum_pipeline.defs.steps import EVALUATION, JOB, PUBLISHED_INDEX, recorded_fingerprint
-from codesum_pipeline.model.errors import CannotWrite
+from codesum_pipeline.defs.storage import open_instance, writing_records
+from codesum_pipeline.model import errors
+from codesum_pipeline.model.errors import CannotWrite, CodesumError
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import Holder
 
 if TYPE_CHECKING:
     from dagster._core.remote_origin import RemoteJobOrigin
+    from dagster_shared.error import SerializableErrorInfo
+
+
+def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
+    """Read a run's events."""
+    held_because = None if result.success else _held_because(result.all_events)
+    is_good = result.success or held_because is not None
+    message, error = (held_because or "", None) if is_good else complaint_of(result.all_events)
+    return RunOutcome(
+        key=key,
+        run_id=result.run_id,
+        succeeded=is_good,
+        is_held=held_because is not None,
+        seconds=seconds,
+        message=message,
+        error=error,
+        numbers={
+            materialization.asset_key.to_user_string(): _numbers(materialization)
+            for materialization in (
+                event.step_materialization_data.materialization
+                for event in result.all_events
+                if event.is_step_materialization
+            )
+        },
+    )
+
+
+def _held_because(events: Iterable[dg.DagsterEvent]) -> str | None:
+    """Why the promotion gate ended a run; None where it did not."""
+    for event in events:
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            check = event.asset_check_evaluation_data
+            if check.check_name == NOT_WORSE and not check.passed:
+                return check.description
+    return None
+
+
+def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    """Whether the run ended because its process was asked to stop."""
+    return any(
+        event.event_type is dg.DagsterEventType.RUN_FAILURE
+        and event.job_failure_data.failure_reason is not None
+        and event.job_failure_data.failure_reason.value == "UNEXPECTED_TERMINATION"
+        for event in result.all_events
+    )
+
+
+def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
+    return {
+        name: value.value
+        for name, value in materialization.metadata.items()
+        if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue | dg.BoolMetadataValue)
+        and value.value is not None
+    }
+
+
+def complaint_of(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumError] | None]:
+    """The first failed check that blocks, else the first error."""
+    failed: list[SerializableErrorInfo] = []
+    ended = "the run ended without an error"
+    for event in events:
+        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            check = event.asset_check_evaluation_data
+            if check.blocking and not check.passed:
+                asset = check.asset_key.to_user_string()
+                return f"check {check.check_name} of {asset} failed: {check.description or 'see the run'}", None
+        elif event.is_step_failure and event.step_failure_data.error:
+            failed.append(event.step_failure_data.error)
+        elif event.event_type is dg.DagsterEventType.RUN_FAILURE:
+            ended = event.message or ended
+            # One that was marked as failed from outside has no data.
+            if event.event_specific_data and event.job_failure_data.error:
+                failed.append(event.job_failure_data.error)
+    return _own_error(failed[0]) if failed else (ended, None)
+
+
+def _own_error(error: "SerializableErrorInfo") -> tuple[str, type[CodesumError] | None]:
+    """The package's error in a chain of causes; the innermost error where there is none."""
+    while True:
+        kind = getattr(errors, error.cls_name or "", None)
+        if isinstance(kind, type) and issubclass(kind, CodesumError):
+            return _text(error), kind
+        if error.cause is None or error.cause.cls_name == RemoteTraceback.__name__:
+            return f"{error.cls_name}: {_text(error)}" if error.cls_name else _text(error), None
+        error = error.cause
+
+
+def _text(error: "SerializableErrorInfo") -> str:
+    """The message without the name of its class."""
+    return error.message.removeprefix(f"{error.cls_name}: ").rpartition(f".{error.cls_name}: ")[2].strip()
+
 
 # Where Dagster's own processes load the definitions from.
 MODULE = "codesum_pipeline.definitions"

@@ -1,14 +1,16 @@
-"""The sensors that notice changed repositories, settings and algorithms, and those that were pushed to."""
+"""What asks for builds: the sensors for changed repositories and for pushes, and the nightly look for those who stop
+them."""
 
 import dagster as dg
 
-from codesum_pipeline.defs.attempts import active_keys
 from codesum_pipeline.defs.jobs import index_repository
-from codesum_pipeline.defs.partitions import codesum_repos
+from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
+from codesum_pipeline.defs.records import active_keys
 from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.steps import OWNER
+from codesum_pipeline.defs.steps import OWNER, schedule_of
 from codesum_pipeline.defs.ticks import SensorTick, take_tick
 from codesum_pipeline.source.poll_state import marked_keys
+from codesum_pipeline.wiring import Home
 
 
 def repository_changes(interval_s: int) -> dg.SensorDefinition:
@@ -57,6 +59,19 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
         return _result(context.instance, tick)
 
     return sensor
+
+
+def nightly(cron: str) -> dg.ScheduleDefinition:
+    """The schedule. What the sensor has built already is up to date, and is not built again."""
+    return schedule_of(
+        "nightly", index_repository, cron, "Builds every registered repository that is not up to date.", _look_at_night
+    )
+
+
+def _look_at_night(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
+    tick = take_tick(home, context.instance, asker="nightly", last="", log=context.log)
+    add_partitions(context.instance, tick.new_keys)
+    return tick.run_requests or tick.plan.summary()
 
 
 def _result(instance: dg.DagsterInstance, tick: SensorTick) -> dg.SensorResult:

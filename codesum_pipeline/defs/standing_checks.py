@@ -4,17 +4,20 @@ The planner's ticks and the schedule `verification` see to them; a build does no
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from codesum_pipeline.alerts.book import open_book
+from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
+from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
-from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, severity_of, stage_failures
+from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, report_check, schedule_of, severity_of, stage_failures
+from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -24,6 +27,7 @@ from codesum_pipeline.store.holding import hold_unless_held
 from codesum_pipeline.store.layout import HomeLayout
 
 if TYPE_CHECKING:
+    from codesum_pipeline.alerts.book import AlertBook
     from codesum_pipeline.indexes.verify import IndexFault
     from codesum_pipeline.wiring import Home
 
@@ -142,24 +146,20 @@ def _verify(home: "Home", key: str, run_id: str) -> dg.AssetCheckEvaluation:
     )
 
 
-@dg.schedule(
-    name="verification",
-    job=verify_indexes,
-    cron_schedule=VERIFICATION_CRON,
-    execution_timezone="UTC",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Once in `checks.verify_days`, spread over that time, has each published index compared with its "
-    "tables.",
-    owners=[OWNER],
-)
-def verification(
-    context: dg.ScheduleEvaluationContext, codesum: CodesumResource
-) -> list[dg.RunRequest] | dg.SkipReason:
+def _look_for_due(context: dg.ScheduleEvaluationContext, home: "Home") -> list[dg.RunRequest] | str:
     """Those that were looked at longest ago, or never; an hour's share of all."""
-    home = codesum.open_home()
     keys = take_due(home, home.registry.survey().entries)
     add_partitions(context.instance, keys)
-    return [dg.RunRequest(partition_key=key) for key in keys] or dg.SkipReason("no index is due")
+    return [dg.RunRequest(partition_key=key) for key in keys] or "no index is due"
+
+
+verification = schedule_of(
+    "verification",
+    verify_indexes,
+    VERIFICATION_CRON,
+    "Once in `checks.verify_days`, spread over that time, has each published index compared with its tables.",
+    _look_for_due,
+)
 
 
 def take_due(home: "Home", entries: Sequence[RepositoryEntry]) -> list[str]:
@@ -173,3 +173,74 @@ def take_due(home: "Home", entries: Sequence[RepositoryEntry]) -> list[str]:
         keys = [key for _, key in due[: math.ceil(len(enabled) / (24 * days))]]
         book.set_marks({f"{_MARK}{key}": book.moment() for key in keys})
     return keys
+
+
+_BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
+_AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
+
+
+def note_plan(home: "Home", instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
+    """Note who is behind, late, or cannot be read; an event is written for those alone that become late, or in time.
+
+    Of repositories that are not in the plan nothing changes.
+    """
+    hosts = {entry.key: host_of(entry.location) for entry in entries}
+    with open_book(home.settings.home, now=utc_now) as book:
+        book.note(_observed_sources(plan, hosts))
+        late, in_time = _noted(home, book, plan)
+    changed = [*late.items(), *((key, "at the repository's newest commit again") for key in in_time)]
+    for key, said in changed:
+        report_check(instance, evaluation_of(home, key, passed=key not in late, said=said))
+
+
+def evaluation_of(home: "Home", key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
+    """What the check `index_is_fresh` says of one repository."""
+    return dg.AssetCheckEvaluation(
+        asset_key=PUBLISHED_INDEX,
+        check_name=CheckName.FRESH.value,
+        passed=passed,
+        severity=severity_of(home, CheckName.FRESH),
+        description=said,
+        metadata={"allowed_hours": home.settings.checks.behind_hours},
+        partition=key,
+    )
+
+
+def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[ConditionState]:
+    """Of a repository that is being built nothing is known."""
+    return [
+        ConditionState(
+            ConditionKind.REMOTE,
+            key,
+            is_bad=verdict is BuildDecision.UNREADABLE,
+            detail=plan.complaints.get(key, ""),
+            cause=hosts.get(key, ""),
+        )
+        for key, verdict in plan.verdicts.items()
+        if verdict is not BuildDecision.ACTIVE
+    ]
+
+
+def _noted(home: "Home", book: "AlertBook", plan: Plan) -> tuple[dict[str, str], list[str]]:
+    """Who is late from now on, with what is said of it, and who is so no more. In one transaction: lateness that is
+    remembered has been told of."""
+    with book.together():
+        found = book.note_behind(
+            [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
+            [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
+            late_after=timedelta(hours=home.settings.checks.behind_hours),
+        )
+        late = {
+            key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
+            for key, since in found.late.items()
+        }
+        _note_late(home, book, late, found.in_time)
+    return late, found.in_time
+
+
+def _note_late(home: "Home", book: "AlertBook", late: Mapping[str, str], in_time: Sequence[str]) -> None:
+    alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
+    name = CheckName.FRESH.value
+    if alarms:
+        book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
+    book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in in_time)

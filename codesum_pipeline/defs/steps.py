@@ -1,14 +1,13 @@
 """Between Dagster and a build: an asset carries out one step and shows what came of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.builder import AT_HEAD, NOT_WORSE, Builder
-from codesum_pipeline.defs.building.values import PLOT, PREVIEW, CheckFinding, StepOutcome
+from codesum_pipeline.defs.building.values import AT_HEAD, NOT_WORSE, PLOT, PREVIEW, Builder, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import metadata_of
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
@@ -35,6 +34,30 @@ _TAGS = {
     "texts_rewritten": "codesum/texts_rewritten",
 }
 _TAG_CHARS = 10
+
+
+Look = Callable[[dg.ScheduleEvaluationContext, "Home"], list[dg.RunRequest] | str]
+
+
+def schedule_of(name: str, job: Any, cron: str, description: str, look: Look) -> dg.ScheduleDefinition:
+    """A schedule that runs unless somebody stops it; `look` gives the runs to start, or says why there are none."""
+
+    @dg.schedule(
+        name=name,
+        job=job,
+        cron_schedule=cron,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=description,
+        owners=[OWNER],
+    )
+    def schedule(
+        context: dg.ScheduleEvaluationContext, codesum: CodesumResource
+    ) -> list[dg.RunRequest] | dg.SkipReason:
+        found = look(context, codesum.open_home())
+        return dg.SkipReason(found) if isinstance(found, str) else found
+
+    return schedule
 
 
 def run_step(

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from codesum_pipeline.defs.attempts import ACTIVE
-from codesum_pipeline.defs.building.builder import BuildOptions
-from codesum_pipeline.defs.lateness import note_plan
+from codesum_pipeline.defs.building.values import BuildOptions
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
 from codesum_pipeline.defs.observing import Sight, observe
 from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
 from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, named, plan_builds
 from codesum_pipeline.defs.processes import end_vanished_runs
+from codesum_pipeline.defs.records import ACTIVE
 from codesum_pipeline.defs.resource import run_config_for
+from codesum_pipeline.defs.standing_checks import note_plan
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, behind, report_check
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.parsing import batches

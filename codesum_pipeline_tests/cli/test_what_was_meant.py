@@ -151,7 +151,7 @@ def test_a_location_that_could_not_be_fetched_is_not_left_registered(call, home,
     assert "far: not registered any more: nothing could be fetched" in done.stderr
     assert registered(home) == []
     assert kept(home, "far") == []
-    from codesum_pipeline.defs.instances import open_instance
+    from codesum_pipeline.defs.storage import open_instance
     from codesum_pipeline.store.layout import HomeLayout
 
     with open_instance(HomeLayout(home)) as instance:

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.control import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from codesum_pipeline.defs.building.builder import AT_HEAD
 from codesum_pipeline.defs.building.faults import (
     CITATION_FAULTS,
     DOCUMENT_FAULTS,
@@ -21,8 +20,9 @@ from codesum_pipeline.defs.building.faults import (
     find_faults,
     find_leaks,
 )
+from codesum_pipeline.defs.building.values import AT_HEAD
 from codesum_pipeline.defs.control import index_repositories
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.lanes import dense_lanes
 from codesum_pipeline.indexes.publish import published_version

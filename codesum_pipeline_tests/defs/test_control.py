@@ -9,7 +9,7 @@ import yaml
 import codesum_pipeline
 from codesum_pipeline.defs.control import forget_partition, register_partition, ui_command, ui_environment
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.settings.operation import StorageSettings
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.layout import HomeLayout

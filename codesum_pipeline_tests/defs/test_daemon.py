@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 
-from codesum_pipeline.defs.daemon import ShortRest
+from codesum_pipeline.defs.guarded_ui import ShortRest
 
 # In a process of its own, since it changes Dagster.
 ELAPSED = """
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from dagster._core.definitions.sensor_definition import SensorType
 from dagster._core.scheduler.instigation import InstigatorType, SensorInstigatorData
 from dagster._daemon import sensor
-from codesum_pipeline.defs.daemon import steady_sensors
+from codesum_pipeline.defs.guarded_ui import steady_sensors
 steady_sensors()
 for later_s in (-10, -100, 3600):
     data = SensorInstigatorData(last_tick_timestamp=time.time() + later_s, sensor_type=SensorType.STANDARD)

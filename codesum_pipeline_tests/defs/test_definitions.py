@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import codesum_pipeline
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.runs import MODULE
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.store.schemas import TABLES

@@ -14,10 +14,9 @@ from markdown_it import MarkdownIt
 import codesum_pipeline
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.defs.building.build import Build
-from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS
 from codesum_pipeline.defs.building.scheduled_digests import tell_due, wanted_now
-from codesum_pipeline.defs.building.values import Markdown, StepOutcome
+from codesum_pipeline.defs.building.values import BuildOptions, Markdown, StepOutcome
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome

@@ -124,4 +124,4 @@ def test_each_part_of_the_pages_is_a_command_of_its_own(tmp_path: Path) -> None:
 
     assert "webserver" in webserver
     assert "--serve" in webserver
-    assert daemon[-6:-4] == ["codesum_pipeline.defs.daemon", "run"]
+    assert daemon[-6:-4] == ["codesum_pipeline.defs.guarded_ui", "run"]

@@ -12,8 +12,8 @@ import pytest
 
 from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.alerting import look as look_for_alerts
-from codesum_pipeline.defs.assembly import build_defs
 from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.shows_run import show_run
 from codesum_pipeline.defs.standing_checks import take_due

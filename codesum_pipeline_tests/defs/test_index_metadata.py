@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs.building.report_values import report_values
+from codesum_pipeline.defs.building.report_values import compiled_values, disagreement_values, report_values
 from codesum_pipeline.defs.building.shows import show_files
-from codesum_pipeline.defs.building.shows_compiled import compiled_values, disagreement_values
 from codesum_pipeline.defs.building.values import Markdown, Values
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement

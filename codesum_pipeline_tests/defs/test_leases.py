@@ -17,12 +17,12 @@ import pytest
 from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
 
 import codesum_pipeline
-from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.attempts import active_keys
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
-from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.processes import BOOT_TAG, HOST_TAG, PID_TAG, STARTED_TAG, process_tags
+from codesum_pipeline.defs.records import active_keys
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.errors import LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline.wiring import Home

@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.building.builder import BuildOptions
+from codesum_pipeline.defs.building.values import BuildOptions
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG
 from codesum_pipeline.defs.resource import run_config_for
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG

@@ -14,7 +14,7 @@ import pytest
 from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.building.reuse import HOLD, PUBLISHED
 from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS
 from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.model.progress import no_progress

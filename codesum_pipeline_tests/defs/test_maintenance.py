@@ -11,12 +11,11 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.maintaining import LOCK, maintain
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.pruning import RunRecords
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.defs.storage import StorageFile
-from codesum_pipeline.defs.vacuum import give_back
+from codesum_pipeline.defs.upkeep import LOCK, give_back, maintain
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.wiring import Home

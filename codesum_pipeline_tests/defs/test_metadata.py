@@ -9,8 +9,8 @@ import dagster as dg
 
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.report_values import MAX_ROWS, report_values
+from codesum_pipeline.defs.home_jobs import HOME_ASSETS
 from codesum_pipeline.defs.metadata import metadata_of, table_metadata
-from codesum_pipeline.defs.scheduled import SCHEDULED_ASSETS
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.wiring import Home
 
@@ -92,7 +92,7 @@ def test_a_tables_columns_are_those_that_are_written() -> None:
 
 def test_every_asset_describes_every_column_of_its_table(built_home: Home) -> None:
     described = {}
-    for asset in (*ASSETS, *SCHEDULED_ASSETS):
+    for asset in (*ASSETS, *HOME_ASSETS):
         (metadata,) = asset.metadata_by_key.values()
         described[metadata["codesum/table"]] = [
             (column.name, column.description) for column in metadata["dagster/column_schema"].columns

@@ -7,8 +7,8 @@ from pathlib import Path
 import dagster as dg
 
 from codesum_pipeline.defs.control import index_repositories
-from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, last_materialization, recorded_fingerprint
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.wiring import Home

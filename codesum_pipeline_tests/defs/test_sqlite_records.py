@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 from dagster._core.utils import make_new_run_id
 
-from codesum_pipeline.defs.assembly import build_defs
-from codesum_pipeline.defs.building.run_outcome import RunOutcome
+from codesum_pipeline.definitions import build_defs
+from codesum_pipeline.defs.building.values import RunOutcome
 from codesum_pipeline.defs.control import index_repositories
-from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.runs import MODULE, REPOSITORY
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.conftest import FILES

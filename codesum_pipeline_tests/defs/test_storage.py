@@ -12,7 +12,7 @@ import pytest
 
 from codesum_pipeline.defs.control import index_repositories, mend_records, run_history, start_ui
 from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.wiring import Home
@@ -26,12 +26,12 @@ FILES = {
 IMPORTED = """
 import os, sys
 from pathlib import Path
-from codesum_pipeline.defs import instances, storage
+from codesum_pipeline.defs import storage
 from codesum_pipeline.defs.partitions import add_partitions
 from codesum_pipeline.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
 def register(key):
-    with instances.open_instance(HomeLayout(Path(sys.argv[1]))) as instance:
+    with storage.open_instance(HomeLayout(Path(sys.argv[1]))) as instance:
         add_partitions(instance, [key])
 """
 # A process for each key, all let go by the end of one pipe.
@@ -49,13 +49,13 @@ sys.exit(any(os.waitstatus_to_exitcode(os.wait()[1]) for _ in sys.argv[2:]))
 # Many processes that register the same keys one after the other, each again and again at the same moment as another.
 SAME_AT_ONCE = f"""{IMPORTED}
 home, processes, keys = HomeLayout(Path(sys.argv[1])), int(sys.argv[2]), sys.argv[3:]
-with instances.open_instance(home):
+with storage.open_instance(home):
     pass
 wait, go = os.pipe()
 for _ in range(processes):
     if not os.fork():
         os.close(go)
-        with instances.open_instance(home) as instance:
+        with storage.open_instance(home) as instance:
             os.read(wait, 1)
             for key in keys:
                 add_partitions(instance, [key])
@@ -283,12 +283,12 @@ def test_a_repository_is_built_and_recorded_after_all_its_records_were_lost(copi
 READ = """
 import sys
 from pathlib import Path
-from codesum_pipeline.defs import instances, storage
+from codesum_pipeline.defs import storage
 from codesum_pipeline.store.layout import HomeLayout
 layout = HomeLayout(Path(sys.argv[1]))
-storage.make_ready(instances.reference_of(layout), layout.dagster_home)
+storage.make_ready(storage.reference_of(layout), layout.dagster_home)
 (layout.dagster_home / ".storage-version").write_text("1.5.0")
-storage.make_ready(instances.reference_of(layout), layout.dagster_home)
+storage.make_ready(storage.reference_of(layout), layout.dagster_home)
 print("whole")
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -17,8 +17,8 @@ import pytest
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.exchange import BuilderRequest, FailureMessage, RemoteBuilder, Reply
 from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
-from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.steps import last_materialization
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.errors import LeaseHeld, ProcessGone
 from codesum_pipeline.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline.wiring import Home

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.wiring import Home

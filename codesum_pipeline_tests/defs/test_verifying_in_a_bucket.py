@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import part_name, read_head, read_manifest
 from codesum_pipeline.store.objects import Objects, open_objects

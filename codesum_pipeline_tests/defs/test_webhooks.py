@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.assembly import build_defs
+from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import marked_keys
 from codesum_pipeline.wiring import Home

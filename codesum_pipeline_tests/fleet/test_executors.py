@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.fleet.kubernetes_api import kubernetes_api

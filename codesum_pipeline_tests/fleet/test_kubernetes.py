@@ -6,7 +6,7 @@ import pytest
 from dagster._core.launcher import WorkerStatus
 
 from codesum_pipeline.defs.instance_file import apply_engine
-from codesum_pipeline.defs.instances import open_instance
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline_tests.fleet.kubernetes_api import kubernetes_api
 from codesum_pipeline_tests.fleet.starting import launched, new_run, started
 from codesum_pipeline_tests.support.homes import open_home

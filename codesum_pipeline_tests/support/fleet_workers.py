@@ -13,9 +13,9 @@ import dagster as dg
 import psutil
 
 from codesum_pipeline.defs.instance_file import apply_engine
-from codesum_pipeline.defs.instances import open_instance
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.processes import HOST_TAG, PID_TAG
+from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.layout import HomeLayout, layout_of

@@ -10,18 +10,17 @@ import pyarrow.parquet as pq
 
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
-from codesum_pipeline.defs.building.builder import ANSWERED, AT_HEAD, NOT_WORSE, BuildOptions
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.building.faults import CHECKS
 from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.report_values import report_values
-from codesum_pipeline.defs.building.run_notes import FileStates, note_change
 from codesum_pipeline.defs.building.shows import (
     show_candidate,
     show_classes,
     show_documents,
     show_edges,
+    show_evaluation,
     show_file_texts,
     show_files,
     show_functions,
@@ -32,9 +31,16 @@ from codesum_pipeline.defs.building.shows import (
     show_terms,
     show_vectors,
 )
-from codesum_pipeline.defs.building.shows_evaluation import show_evaluation
-from codesum_pipeline.defs.building.shows_run import REWRITTEN, SUMMARY, show_run
-from codesum_pipeline.defs.building.values import CheckFinding, StepOutcome, Values
+from codesum_pipeline.defs.building.shows_run import REWRITTEN, SUMMARY, FileStates, note_change, show_run
+from codesum_pipeline.defs.building.values import (
+    ANSWERED,
+    AT_HEAD,
+    NOT_WORSE,
+    BuildOptions,
+    CheckFinding,
+    StepOutcome,
+    Values,
+)
 from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot

@@ -15,9 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
-from codesum_pipeline.defs.building.builder import BuildOptions
 from codesum_pipeline.defs.building.facts import StageFacts
-from codesum_pipeline.defs.building.values import CheckFinding, StepOutcome, Values
+from codesum_pipeline.defs.building.values import BuildOptions, CheckFinding, StepOutcome, Values
 from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.store.lease import Holder
 

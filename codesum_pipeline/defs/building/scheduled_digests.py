@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from codesum_pipeline.defs.building.shows_digests import DIGESTS_SHOWN, show_digests
+from codesum_pipeline.defs.building.digest_steps import DIGESTS_SHOWN, show_digests
 from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome
 from codesum_pipeline.delivery.channels import open_channel

@@ -1,10 +1,12 @@
-"""What a step and a check say, as plain values: `defs.metadata` turns them into Dagster's."""
+"""What a build is asked for and what it says, as plain values: `defs.metadata` turns them into Dagster's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Failure
+from codesum_pipeline.model.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,73 @@ class StepOutcome:
     failures: tuple[Failure, ...] = ()
     warnings: tuple[str, ...] = ()
     findings: tuple[CheckFinding, ...] = ()
+
+
+Numbers = Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """One repository's run.
+
+    `message` says why it failed, or why the promotion gate holds back what it built: such a run succeeded, and
+    `is_held`. `error` is the package's error behind a failure, None where it was something else. `numbers` are the
+    reports' numbers and truths by asset, `seconds` among them.
+    """
+
+    key: str
+    run_id: str
+    succeeded: bool
+    seconds: float
+    message: str
+    error: type[CodesumError] | None
+    numbers: Mapping[str, Numbers]
+    is_held: bool = False
+
+
+def failed_run(key: str, run_id: str, error: CodesumError, *, seconds: float) -> RunOutcome:
+    """A run that Dagster could not record to its end."""
+    return RunOutcome(key, run_id, succeeded=False, seconds=seconds, message=str(error), error=type(error), numbers={})
+
+
+# The checks that steps carry out themselves: that of `retrieval_evaluation`, and those of `published_index`.
+NOT_WORSE = "candidate_is_not_worse"
+AT_HEAD = "index_is_at_head"
+ANSWERED = "every_level_was_answered"
+BLOCKING = (NOT_WORSE, ANSWERED)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What one run is asked for, besides the settings; the fields of the Dagster resource say more."""
+
+    force: bool = False
+    confirm_llm: bool = False
+    llm_usd_left: float | None = None
+
+
+class Builder(Protocol):
+    """Carries out what a run's assets and checks ask for. Each may raise any `CodesumError`."""
+
+    def built_from(self) -> str:
+        """The fingerprint of the snapshot that stands, under the settings of now."""
+        ...
+
+    def perform(self, step: str) -> StepOutcome:
+        """Carry out a step, unless its last run still stands."""
+        ...
+
+    def show(self, step: str) -> Values:
+        """What a person sees of a step's table."""
+        ...
+
+    def check(self, name: str) -> list[CheckFinding]:
+        """What a check finds."""
+        ...
+
+
+def progress_about(key: str, *, among: Sequence[str], progress: Progress | None) -> Progress | None:
+    """Progress that says of which of several repositories it speaks."""
+    if progress is None or len(among) < 2:
+        return progress
+    return lambda doing, done, total: progress(f"{key}: {doing}", done, total)
