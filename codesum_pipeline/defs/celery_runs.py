@@ -18,6 +18,8 @@ from typing import Any
 from celery import Celery
 from celery.exceptions import CeleryError, OperationalError
 from dagster import DagsterRun, Field, Float, StringSource
+
+# Private: a launcher is a class that Dagster makes from its configuration, and that hands over its messages.
 from dagster._core.launcher import CheckRunHealthResult, LaunchRunContext, WorkerStatus
 from dagster._grpc.types import ExecuteRunArgs
 from dagster._serdes import ConfigurableClassData, pack_value

@@ -24,6 +24,7 @@ from codesum_pipeline.defs.storage import (
 from codesum_pipeline.store.locks import exclusive
 
 if TYPE_CHECKING:
+    # Private: the type of what `storage.reference_of` makes.
     from dagster._core.instance.ref import InstanceRef
 
 _LOST = {
@@ -85,6 +86,7 @@ def _is_repaired(file: StorageFile) -> bool:
 
 
 def _complete(file: StorageFile) -> None:
+    # Private: nothing public stamps tables that were made by hand.
     from dagster._core.storage.sql import stamp_alembic_rev
 
     with connected(file) as connection:
@@ -142,6 +144,8 @@ def _is_known(file: StorageFile) -> bool:
     """Whether the revision that a file is stamped with is one of this Dagster's."""
     from alembic.script import ScriptDirectory
     from alembic.util import CommandError
+
+    # Private: nothing public tells the revision of one file.
     from dagster._core.storage.sql import check_alembic_revision
 
     try:

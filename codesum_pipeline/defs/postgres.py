@@ -5,6 +5,7 @@
 the driver is named, whatever the address says.
 """
 
+# Private: a storage is a class that Dagster makes from its configuration.
 from dagster._core.storage.config import PostgresStorageConfig
 from dagster._serdes import ConfigurableClassData
 from dagster_postgres import DagsterPostgresStorage

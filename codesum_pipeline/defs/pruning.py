@@ -19,6 +19,8 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
+
+# Private: the public `delete_run` leaves tags, checks and files behind, one transaction for each run.
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage

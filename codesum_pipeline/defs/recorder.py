@@ -31,6 +31,8 @@ def main(descriptor: int) -> None:
 def _import_dagster() -> None:
     """What needs nothing of the parent."""
     import dagster_duckdb  # noqa: F401
+
+    # Private: imported ahead of time, as opening the instance would.
     from dagster._core.storage.sqlite_storage import DagsterSqliteStorage  # noqa: F401
 
 

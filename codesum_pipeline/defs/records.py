@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 import dagster as dg
+
+# Private: which database has the records, and where its files are.
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.runs import SqlRunStorage
 

@@ -25,6 +25,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import Holder
 
 if TYPE_CHECKING:
+    # Private: the type of what `_origin` makes.
     from dagster._core.remote_origin import RemoteJobOrigin
     from dagster_shared.error import SerializableErrorInfo
 
@@ -220,6 +221,7 @@ class _WithoutRepeats(io.TextIOBase):
 
 def _origin() -> "RemoteJobOrigin":
     """The job as the UI's processes load it."""
+    # Private: the UI's timeline looks runs up by it, and `execute_in_process` gives none.
     from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
     from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 

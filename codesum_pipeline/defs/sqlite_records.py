@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
+
+# Private: the storage that this one is: its connections are exchanged, and no setting does that.
 from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage

@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,8 @@ from codesum_pipeline.store.refusals import writing
 if TYPE_CHECKING:
     import sqlalchemy
     from alembic.config import Config
+
+    # Private: the type of what `reference_of` makes.
     from dagster._core.instance.ref import InstanceRef
 
 # The version of Dagster by which the files were last made or migrated.
@@ -55,39 +57,40 @@ class StorageFile:
     def __str__(self) -> str:
         return f"Dagster's {self.kind} storage {self.path}"
 
+    def _dagsters(self) -> tuple["sqlalchemy.MetaData", Any, Callable[[str], Any]]:
+        """Dagster's tables for this kind, its module with their migrations, and what opens its storage in a folder."""
+        # Private: Dagster says nowhere else what belongs in one of its files, and how to make one alone.
+        from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
+        from dagster._core.storage.event_log.sqlite import sqlite_event_log
+        from dagster._core.storage.runs.schema import RunStorageSqlMetadata
+        from dagster._core.storage.runs.sqlite import sqlite_run_storage
+        from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
+        from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+
+        open_runs = sqlite_run_storage.SqliteRunStorage.from_local
+        open_schedules = sqlite_schedule_storage.SqliteScheduleStorage.from_local
+        return {
+            RUNS: (RunStorageSqlMetadata, sqlite_run_storage, open_runs),
+            EVENTS: (SqlEventLogStorageMetadata, sqlite_event_log, sqlite_event_log.SqliteEventLogStorage),
+            SCHEDULES: (ScheduleStorageSqlMetadata, sqlite_schedule_storage, open_schedules),
+        }[self.kind]
+
     @property
     def metadata(self) -> "sqlalchemy.MetaData":
         """The tables that belong in it."""
-        from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
-        from dagster._core.storage.runs.schema import RunStorageSqlMetadata
-        from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
-
-        return {
-            RUNS: RunStorageSqlMetadata,
-            EVENTS: SqlEventLogStorageMetadata,
-            SCHEDULES: ScheduleStorageSqlMetadata,
-        }[self.kind]
+        return self._dagsters()[0]
 
     @property
     def migrations(self) -> "Config":
         """How its tables change from version to version."""
-        from dagster._core.storage.event_log.sqlite import sqlite_event_log
-        from dagster._core.storage.runs.sqlite import sqlite_run_storage
-        from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+        # Private: where Dagster's scripts of migrations are.
         from dagster._core.storage.sql import get_alembic_config
 
-        modules = {RUNS: sqlite_run_storage, EVENTS: sqlite_event_log, SCHEDULES: sqlite_schedule_storage}
-        return get_alembic_config(modules[self.kind].__file__)
+        return get_alembic_config(self._dagsters()[1].__file__)
 
     def make(self, folder: Path) -> Any:
         """Dagster's own storage in a folder, whose file is made where it is missing."""
-        from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
-        from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-        from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
-
-        if self.kind == EVENTS:
-            return SqliteEventLogStorage(str(folder))
-        return (SqliteRunStorage if self.kind == RUNS else SqliteScheduleStorage).from_local(str(folder))
+        return self._dagsters()[2](str(folder))
 
 
 def make_ready(reference: "InstanceRef", folder: Path) -> None:
@@ -200,6 +203,7 @@ def create(file: StorageFile) -> None:
 
 def migrate(file: StorageFile) -> None:
     """Bring a whole file's tables to the Dagster at hand; the lock must be held."""
+    # Private: `dagster instance migrate` migrates all files at once, and locks none.
     from dagster._core.storage.sql import check_alembic_revision, run_alembic_upgrade
 
     with connected(file) as connection:
@@ -212,6 +216,7 @@ def migrate(file: StorageFile) -> None:
 @contextmanager
 def connected(file: StorageFile) -> Iterator["sqlalchemy.Connection"]:
     """A connection as Dagster's own are."""
+    # Private: it converts the errors of SQLite as Dagster's storage does.
     from dagster._core.storage.sql import create_engine
     from sqlalchemy.pool import NullPool
 
@@ -293,6 +298,7 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
 
 def reference_of(layout: HomeLayout) -> "InstanceRef":
     """How the instance is opened, before any of its files is."""
+    # Private: the public `DagsterInstance.from_ref` takes one, and nothing else makes it with other output.
     from dagster._core.instance.ref import InstanceRef
 
     return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)

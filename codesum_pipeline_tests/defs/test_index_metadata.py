@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.defs.building.report_values import compiled_values, disagreement_values, report_values
-from codesum_pipeline.defs.building.shows import show_files
+from codesum_pipeline.defs.building.shows import SHOWS
 from codesum_pipeline.defs.building.values import Markdown, Values
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
@@ -68,7 +68,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Values, Values, V
     repo = GitRepo.create(folder / "repo", SHOP)
     ws = workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path)))
     done = build(ws, until="call_graph")
-    return show_files(ws), report_values(done["symbols"]), report_values(done["call_graph"])
+    return SHOWS["repo_snapshot"](ws), report_values(done["symbols"]), report_values(done["call_graph"])
 
 
 def test_a_build_says_which_indexes_it_took_in_and_what_came_of_them(reports: tuple[Values, Values, Values]) -> None:
@@ -87,5 +87,5 @@ def test_without_an_index_nothing_is_said_of_one(tmp_path: Path) -> None:
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
     done = build(ws, until="call_graph")
 
-    shown = {**report_values(done["symbols"]), **report_values(done["call_graph"]), **show_files(ws)}
+    shown = {**report_values(done["symbols"]), **report_values(done["call_graph"]), **SHOWS["repo_snapshot"](ws)}
     assert not [name for name in shown if name.startswith(("index_", "edges_", "compiled")) or name == "scip_files"]

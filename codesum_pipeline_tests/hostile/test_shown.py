@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs.building import shows
+from codesum_pipeline.defs.building.shows import SHOWS
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -28,16 +28,6 @@ def sign_in(user):
 def broken(:
     x = "{SECRETS[1]}
 '''
-SHOWS = (
-    "show_files",
-    "show_symbols",
-    "show_edges",
-    "show_plan",
-    "show_functions",
-    "show_file_texts",
-    "show_modules",
-    "show_documents",
-)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +63,9 @@ def test_nothing_that_a_repository_wrote_acts_on_a_terminal(evil: Built, codesum
     assert all(line.replace("\t", "").isprintable() for line in (shown.stdout + shown.stderr).split("\n"))
 
 
-@pytest.mark.parametrize("show", SHOWS)
-def test_nothing_that_a_repository_wrote_is_markup_in_dagster(evil: Built, show: str) -> None:
-    values = getattr(shows, show)(evil.home.workspace("project", run_id="x")).values()
+@pytest.mark.parametrize("step", SHOWS)
+def test_nothing_that_a_repository_wrote_is_markup_in_dagster(evil: Built, step: str) -> None:
+    values = SHOWS[step](evil.home.workspace("project", run_id="x")).values()
     markdown = "\n".join(value.text for value in values)
 
     for bad in ("<script", "](http", "\x1b", "\u202e", "\u200b"):

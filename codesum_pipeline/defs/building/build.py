@@ -1,7 +1,7 @@
 """One build of one repository, carried out step by step."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,22 +15,7 @@ from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.building.faults import CHECKS
 from codesum_pipeline.defs.building.health import find_health
 from codesum_pipeline.defs.building.report_values import report_values
-from codesum_pipeline.defs.building.shows import (
-    show_candidate,
-    show_classes,
-    show_documents,
-    show_edges,
-    show_evaluation,
-    show_file_texts,
-    show_files,
-    show_functions,
-    show_modules,
-    show_overview,
-    show_plan,
-    show_symbols,
-    show_terms,
-    show_vectors,
-)
+from codesum_pipeline.defs.building.shows import SHOWS
 from codesum_pipeline.defs.building.shows_run import REWRITTEN, SUMMARY, FileStates, note_change, show_run
 from codesum_pipeline.defs.building.values import (
     ANSWERED,
@@ -55,23 +40,6 @@ from codesum_pipeline.wiring import Home
 # Readers of a home in a bucket see the new version once it is committed.
 _PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
-# Each changes with the table alone, so they are drawn again only where it changed.
-_SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
-    "repo_snapshot": show_files,
-    "symbols": show_symbols,
-    "call_graph": show_edges,
-    "summary_plan": show_plan,
-    "function_summaries": show_functions,
-    "class_summaries": show_classes,
-    "file_summaries": show_file_texts,
-    "module_summaries": show_modules,
-    "summary_documents": show_documents,
-    "dense_index": show_vectors,
-    "sparse_index": show_terms,
-    "index_candidate": show_candidate,
-    "retrieval_evaluation": show_evaluation,
-    "repo_overview": show_overview,
-}
 
 
 @dataclass(frozen=True)
@@ -135,7 +103,7 @@ class Build:
         """What a person sees of a step's table; nothing of one that has none of its own."""
         if step in DIGEST_STEPS:
             return show_digest_step(step, self.home, self.workspace)
-        show = _SHOWS.get(step)
+        show = SHOWS.get(step)
         return show(self.workspace) if show else {}
 
     def check(self, name: str) -> list[CheckFinding]:
