@@ -25,7 +25,7 @@ def register(home: Home, host: CodeHost, owner: str = "acme") -> None:
     )
 
 
-def evaluate(home: Home, instance: dg.DagsterInstance) -> dg.RunRequest | dg.SkipReason:
+def evaluate(home: Home, instance: dg.DagsterInstance) -> list[dg.RunRequest] | dg.SkipReason:
     definitions = build_defs({"home": home.settings.home})
     repository = definitions.get_repository_def()
     context = dg.build_schedule_context(instance=instance, repository_def=repository, resources=definitions.resources)
@@ -46,7 +46,7 @@ def test_no_run_starts_where_no_organisation_is_registered(
 
     register(home, host)
 
-    assert isinstance(evaluate(home, instance), dg.RunRequest)
+    assert evaluate(home, instance) == [dg.RunRequest()]
 
 
 def test_a_run_registers_what_is_new_as_partitions_too(

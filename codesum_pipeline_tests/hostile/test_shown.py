@@ -63,7 +63,8 @@ def test_nothing_that_a_repository_wrote_acts_on_a_terminal(evil: Built, codesum
     assert all(line.replace("\t", "").isprintable() for line in (shown.stdout + shown.stderr).split("\n"))
 
 
-@pytest.mark.parametrize("step", SHOWS)
+# A page of its own has paths as code, where nothing is markup.
+@pytest.mark.parametrize("step", sorted(SHOWS.keys() - {"repo_overview"}))
 def test_nothing_that_a_repository_wrote_is_markup_in_dagster(evil: Built, step: str) -> None:
     values = SHOWS[step](evil.home.workspace("project", run_id="x")).values()
     markdown = "\n".join(value.text for value in values)

@@ -73,7 +73,7 @@ def _show_documents(ws: Workspace) -> Values:
             "SELECT length(summary) // ? AS step, count(*) FROM documents WHERE NOT is_placeholder GROUP BY step",
             [_LENGTH_STEP],
         ).fetchall()
-    return _DOCUMENTS(ws) | ({PLOT: Markdown(_lengths(dict(lengths)))} if lengths else {})
+    return {**_DOCUMENTS(ws), **({PLOT: Markdown(_lengths(dict(lengths)))} if lengths else {})}
 
 
 def _texts_of(name: str) -> TableView:
