@@ -19,7 +19,6 @@ _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = 0o022
 # A process that asks again and again looks at the bucket's own files no oftener.
 _FRESH_S = 3.0
-_GB = 1e9
 # The copy of what is published, in that of the home, and what it has in common with it.
 _READING = "reading"
 _OF_BOTH = (
@@ -78,13 +77,8 @@ def for_reading(settings: Settings) -> Settings:
             # Another process may be as far.
             with suppress(FileExistsError):
                 (folder / name).symlink_to(Path("..") / name)
-    copy = open_reading_copy(
-        open_home_files(settings.bucket, settings.home),
-        folder,
-        fresh_s=settings.reading.fresh_s,
-        cache_bytes=settings.reading.cache_gb * _GB,
-        is_offline=settings.offline,
-    )
+    files = open_home_files(settings.bucket, settings.home)
+    copy = open_reading_copy(files, folder, settings.reading, is_offline=settings.offline)
     copy.look()
     return settings.model_copy(update={"home": folder})
 

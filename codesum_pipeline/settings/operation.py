@@ -98,7 +98,7 @@ class MaintenanceSettings(SettingsGroup):
     history_rows: int = setting(
         10, "The history keeps N rows of each document, besides those that its text and `codesum explain` need.", ge=1
     )
-    history_days: int = setting(90, "The history keeps such rows for N days.", ge=1)
+    history_days: int = setting(90, "The history drops these rows, too, after N days.", ge=1)
     books_days: int = setting(
         90,
         "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.",

@@ -76,7 +76,7 @@ class FilterSettings(SettingsGroup):
     )
     min_complexity: int = setting(
         2,
-        "A function of less complexity than N gets one if its name matches a skip pattern.",
+        "A function of less complexity gets a placeholder if its name matches a skip pattern.",
         Shapes("filter"),
         BY_RUN,
         ge=0,

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, InvalidKey
 from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.settings.operation import ReadingSettings
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.brought_files import (
     INDEX,
@@ -47,6 +48,7 @@ _AWAY_S = 30.0
 _ROOM = 0.1
 # Others may delete what was brought before it is opened; not again and again.
 _MOST_TRIES = 20
+_GB = 1e9
 _log = logging.getLogger(__name__)
 
 
@@ -62,13 +64,11 @@ class KnownHead:
 class ReadingCopy:
     """The copy at `folder` of the home in a bucket whose own files are `files`."""
 
-    def __init__(
-        self, files: HomeFiles, folder: Path, *, fresh_s: float, cache_bytes: float, is_offline: bool = False
-    ) -> None:
+    def __init__(self, files: HomeFiles, folder: Path, reading: ReadingSettings, *, is_offline: bool = False) -> None:
         self.layout = HomeLayout(folder)
         self._files = files
-        self._fresh_s = fresh_s
-        self._cache_bytes = cache_bytes
+        self._fresh_s = reading.fresh_s
+        self._cache_bytes = reading.cache_gb * _GB
         self._is_offline = is_offline
         self._brought = BroughtFiles(self.layout, lambda: self.objects)
         self._heads: dict[str, KnownHead] = {}
@@ -271,13 +271,9 @@ class ReadingCopy:
         self._heads, self._heads_read_at = heads, self._note.stat().st_mtime_ns
 
 
-def open_reading_copy(
-    files: HomeFiles, folder: Path, *, fresh_s: float, cache_bytes: float, is_offline: bool
-) -> ReadingCopy:
+def open_reading_copy(files: HomeFiles, folder: Path, reading: ReadingSettings, *, is_offline: bool) -> ReadingCopy:
     """The one value of this process for a folder."""
-    return reading_copies.setdefault(
-        folder, ReadingCopy(files, folder, fresh_s=fresh_s, cache_bytes=cache_bytes, is_offline=is_offline)
-    )
+    return reading_copies.setdefault(folder, ReadingCopy(files, folder, reading, is_offline=is_offline))
 
 
 def _is_key(key: str) -> bool:

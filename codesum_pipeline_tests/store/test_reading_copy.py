@@ -10,6 +10,7 @@ from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, ConfigurationError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.settings.operation import ReadingSettings
 from codesum_pipeline.store.heads import head_infos, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
@@ -130,7 +131,7 @@ def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: P
     settings, copy = opened(url)
     PublishedIndex.open(HomeLayout(settings.home).published(key))
 
-    offline = ReadingCopy(copy._files, settings.home, fresh_s=0, cache_bytes=1e9, is_offline=True)
+    offline = ReadingCopy(copy._files, settings.home, ReadingSettings(fresh_s=0), is_offline=True)
     offline.look()
 
     with offline.index(key):
