@@ -11,10 +11,10 @@ from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.tools.finding import IndexedDocument, no_such_document, with_id
+from codesum_pipeline.tools.finding import no_such_document, with_id
 
 RepoOption = Annotated[
     str | None,

@@ -19,9 +19,9 @@ from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.changed_files import changed_files
-from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.surroundings import DocumentRelations, surroundings
 
 _ORIGIN_FIELDS = (

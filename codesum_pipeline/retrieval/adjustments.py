@@ -121,7 +121,7 @@ def _unnamed_reexports(asked: DocumentQuery, candidates: Candidates) -> Mask:
     """The files that only re-export what others define, without those whose name stands in the question."""
     are = candidates.only_reexports.copy()
     for place in are.nonzero()[0].tolist() if "." in asked.query.text else ():
-        are[place] = asked.shelf.id(int(candidates.numbers[place])).rpartition("/")[2] not in asked.query.text
+        are[place] = asked.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in asked.query.text
     return are
 
 

@@ -359,7 +359,7 @@ class Answer:
         return tuple(each.note for each in self.lowered if each.are_lowered[place])
 
     def _id(self, place: int) -> str:
-        return self.asked.shelf.id(int(self.candidates.numbers[place]))
+        return self.asked.shelf[int(self.candidates.numbers[place])].id
 
     def _best_hits(self, parts: Sequence[_ScoredCandidates]) -> list[Hit]:
         """The best documents in their final order, twins as one."""
@@ -373,9 +373,9 @@ class Answer:
         numbers = self.candidates.numbers[places[at]].tolist()
         hits = []
         for number, (place, part, each) in zip(numbers, found, strict=True):
-            index, row = self.asked.shelf.locate(number)
-            notes = (*parts[part].notes(place), *twin_notes(index, each.twins))
-            hits.append(make_hit(index, row, score=each.score, ranks=ranks[part][place], notes=notes))
+            document = self.asked.shelf[number]
+            notes = (*parts[part].notes(place), *twin_notes(document.index, each.twins))
+            hits.append(make_hit(document, score=each.score, ranks=ranks[part][place], notes=notes))
         return hits
 
     def _shown(self, places: Places, scores: Scores) -> list[TwinGroup]:

@@ -22,7 +22,7 @@ from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.hits import Hit, make_hit
 from codesum_pipeline.retrieval.pointers import innermost
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import IN_FILES
 
@@ -161,8 +161,7 @@ _NO_TEXTS: Mapping[str, str] = {}
 class _FilePlace:
     """A file that has the literal, and the document in it that is shown."""
 
-    index: PublishedIndex
-    row: int
+    document: IndexedDocument
     found: Occurrence
     is_test: bool
 
@@ -194,7 +193,7 @@ def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: 
             found = occurrence_in(texts.get(index.ids[row], ""), wanted)
             shown = None if found is None else _shown(index, row, found.line, levels)
             if found is not None and shown is not None:
-                yield _FilePlace(index, shown, found, bool(index.arrays["is_test"][shown]))
+                yield _FilePlace(IndexedDocument(index, shown), found, bool(index.arrays["is_test"][shown]))
 
 
 def _worth_reading(index: PublishedIndex, tokens: Sequence[str], allowed: Mask | None) -> tuple[int, list[int]]:
@@ -224,5 +223,5 @@ def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level])
 
 
 def _hit(place: _FilePlace, score: float) -> Hit:
-    hit = make_hit(place.index, place.row, score=score, ranks={}, notes=())
+    hit = make_hit(place.document, score=score, ranks={}, notes=())
     return replace(hit, why=f"{_NOTES[place.found.closeness]} in line {place.found.line}")

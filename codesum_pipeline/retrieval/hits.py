@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.retrieval.weights import Signal
 
 # Digits of a shown score.
@@ -36,19 +35,16 @@ class Hit:
     why: str
 
 
-def make_hit(
-    index: PublishedIndex, row: int, *, score: float, ranks: Mapping[Signal, int], notes: Sequence[str]
-) -> Hit:
-    """A document of an index as a hit."""
-    id_ = index.ids[row]
+def make_hit(found: IndexedDocument, *, score: float, ranks: Mapping[Signal, int], notes: Sequence[str]) -> Hit:
+    """A document as a hit."""
     return Hit(
-        id=id_,
-        type=index.level_of(row).value,
-        repo=index.repo,
-        file_path=id_.partition(SEPARATOR)[0],
+        id=found.id,
+        type=found.level.value,
+        repo=found.repo,
+        file_path=found.path,
         score=round(score, DIGITS),
         why=explain_ranks(ranks, notes),
-        **index.shown.of_row(row),
+        **found.shown(),
     )
 
 

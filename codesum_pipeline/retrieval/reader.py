@@ -41,6 +41,7 @@ from codesum_pipeline.indexes.version_folder import (
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
+from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.opened_copies import reading_copy
 
 # What languages call the file that a folder is imported by, or started with.
@@ -312,6 +313,43 @@ class PublishedIndex:
                 f"repository {self.repo!r}: its vectors by {made_by['model_id']!r} have {made_by['dimensions']} "
                 f"numbers, the query's has {len(vector)}: run `codesum index {self.repo} --force`"
             )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexedDocument:
+    """One document of one index."""
+
+    index: PublishedIndex
+    row: int
+
+    @property
+    def repo(self) -> str:
+        return self.index.repo
+
+    @property
+    def id(self) -> str:
+        return self.index.ids[self.row]
+
+    @property
+    def level(self) -> Level:
+        return self.index.level_of(self.row)
+
+    @property
+    def importance(self) -> float:
+        return float(self.index.arrays["importance"][self.row])
+
+    @property
+    def path(self) -> str:
+        """The file or folder that it stands in or is."""
+        return self.id.partition(SEPARATOR)[0]
+
+    def shown(self) -> dict[str, Any]:
+        """The fields that hits show."""
+        return self.index.shown.of_row(self.row)
+
+    def document(self) -> dict[str, Any]:
+        """All its fields, provenance too."""
+        return self.index.document(self.row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.retrieval.filters import ANYTHING, Filters, Mask, allowed_rows
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.pointers import Pointer, rows_pointed_to
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 
 
 class Shelf:
@@ -31,15 +31,9 @@ class Shelf:
     def __len__(self) -> int:
         return self.starts[-1]
 
-    def locate(self, number: int) -> tuple[PublishedIndex, int]:
-        """The index and the row of a document."""
+    def __getitem__(self, number: int) -> IndexedDocument:
         position = bisect_right(self.starts, number) - 1
-        return self.indexes[position], number - self.starts[position]
-
-    def id(self, number: int) -> str:
-        """The id of a document."""
-        index, row = self.locate(number)
-        return index.ids[row]
+        return IndexedDocument(self.indexes[position], number - self.starts[position])
 
     def gather(self, numbers: Numbers, *names: str) -> list[Array]:
         """Some of the arrays of the documents, for some of these, given in ascending order."""

@@ -13,7 +13,7 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.retrieval.candidates import Candidates
 from codesum_pipeline.retrieval.fusion import Places, Scores
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 
 # From this cosine on, documents of the same name are twins.
@@ -39,13 +39,14 @@ def fold(
 ) -> Iterator[TwinGroup]:
     """The documents at some positions of `places`, best first; of twins, the one used most if it is hardly worse."""
     numbers = candidates.numbers[places[order]].tolist()
-    located = [shelf.locate(number) for number in numbers]
+    located = [shelf[number] for number in numbers]
     twins = _twins_by_index(located)
     known = set[int]()
-    for at, number, (index, row) in zip(order, numbers, located, strict=True):
+    for at, number, document in zip(order, numbers, located, strict=True):
         if number in known:
             continue
-        others = twins[index.version.digest].get(row)
+        row = document.row
+        others = twins[document.index.version.digest].get(row)
         if not others:
             yield TwinGroup(at, float(scores[at]), ())
             continue
@@ -60,11 +61,11 @@ def fold(
         yield TwinGroup(lead, float(scores[at]), tuple(group[group != own].tolist()))
 
 
-def _twins_by_index(located: Iterable[tuple[PublishedIndex, int]]) -> dict[str, dict[int, list[int]]]:
+def _twins_by_index(located: Iterable[IndexedDocument]) -> dict[str, dict[int, list[int]]]:
     """The twins of some documents, by version and row."""
     rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
-    for index, row in located:
-        rows.setdefault(index.version.digest, (index, []))[1].append(row)
+    for each in located:
+        rows.setdefault(each.index.version.digest, (each.index, []))[1].append(each.row)
     return {digest: twins_of(index, some) for digest, (index, some) in rows.items()}
 
 

@@ -14,7 +14,7 @@ from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.as_of import AsOf
 
 _LONGEST_NAME = 2000
@@ -77,11 +77,10 @@ class DocumentRow(BaseModel):
     changed_since: bool = False
 
     @classmethod
-    def of(cls, index: PublishedIndex, row: int, **more: Any) -> Self:
+    def of(cls, found: IndexedDocument, **more: Any) -> Self:
         """A document of an index; `more` are fields of a kind of row."""
         checkpoint()
-        shown = index.shown.of_row(row)
-        return cls.showing(index.repo, index.ids[row], index.level_of(row).value, shown, **more)
+        return cls.showing(found.repo, found.id, found.level.value, found.shown(), **more)
 
     @classmethod
     def showing(

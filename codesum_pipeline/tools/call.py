@@ -12,13 +12,13 @@ from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.answers import PagedArguments, shortened, some_of
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
 from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.finding import IndexedDocument, documents_meant, no_such_document, with_id
+from codesum_pipeline.tools.finding import documents_meant, no_such_document, with_id
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.trees import Trees
@@ -132,7 +132,7 @@ class ToolContext:
         gone = documents.lost(number)
         if gone:
             self.tell(
-                f"{documents.id(number)} used {some_of(gone, _GONE_TOLD)} at the indexed commit, which the work tree "
+                f"{documents[number].id} used {some_of(gone, _GONE_TOLD)} at the indexed commit, which the work tree "
                 "does not have any more"
             )
 
@@ -244,7 +244,7 @@ class ToolContext:
             found = with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
             raise no_such_document(text, indexes)
-        best = max(found, key=lambda each: each.index.arrays["importance"][each.row])
+        best = max(found, key=lambda each: each.importance)
         # Overloads of one function are one answer.
         same = (best.repo, without_suffix(best.id))
         also = [each for each in found if (each.repo, without_suffix(each.id)) != same]

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from codesum_pipeline.model.documents import Cause, HistoryEvent
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, PagedArguments, shortened
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
@@ -132,7 +132,7 @@ class TreeEdits:
             kind = TextChangeKind.NEW if before is None else TextChangeKind.REMOVED
         number = None if now is None else self.documents.number(id_)
         if number is not None:
-            return ChangedDocument.of(*self.documents.locate(number), change=kind)
+            return ChangedDocument.of(self.documents[number], change=kind)
         level, path = level_of_value(now or before), path_of(id_)
         return ChangedDocument(repo=self.index.repo, id=id_, kind=level, path=path, change=kind)
 
@@ -245,7 +245,7 @@ class TextChanges:
             level, kind = history.value("level", place), TextChangeKind.REMOVED
             return ChangedDocument(repo=index.repo, id=id_, kind=level, path=path_of(id_), change=kind, **facts)
         kind = TextChangeKind.REWRITTEN if id_ in self.known else TextChangeKind.NEW
-        return ChangedDocument.of(index, row, change=kind, **facts)
+        return ChangedDocument.of(IndexedDocument(index, row), change=kind, **facts)
 
 
 def _begin(asked: ChangeArguments, index: PublishedIndex, history: ChangeHistory) -> tuple[int, int]:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +17,8 @@ from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.answers import DocumentRow
-from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.joined_uses import GONE, JoinedUses, joined_uses
 from codesum_pipeline.tools.sources import SourceReader
 
@@ -58,9 +56,9 @@ class JoinedDocuments:
         """Those that a compiler's index confirms."""
         return self.parts[0].confirmed_uses if self.is_one_index else self.uses.confirmed
 
-    def locate(self, number: int) -> tuple[PublishedIndex, int]:
+    def __getitem__(self, number: int) -> IndexedDocument:
         part = bisect_right(self.starts, number) - 1
-        return self.parts[part], number - self.starts[part]
+        return IndexedDocument(self.parts[part], number - self.starts[part])
 
     def number_of(self, found: IndexedDocument) -> int:
         """The number of a document that was found in one of the parts."""
@@ -72,40 +70,20 @@ class JoinedDocuments:
         rows = ((start, index.row(id_)) for start, index in zip(self.starts, self.parts, strict=False))
         return next((start + row for start, row in rows if row is not None), None)
 
-    def id(self, number: int) -> str:
-        index, row = self.locate(number)
-        return index.ids[row]
-
-    def level(self, number: int) -> Level:
-        index, row = self.locate(number)
-        return index.level_of(row)
-
     def row(self, number: int) -> DocumentRow:
         """A document as answers show it."""
-        return DocumentRow.of(*self.locate(number))
-
-    def signature(self, number: int) -> str:
-        index, row = self.locate(number)
-        return str(index.shown.of_row(row)["signature_summary"] or "")
-
-    def document(self, number: int) -> dict[str, Any]:
-        index, row = self.locate(number)
-        return index.document(row)
+        return DocumentRow.of(self[number])
 
     def outside(self, number: int) -> list[str]:
         """The names of a document that mean nothing of this repository."""
         ours, gone = self.joined.internal.get(number, ()), self.joined.gone
-        names = self.document(number)["dependencies"]
+        names = self[number].document()["dependencies"]
         return [name for name in names if name not in ours and name not in gone and self.number(name) is None]
 
     def lost(self, number: int) -> list[str]:
         """The ids of what a document, or what a file defines, used at the commit and the tree does not have."""
-        inside = self.inside_file(number) if self.level(number) is Level.FILE else [number]
+        inside = self.inside_file(number) if self[number].level is Level.FILE else [number]
         return sorted({id_ for each in inside for id_ in self.joined.lost.get(each, ())})
-
-    def shows(self, number: int) -> bool:
-        index, row = self.locate(number)
-        return index.shows(row)
 
     def numbers(self, *levels: Level) -> list[int]:
         """The documents of some levels, part after part."""
@@ -118,11 +96,16 @@ class JoinedDocuments:
 
     def children(self, number: int) -> list[int]:
         """What a document holds directly."""
-        return [child for child in np.flatnonzero(self.parents == number).tolist() if self.shows(child)]
+        return self._visible(self.parents == number)
 
     def inside_file(self, file: int) -> list[int]:
         """The file itself and all that is defined in it."""
-        return [number for number in np.flatnonzero(self.files == file).tolist() if self.shows(number)]
+        return self._visible(self.files == file)
+
+    def _visible(self, are_wanted: npt.NDArray[np.bool_]) -> list[int]:
+        """The wanted documents that may answer."""
+        found = ((number, self[number]) for number in np.flatnonzero(are_wanted).tolist())
+        return [number for number, each in found if each.index.shows(each.row)]
 
     @cached_property
     def parents(self) -> Array:
@@ -159,14 +142,14 @@ class JoinedDocuments:
 
     def similar(self, number: int, *, most: int) -> list[int]:
         """Documents of the same level whose summaries mean nearly the same, nearest first."""
-        index, row = self.locate(number)
+        index, row = self[number].index, self[number].row
         place = int(np.searchsorted(index.dense_rows, row))
         if place >= len(index.dense_rows) or index.dense_rows[place] != row:
             return []
         vector = index.vectors[Lane.SUMMARY][place].astype(np.float32)
         scored: list[tuple[float, int]] = []
         for start, part in zip(self.starts, self.parts, strict=False):
-            scored += _scored(part, vector, self.level(number), start=start, most=most + 1)
+            scored += _scored(part, vector, self[number].level, start=start, most=most + 1)
         scored.sort(key=lambda each: (-each[0], each[1]))
         return [other for _, other in scored if other != number][:most]
 

@@ -4,14 +4,12 @@ import difflib
 import heapq
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.retrieval.pointers import innermost
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.tools.answers import shortened
 
@@ -21,26 +19,6 @@ _COMPARED = 1000
 _PIECE = 3
 # What tells overloads apart, also as earlier versions counted them: `#2`.
 _ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
-
-
-@dataclass(frozen=True)
-class IndexedDocument:
-    """One document of one published index."""
-
-    index: PublishedIndex
-    row: int
-
-    @property
-    def repo(self) -> str:
-        return self.index.repo
-
-    @property
-    def id(self) -> str:
-        return self.index.ids[self.row]
-
-    def document(self) -> dict[str, Any]:
-        """All its fields, provenance too."""
-        return self.index.document(self.row)
 
 
 def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.answers import (
     AnswerPage,
     BoundedArguments,
@@ -21,7 +22,6 @@ from codesum_pipeline.tools.answers import (
 )
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
-from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.paging import fitting, tokens_of
 from codesum_pipeline.tools.relations import (
     OF_FILES,
@@ -141,7 +141,7 @@ class FilePage(AnswerPage):
 def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
     """Answer with each relation in turn, an even share of the room each."""
     found = call.find(asked.id, asked.repo)
-    is_place = found.index.level_of(found.row) in (Level.FILE, Level.MODULE)
+    is_place = found.level in (Level.FILE, Level.MODULE)
     wanted = call.known("relation", asked.relations, [*Relation, EXTERNAL])
     return _page(call, found, asked, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=asked.depth)
 
@@ -173,19 +173,18 @@ def graph_text(page: GraphPage) -> str:
 def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
     """Answer with five parts, an even share of the room each."""
     found = call.find(asked.path, asked.repo)
-    if found.index.level_of(found.row) is Level.MODULE:
+    if found.level is Level.MODULE:
         raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
     documents = call.documents(found.repo)
     number = int(documents.files[documents.number_of(found)])
-    document, bounds = documents.document(number), {"limit": asked.limit, "tokens": asked.tokens // 5}
+    document, bounds = documents[number].document(), {"limit": asked.limit, "tokens": asked.tokens // 5}
 
     def part(numbers: list[int]) -> FileSection:
         rows = fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
         return FileSection(total=len(numbers), rows=rows)
 
     exports = (
-        Export.of(*documents.locate(one), users=users)
-        for one, users in used_elsewhere(documents, number)[: asked.limit]
+        Export.of(documents[one], users=users) for one, users in used_elsewhere(documents, number)[: asked.limit]
     )
     page = FilePage(
         as_of=call.as_of([documents.repo]),
@@ -239,7 +238,7 @@ def _page(
     start = (call.start(_TOOL, asked, documents.parts) or (0,))[0] if isinstance(asked, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
-    document, signature = documents.row(number), documents.signature(number)
+    document, signature = documents.row(number), str(documents[number].shown()["signature_summary"] or "")
     room = asked.tokens - tokens_of(document.line() + signature)
     groups: list[Group] = []
     for place, name in enumerate(wanted):
@@ -274,8 +273,7 @@ def _group(
         return Group(relation=name, total=len(names), names=fitting(names[start:], str, limit=limit, tokens=tokens))
     others = related(documents, number, Relation(name), depth=depth)
     rows = (
-        RelatedRow.of(*documents.locate(each.number), distance=each.distance, trusted=each.trusted)
-        for each in others[start:]
+        RelatedRow.of(documents[each.number], distance=each.distance, trusted=each.trusted) for each in others[start:]
     )
     kept = fitting(rows, RelatedRow.line, limit=limit, tokens=tokens)
     return Group(relation=name, total=len(others), rows=kept)

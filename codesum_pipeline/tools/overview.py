@@ -80,7 +80,7 @@ def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
     documents, facts = call.documents(index.repo), read_facts(call, index)
     bounds = {"limit": asked.limit, "tokens": asked.tokens // _PARTS}
     root = _top(documents)
-    summary = one_line(documents.document(root)["summary"]) if root is not None else ""
+    summary = one_line(documents[root].document()["summary"]) if root is not None else ""
     opening = facts["opening"] if facts else {}
     return OverviewPage(
         as_of=call.as_of([index.repo]),
@@ -117,19 +117,19 @@ def _top(documents: JoinedDocuments) -> int | None:
 def _parts(documents: JoinedDocuments, root: int) -> Iterator[PartRow]:
     """The folders of the root; where that holds a single folder and no files, the folders of this one."""
     children = documents.children(root)
-    folders = [number for number in children if documents.level(number) is Level.MODULE]
+    folders = [number for number in children if documents[number].level is Level.MODULE]
     if len(folders) == 1 and len(children) == 1:
         yield from _parts(documents, folders[0])
         return
-    paths = [documents.id(number) for number in documents.numbers(Level.FILE)]
+    paths = [documents[number].id for number in documents.numbers(Level.FILE)]
     for number in sorted(folders, key=lambda number: (-documents.importance[number], number)):
-        inside = f"{documents.id(number)}/"
-        yield PartRow.of(*documents.locate(number), files=sum(path.startswith(inside) for path in paths))
+        inside = f"{documents[number].id}/"
+        yield PartRow.of(documents[number], files=sum(path.startswith(inside) for path in paths))
 
 
 def _languages(documents: JoinedDocuments) -> list[LanguageShare]:
     files = documents.numbers(Level.FILE)
-    found = Counter(language_of_path(documents.id(number)) or "text" for number in files)
+    found = Counter(language_of_path(documents[number].id) or "text" for number in files)
     return [LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
 
 
@@ -181,13 +181,13 @@ def folder_tree(call: ToolContext, asked: TreeArguments) -> TreePage:
         as_of=call.as_of([documents.repo]),
         shown=len(shown),
         total=len(modules),
-        folders=[Folder.of(*documents.locate(number), depth=depth, files=counts[number]) for number, depth in shown],
+        folders=[Folder.of(documents[number], depth=depth, files=counts[number]) for number, depth in shown],
     )
 
 
 def _in_order(
     documents: JoinedDocuments, inside: Mapping[int, Sequence[int]], number: int, depth: int
 ) -> Iterator[tuple[int, int]]:
-    for child in sorted(inside.get(number, ()), key=documents.id):
+    for child in sorted(inside.get(number, ()), key=lambda each: documents[each].id):
         yield child, depth
         yield from _in_order(documents, inside, child, depth + 1)

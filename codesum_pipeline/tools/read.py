@@ -12,9 +12,9 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.hits import best_lines
+from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, indented, numbered
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.finding import IndexedDocument
 from codesum_pipeline.tools.paging import tokens_of
 from codesum_pipeline.tools.sources import SourceReader
 
@@ -105,7 +105,7 @@ def _read_one(
     sources: SourceReader, found: IndexedDocument, asked: ReadArguments, text: str, *, after: int
 ) -> ReadItem:
     """One document whole, as far as its bound in lines goes; `after` a line, without what was said before."""
-    row = DocumentRow.of(found.index, found.row)
+    row = DocumentRow.of(found)
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
     facts = {} if is_range or after or asked.parts == "source" else _facts(found.document(), row)
     if is_range or after:

@@ -62,7 +62,7 @@ def related(documents: JoinedDocuments, number: int, relation: Relation, *, dept
 
 def external(documents: JoinedDocuments, number: int) -> list[str]:
     """What a file, or the files of a folder, rest on outside of the repository, as they write it."""
-    is_place = documents.level(number) in (Level.FILE, Level.MODULE)
+    is_place = documents[number].level in (Level.FILE, Level.MODULE)
     named = {
         name for each in (_files_of(documents, number) if is_place else [number]) for name in documents.outside(each)
     }
@@ -97,7 +97,7 @@ def _above(documents: JoinedDocuments, number: int) -> Iterator[int]:
 
 def _followed(documents: JoinedDocuments, number: int, step: "_Step", depth: int) -> list[RelatedNumber]:
     """Breadth first, each document once; what is inside of the beginning is no part of the answer."""
-    begin = _files_of(documents, number) if documents.level(number) is Level.MODULE else [number]
+    begin = _files_of(documents, number) if documents[number].level is Level.MODULE else [number]
     seen, frontier, found = {number, *begin}, begin, list[RelatedNumber]()
     trusted = {*begin} if len(documents.confirmed_uses.users) else set()
     for distance in range(1, depth + 1):
@@ -114,11 +114,11 @@ def _followed(documents: JoinedDocuments, number: int, step: "_Step", depth: int
 
 def _files_of(documents: JoinedDocuments, number: int) -> list[int]:
     """A file, or all files below a folder."""
-    if documents.level(number) is Level.FILE:
+    if documents[number].level is Level.FILE:
         return [number]
-    folder = documents.id(number)
+    folder = documents[number].id
     inside = "" if folder == ROOT_MODULE else f"{folder}/"
-    return [file for file in documents.numbers(Level.FILE) if documents.id(file).startswith(inside)]
+    return [file for file in documents.numbers(Level.FILE) if documents[file].id.startswith(inside)]
 
 
 def _users(documents: JoinedDocuments, uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:

@@ -83,14 +83,14 @@ def _short(each: RelatedDocument | str) -> RelatedDocument | str:
 def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
     """The neighbours of a document. Of an index as it is, callers and callees are those that the document itself names,
     a sample where there are many; of a work tree that differs from its index, those that its files say."""
-    document = documents.document(number)
+    document = documents[number].document()
     if documents.is_one_index:
         users, used = _confirmed(documents, number)
         called_by = _neighbours(documents, _numbers(documents, document["context"]["called_by"]), trusted=users)
         calls = _neighbours(documents, _numbers(documents, document["context"]["calls"]), trusted=used)
         dependencies = document["dependencies"]
     else:
-        is_place = documents.level(number) in (Level.FILE, Level.MODULE)
+        is_place = documents[number].level in (Level.FILE, Level.MODULE)
         called_by = _related(documents, number, Relation.IMPORTED_BY if is_place else Relation.CALLERS)
         calls = _related(documents, number, Relation.IMPORTS if is_place else Relation.CALLEES)
         known = {name for name in document["dependencies"] if documents.number(name) is not None}
@@ -106,7 +106,7 @@ def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
 
 def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:
     """The nearest documents in a relation to one; of a class, to its members, too."""
-    is_class = documents.level(number) is Level.CLASS
+    is_class = documents[number].level is Level.CLASS
     inside = [number, *(documents.children(number) if is_class else ())]
     found: dict[int, bool] = {}
     for each in (other for one in inside for other in related(documents, one, relation)):
@@ -118,12 +118,12 @@ def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tup
 def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int], Collection[int]]:
     """The users and the used of a document, or of what is in it, that a compiler's index confirms, with the folders of
     their files."""
-    uses, level = documents.confirmed_uses, documents.level(number)
+    uses, level = documents.confirmed_uses, documents[number].level
     if not len(uses.users):
         return (), ()
     inside = [number]
     if level is Level.MODULE:
-        inside = [one for one in documents.children(number) if documents.level(one) is Level.FILE]
+        inside = [one for one in documents.children(number) if documents[one].level is Level.FILE]
     for one in inside if level is Level.CLASS else ():
         inside += documents.children(one)
     inside = [one for one in inside if one < len(uses)]
@@ -143,5 +143,5 @@ def _numbers(documents: JoinedDocuments, ids: Iterable[str]) -> list[int]:
 def _neighbours(
     documents: JoinedDocuments, numbers: Iterable[int], *, trusted: Collection[int] = ()
 ) -> tuple[RelatedDocument, ...]:
-    found = ((number in trusted, documents.document(number)) for number in numbers)
+    found = ((number in trusted, documents[number].document()) for number in numbers)
     return tuple(RelatedDocument(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)

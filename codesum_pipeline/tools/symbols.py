@@ -10,7 +10,7 @@ from pydantic import Field
 
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, several_repositories
 from codesum_pipeline.tools.call import ToolContext
 
@@ -63,14 +63,14 @@ def search_symbols(call: ToolContext, asked: SymbolSearchArguments) -> SymbolSea
     found = [each for index in indexes for each in _found(index, wanted, levels, same)]
     found = found or [each for index in indexes for each in _found(index, wanted, levels, (NameMatch.NEAR,))]
     order = list(NameMatch)
-    found.sort(key=lambda each: (order.index(each[2]), -each[0].arrays["importance"][each[1]], each[0].repo, each[1]))
+    found.sort(key=lambda each: (order.index(each[1]), -each[0].importance, each[0].repo, each[0].row))
     part = call.part(
         "search_symbols",
         asked,
         indexes,
         found,
         partial(SymbolHit.line, with_repo=True),
-        row=lambda each: SymbolHit.of(each[0], each[1], match=each[2]),
+        row=lambda each: SymbolHit.of(each[0], match=each[1]),
     )
     repos = [hit.repo for hit in part.items] or [index.repo for index in indexes]
     return SymbolSearchPage(as_of=call.as_of(repos), hits=part.items, **part.frame)
@@ -84,14 +84,14 @@ def symbols_text(page: SymbolSearchPage) -> str:
 
 def _found(
     index: PublishedIndex, wanted: str, levels: Sequence[Level], ways: Sequence[NameMatch]
-) -> Iterator[tuple[PublishedIndex, int, NameMatch]]:
+) -> Iterator[tuple[IndexedDocument, NameMatch]]:
     """Each document once, by the first way that finds it."""
     seen: set[int] = set()
     for way in ways:
         for row in _by(index, wanted, way):
             if row not in seen and index.shows(row) and index.level_of(row) in levels:
                 seen.add(row)
-                yield index, row, way
+                yield IndexedDocument(index, row), way
 
 
 def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:

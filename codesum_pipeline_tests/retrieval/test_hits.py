@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.retrieval.hits import explain_ranks, make_hit
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.weights import Signal
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
@@ -30,6 +30,9 @@ def test_a_hit_shows_the_fields_of_its_document(tmp_path: Path, shop: PublishedI
     publish(workspace)
     for index in (shop, PublishedIndex.open(workspace.layout.published("shop"))):
         for row in range(len(index)):
-            hit, document = asdict(make_hit(index, row, score=0.0, ranks={}, notes=())), index.document(row)
+            hit, document = (
+                asdict(make_hit(IndexedDocument(index, row), score=0.0, ranks={}, notes=())),
+                index.document(row),
+            )
             shown = {name: value for name, value in hit.items() if name not in ("repo", "score", "why")}
             assert shown == {name: document[name] for name in shown}

@@ -81,7 +81,10 @@ def test_rankings_of_several_indexes_are_one_ranking_by_score(shop: PublishedInd
     row = shop.row("shop/cart.py::total_price")
     assert row is not None
     assert both.numbers[:2].tolist() == [row, len(shop) + row]
-    assert [shelf.locate(number) for number in both.numbers[:2].tolist()] == [(shop, row), (shop, row)]
+    assert [(shelf[number].index, shelf[number].row) for number in both.numbers[:2].tolist()] == [
+        (shop, row),
+        (shop, row),
+    ]
     assert both.scores[0] == both.scores[1] >= both.scores[2]
     assert len(both.numbers) == 3
 
