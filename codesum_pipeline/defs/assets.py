@@ -107,7 +107,7 @@ ASSETS = (
     _asset(
         "call_graph",
         "graph",
-        {"networkx", "parquet"},
+        {"numpy", "parquet"},
         "Who uses whom. One row is one caller, importer or heir with the target it uses, and how that was found.",
     ),
     _asset(

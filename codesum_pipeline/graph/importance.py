@@ -6,16 +6,12 @@ sorted ids and sums run in that order, so equal graphs give equal bytes.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codesum_pipeline.graph.communities import find_communities
 from codesum_pipeline.model.graph import Edge, GraphStats
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 DAMPING = 0.85
 TOLERANCE = 1e-10
@@ -32,24 +28,14 @@ def graph_stats(ids: Iterable[str], edges: Sequence[Edge]) -> list[GraphStats]:
     ordered = sorted(ids)
     pairs = connections(ordered, edges)
     size = len(ordered)
-    graph = directed_graph(size, pairs)
-    ranks = pagerank(size, pairs)
-    components = find_components(graph)
-    communities = find_communities(size, pairs)
-    stats = [
-        GraphStats(
-            id=node_id,
-            in_degree=graph.in_degree[node],
-            out_degree=graph.out_degree[node],
-            pagerank=round(float(ranks[node]), DECIMALS),
-            component=components[node],
-            community=communities[node],
-        )
-        for node, node_id in enumerate(ordered)
-    ]
-    # Its views refer to it: without this it would outlive the step.
-    graph.clear()
-    return stats
+    columns = (
+        np.bincount(pairs[:, 1], minlength=size).tolist(),
+        np.bincount(pairs[:, 0], minlength=size).tolist(),
+        [round(rank, DECIMALS) for rank in pagerank(size, pairs).tolist()],
+        find_components(size, pairs),
+        find_communities(size, pairs),
+    )
+    return [GraphStats(*row) for row in zip(ordered, *columns, strict=True)]
 
 
 def connections(ordered: Sequence[str], edges: Iterable[Edge]) -> Pairs:
@@ -83,22 +69,18 @@ def pagerank(size: int, pairs: Pairs) -> NDArray[np.float64]:
     return normed
 
 
-def directed_graph(size: int, pairs: Pairs) -> "nx.DiGraph[int]":
-    """The nodes 0 to `size` - 1 and their connections."""
-    import networkx as nx
-
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(range(size))
-    graph.add_edges_from(pairs.tolist())
-    return graph
-
-
-def find_components(graph: "nx.DiGraph[int]") -> list[int]:
+def find_components(size: int, pairs: Pairs) -> list[int]:
     """Each node's weakly connected component, numbered by its first node."""
-    import networkx as nx
+    above = list(range(size))
 
-    found = [0] * len(graph)
-    for number, nodes in enumerate(sorted(nx.weakly_connected_components(graph), key=min)):
-        for node in nodes:
-            found[node] = number
-    return found
+    def first_of(node: int) -> int:
+        while above[node] != node:
+            above[node] = above[above[node]]
+            node = above[node]
+        return node
+
+    for source, target in pairs.tolist():
+        one, other = first_of(source), first_of(target)
+        above[max(one, other)] = min(one, other)
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(first_of(node), len(numbers)) for node in range(size)]

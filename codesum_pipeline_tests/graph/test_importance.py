@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from codesum_pipeline.graph.communities import find_communities
-from codesum_pipeline.graph.importance import connections, directed_graph, find_components, graph_stats, pagerank
+from codesum_pipeline.graph.importance import connections, find_components, graph_stats, pagerank
 from codesum_pipeline.model.graph import Edge, EdgeKind
 
 Pairs = list[tuple[int, int]]
@@ -57,9 +57,7 @@ def test_pagerank_is_that_of_networkx(size: int, count: int) -> None:
 
 
 def test_components_ignore_direction_and_are_numbered_by_their_first_node() -> None:
-    graph = directed_graph(6, np.array([(4, 1), (1, 3), (5, 2)]))
-
-    assert find_components(graph) == [0, 1, 2, 1, 1, 2]
+    assert find_components(6, np.array([(4, 1), (1, 3), (5, 2)])) == [0, 1, 2, 1, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(3))
