@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 # Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
 # strings and URLs, so their tables say 160. Generous for all else: data tables and templates are written by people too.
@@ -78,21 +79,27 @@ class LanguageProfile:
 
 
 @cache
+def _tables() -> dict[str, dict[str, Any]]:
+    """What the tables beside the languages say, by language."""
+    paths = sorted(Path(__file__).parent.rglob("*.toml"))
+    return {name: said for path in paths for name, said in tomllib.loads(path.read_text(encoding="utf-8")).items()}
+
+
+@cache
 def profiles() -> Mapping[str, LanguageProfile]:
     """Every language by its name."""
     found: dict[str, LanguageProfile] = {}
-    for path in sorted(Path(__file__).parent.rglob("*.toml")):
-        for name, said in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            found[name] = LanguageProfile(
-                title=said.get("title", name.capitalize()),
-                extensions=tuple(said.get("extensions", "").split()),
-                file_names=tuple(said.get("file_names", "").split()),
-                interpreters=tuple(said.get("interpreters", "").split()),
-                family=said.get("family", name),
-                longest_line=said.get("longest_line", LONGEST_LINE),
-                kind=LanguageKind(said.get("kind", "program")),
-                traits=frozenset(map(Trait, said.get("traits", "").split())),
-            )
+    for name, said in _tables().items():
+        found[name] = LanguageProfile(
+            title=said.get("title", name.capitalize()),
+            extensions=tuple(said.get("extensions", "").split()),
+            file_names=tuple(said.get("file_names", "").split()),
+            interpreters=tuple(said.get("interpreters", "").split()),
+            family=said.get("family", name),
+            longest_line=said.get("longest_line", LONGEST_LINE),
+            kind=LanguageKind(said.get("kind", "program")),
+            traits=frozenset(map(Trait, said.get("traits", "").split())),
+        )
     return MappingProxyType(found)
 
 
@@ -123,3 +130,13 @@ def longest_line_of(language: str) -> int:
 def languages_with(trait: Trait) -> list[str]:
     """The languages with a trait, by name."""
     return sorted(name for name, one in profiles().items() if trait in one.traits)
+
+
+@cache
+def library_names(language: str, kind: str) -> frozenset[str]:
+    """Names that a language brings along, frozen: a graph must not depend on what is installed where it is drawn.
+
+    `builtins` need no import; `modules` are those of the standard library. `methods` belong to the library or to the most
+    used packages: of an object of which nothing is known, a call of such a method is most often the library's.
+    """
+    return frozenset(_tables().get(language, {}).get("library", {}).get(kind, "").split())

@@ -23,7 +23,7 @@ class CFamilyRules(Rules):
     """Names are seen through includes, and functions by what is linked."""
 
     languages = frozenset({"c", "cpp"})
-    library = "c-family"
+    library = "cpp"
     sees_members = True
     has_overloads = True
     separator = "::"

@@ -15,7 +15,7 @@ class EcmascriptRules(Rules):
     """Modules find each other by specifiers; re-exports hand names on."""
 
     languages = frozenset({"javascript", "typescript", "tsx"})
-    library = "ecmascript"
+    library = "javascript"
     transparent = frozenset({
         "Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly", "Promise",
     })  # fmt: skip

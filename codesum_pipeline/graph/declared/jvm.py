@@ -13,7 +13,7 @@ class JvmRules(Rules):
     """A name is a member, of the file, imported, of the package, or of a package imported whole."""
 
     languages = frozenset({"java", "kotlin", "scala"})
-    library = "jvm"
+    library = "java"
     sees_members = True
     has_overloads = True
     has_companions = True

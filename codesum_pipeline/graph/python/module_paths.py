@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from codesum_pipeline.graph.library_names import library_names
+from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules
 

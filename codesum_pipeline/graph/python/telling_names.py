@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from codesum_pipeline.graph.library_names import library_names
 from codesum_pipeline.graph.scopes import Scope, ScopedFile
 from codesum_pipeline.graph.unique_names import TellingNames
+from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 
