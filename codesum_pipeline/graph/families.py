@@ -12,7 +12,6 @@ from codesum_pipeline.graph.declared.jvm import JvmRules
 from codesum_pipeline.graph.declared.lua import LuaRules
 from codesum_pipeline.graph.declared.modules import BashRules, ElixirRules, HaskellRules, SwiftRules, ZigRules
 from codesum_pipeline.graph.declared.php import PhpRules
-from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 from codesum_pipeline.graph.declared.ruby import RubyRules
 from codesum_pipeline.graph.declared.rules import Rules
@@ -24,6 +23,7 @@ from codesum_pipeline.graph.python.module_paths import ModulePaths
 from codesum_pipeline.graph.python.resolver import PythonResolver
 from codesum_pipeline.graph.python.telling_names import Telling, telling_names
 from codesum_pipeline.graph.scopes import ScopedFile
+from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
 

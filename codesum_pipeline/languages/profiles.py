@@ -136,7 +136,7 @@ def languages_with(trait: Trait) -> list[str]:
 def library_names(language: str, kind: str) -> frozenset[str]:
     """Names that a language brings along, frozen: a graph must not depend on what is installed where it is drawn.
 
-    `builtins` need no import; `modules` are those of the standard library. `methods` belong to the library or to the most
-    used packages: of an object of which nothing is known, a call of such a method is most often the library's.
+    `builtins` need no import; `modules` are those of the standard library. `methods` belong to the library or to the
+    most used packages: of an object of which nothing is known, a call of such a method is most often the library's.
     """
     return frozenset(_tables().get(language, {}).get("library", {}).get(kind, "").split())

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.graph.unique_names import TellingNames
 from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, ModuleValue, Value
 from codesum_pipeline.languages.profiles import library_names
+from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.model.guard import FailureGuard
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.

@@ -1,8 +1,8 @@
 """Attributes: of modules, of classes through their bases, of objects."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.python.inheritance import linearize
 from codesum_pipeline.graph.reasons import Reason, weaker
 from codesum_pipeline.graph.scopes import Scope
 from codesum_pipeline.graph.values import (
@@ -65,7 +65,7 @@ class Members:
             else:
                 waiting.pop()
                 if current in bases:
-                    order = linearize(current, [self._ancestors(base) for base in bases.pop(current)])
+                    order = _linearized(current, [self._ancestors(base) for base in bases.pop(current)])
                     self._orders[current] = order if len(order) <= MAX_ANCESTORS else (*order[:MAX_ANCESTORS], UNKNOWN)
 
     def bases(self, scope: Scope) -> list[Value]:
@@ -170,3 +170,26 @@ def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
     if builtin:
         return BuiltinValue(f"{builtin[0].name}.{name}")
     return BuiltinValue(f"object.{name}") if name.startswith("__") and name.endswith("__") else UNKNOWN
+
+
+def _linearized(own: Ancestor, ancestors: Sequence[Sequence[Ancestor]]) -> tuple[Ancestor, ...]:
+    """Python's C3 order of `own` and its bases' orders; where that contradicts itself, depth first."""
+    if len(ancestors) == 1:
+        return (own, *(entry for entry in ancestors[0] if entry != own))
+    merged = _merge([list(order) for order in ancestors if order] + [[order[0] for order in ancestors if order]])
+    if merged is None:
+        merged = list(dict.fromkeys(entry for order in ancestors for entry in order))
+    return (own, *(entry for entry in merged if entry != own))
+
+
+def _merge(orders: list[list[Ancestor]]) -> list[Ancestor] | None:
+    merged: list[Ancestor] = []
+    waiting = [order for order in orders if order]
+    while waiting:
+        tails = {entry for order in waiting for entry in order[1:]}
+        head = next((order[0] for order in waiting if order[0] not in tails), None)
+        if head is None:
+            return None
+        merged.append(head)
+        waiting = [rest for order in waiting if (rest := order[1:] if order[0] == head else order)]
+    return merged

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from codesum_pipeline.graph.declared.projects import Projects
 from codesum_pipeline.graph.families import FAMILIES
 from codesum_pipeline.graph.python.telling_names import TELLING
+from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline_tests.graph.declared.sources import calls_of
 
 Template = dict[str, str]

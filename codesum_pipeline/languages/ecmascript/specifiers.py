@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from codesum_pipeline.graph.declared.projects import Projects, folders_above, join, table, text, texts
-from codesum_pipeline.graph.declared.workspaces import Workspaces
+from codesum_pipeline.languages.ecmascript.workspaces import Workspaces
+from codesum_pipeline.languages.projects import Projects, folders_above, join, table, text, texts
 
 # Where a declaration stands beside what it declares, that is meant.
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte")

@@ -8,7 +8,7 @@ says which of them its other packages mean.
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared.projects import Projects, join, texts
+from codesum_pipeline.languages.projects import Projects, join, texts
 
 # A pattern with more stars than any workspace has could take long to match.
 MAX_STARS = 8
