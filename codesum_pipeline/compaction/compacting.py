@@ -19,14 +19,14 @@ from codesum_pipeline.compaction.model_request import compaction_template, reque
 from codesum_pipeline.compaction.paying import JobPayer
 from codesum_pipeline.compaction.sources import CompactionSource, SourceRow, attested_rows
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, refuse_unpinned
-from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.llm.factory import build_backend, why_shut
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError, JobReused
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.settings.llm import BackendName, LlmSettings
+from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.models import Settings
 
 # The ledger of all compactions of a home.
@@ -129,7 +129,8 @@ class Compactor:
         self.check_signature(signed)
         llm, attestation = self.settings.llm, signed.attestation
         rows: list[SourceRow] = attested_rows(source.rows(attestation.selection), attestation)
-        _refuse_without_model(llm, is_offline=self.settings.offline)
+        if shut := why_shut(llm, is_offline=self.settings.offline):
+            raise BackendNotConfigured(shut)
         template = compaction_template(self.settings)
         request = request_of(attestation, rows, template, llm)
         refuse_unpinned(request, llm, {template.level: template})
@@ -168,14 +169,3 @@ def _done_before(signed: SignedAttestation, source: CompactionSource) -> Compact
     if done and done.attestation.encode() != signed.data:
         raise JobReused(f"{job} was carried out at {done.compacted_at} with another attestation: attest anew")
     return done
-
-
-def _refuse_without_model(llm: LlmSettings, *, is_offline: bool) -> None:
-    if not llm.enabled:
-        raise BackendNotConfigured("llm.enabled is false: switch it on, and name a model in llm.model")
-    if not llm.model:
-        raise BackendNotConfigured("llm.model names no model")
-    if is_offline and not llm.asks_nobody:
-        raise BackendNotConfigured("codesum is offline")
-    if llm.backend is BackendName.NOOP:
-        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")

@@ -302,8 +302,7 @@ def cap_the_day(home: OldHome, job: Attestation) -> Attestation:
 
 
 BEFORE_ANY_CALL: dict[str, tuple[Callable[[OldHome, Attestation], Attestation], type[CodesumError], str]] = {
-    "llm.enabled is false": (setting(enabled=False), BackendNotConfigured, "summary_backend_not_configured: llm.en"),
-    "no model is named": (setting(model=""), BackendNotConfigured, "summary_backend_not_configured: llm.model"),
+    "llm.enabled is false": (setting(enabled=False), BackendNotConfigured, "summary_backend_not_configured: no model"),
     "codesum is offline": (go_offline, BackendNotConfigured, "summary_backend_not_configured: codesum is offline"),
     "the backend is noop": (
         setting(backend=BackendName.NOOP), BackendNotConfigured, "summary_backend_not_configured: llm.backend"
