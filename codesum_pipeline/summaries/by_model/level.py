@@ -39,7 +39,7 @@ from codesum_pipeline.summaries.by_model.caps import above_what_is_left, all_abo
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.gates import CallCandidate, importance_of, in_order, trusted_ids
-from codesum_pipeline.summaries.by_model.meter import LevelCalls, TextOrigins, read_meter, sum_up
+from codesum_pipeline.summaries.by_model.meter import LevelCalls, TextOrigins, read_meter
 from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
 from codesum_pipeline.summaries.by_model.prices import Estimator
 from codesum_pipeline.summaries.by_model.prompting import Prompt, Prompter, TextSource
@@ -246,17 +246,17 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        return sum_up(
-            rows,
+        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in self._seen.asked)
+        return LevelCalls(
+            pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
+            gates=dict(sorted(gates.items())),
+            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
             texts=len(written),
             found=self._found,
-            pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
-            predicted_usd=sum(usd for id_, usd in self._predicted.items() if id_ in self._seen.asked),
-            spared_usd=estimator.spared_usd(len(self._seen.asked)),
-            secrets_masked=self.prompter.masked,
-            gates=gates,
-            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
-        )
+            predicted_usd=predicted,
+            predicted_usd_with_cache=predicted - estimator.spared_usd(len(self._seen.asked)),
+            secrets_masked=dict(sorted(self.prompter.masked.items())),
+        ).with_attempts(rows)
 
     def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
         id_, kind = min(failed.items())

@@ -7,7 +7,7 @@ good: most of a prompt is the same for every document.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -127,69 +127,40 @@ class LevelCalls:
     provider's prompt cache and with it; `avoided` is what the other documents would have taken, by reason.
     """
 
-    texts: int
-    found: int
     pending: int
-    attempts: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cost_usd: float
-    predicted_usd: float
-    latency_p50_s: float
-    latency_p95_s: float
-    secrets_masked: Mapping[str, int]
-    failures: Mapping[str, int]
     gates: Mapping[Gate, int]
     avoided: Mapping[AvoidanceReason, Saving]
+    texts: int = 0
+    found: int = 0
+    predicted_usd: float = 0.0
     predicted_usd_with_cache: float = 0.0
+    secrets_masked: Mapping[str, int] = field(default_factory=dict)
+    attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float = 0.0
+    latency_p50_s: float = 0.0
+    latency_p95_s: float = 0.0
+    failures: Mapping[str, int] = field(default_factory=dict)
 
-
-def sum_up(
-    rows: Sequence[LedgerRow],
-    *,
-    texts: int,
-    found: int,
-    pending: int,
-    predicted_usd: float,
-    spared_usd: float,
-    secrets_masked: Mapping[str, int],
-    gates: Mapping[Gate, int],
-    avoided: Mapping[AvoidanceReason, Saving],
-) -> LevelCalls:
-    """The attempts of one run at one level; `spared_usd` of its predicted price the provider's cache takes off."""
-    heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
-    failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
-    return LevelCalls(
-        texts=texts,
-        found=found,
-        pending=pending,
-        attempts=len(rows),
-        input_tokens=sum(row.prompt_tokens for row in rows),
-        output_tokens=sum(row.completion_tokens for row in rows),
-        cached_tokens=sum(row.cached_tokens for row in rows),
-        cost_usd=sum(row.cost_usd for row in rows),
-        predicted_usd=predicted_usd,
-        latency_p50_s=float(np.percentile(heard, 50)),
-        latency_p95_s=float(np.percentile(heard, 95)),
-        secrets_masked=dict(sorted(secrets_masked.items())),
-        failures=dict(sorted(failures.items())),
-        gates=dict(sorted(gates.items())),
-        avoided=avoided,
-        predicted_usd_with_cache=predicted_usd - spared_usd,
-    )
+    def with_attempts(self, rows: Sequence[LedgerRow]) -> "LevelCalls":
+        """With the sums over the attempts of one run at the level."""
+        heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
+        failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
+        return replace(
+            self,
+            attempts=len(rows),
+            input_tokens=sum(row.prompt_tokens for row in rows),
+            output_tokens=sum(row.completion_tokens for row in rows),
+            cached_tokens=sum(row.cached_tokens for row in rows),
+            cost_usd=sum(row.cost_usd for row in rows),
+            latency_p50_s=float(np.percentile(heard, 50)),
+            latency_p95_s=float(np.percentile(heard, 95)),
+            failures=dict(sorted(failures.items())),
+        )
 
 
 def calls_of_unchanged(before: LevelCalls) -> LevelCalls:
     """The report of a run that finds the level unchanged."""
-    return sum_up(
-        (),
-        texts=0,
-        found=0,
-        pending=before.pending,
-        predicted_usd=0.0,
-        spared_usd=0.0,
-        secrets_masked={},
-        gates=before.gates,
-        avoided=idle(before.avoided),
-    )
+    return LevelCalls(before.pending, before.gates, idle(before.avoided))
