@@ -8,7 +8,7 @@ import typer
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.store.tables import TableStore
 
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
@@ -32,31 +32,31 @@ def show_avoided(rows: Sequence[AvoidedRow], *, as_json: bool) -> None:
         for cause, saving in found.items():
             typer.echo(safe_json({"cause": cause.value, **asdict(saving)}))
     elif found:
-        everything = sum(found.values(), Saving())
+        everything = sum(found.values(), CallTotals())
         lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
         show(table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS))
     else:
         note("no build with a model is on the books: `llm.enabled` lets builds keep them")
 
 
-def add_up(rows: Iterable[AvoidedRow]) -> dict[AvoidanceReason, Saving]:
+def add_up(rows: Iterable[AvoidedRow]) -> dict[AvoidanceReason, CallTotals]:
     """By cause, in the order of the causes."""
-    found: dict[AvoidanceReason, Saving] = {}
+    found: dict[AvoidanceReason, CallTotals] = {}
     for row in rows:
-        saving = Saving(row.calls, row.input_tokens, row.output_tokens, row.usd)
-        found[row.cause] = found.get(row.cause, Saving()) + saving
+        saving = CallTotals(row.calls, row.input_tokens, row.output_tokens, row.usd)
+        found[row.cause] = found.get(row.cause, CallTotals()) + saving
     return {cause: found[cause] for cause in AvoidanceReason if cause in found}
 
 
-def avoided_line(found: Mapping[AvoidanceReason, Saving]) -> str:
+def avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
     """What was not asked for, and why, in one line."""
     spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
-    saving = sum(spared.values(), Saving())
+    saving = sum(spared.values(), CallTotals())
     causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
     tokens = saving.input_tokens + saving.output_tokens
     return f"avoided: {saving.calls:,} calls, about {tokens:,} tokens, ${saving.usd:,.4f} ({causes})"
 
 
-def _cells(saving: Saving, everything: Saving) -> tuple[object, ...]:
+def _cells(saving: CallTotals, everything: CallTotals) -> tuple[object, ...]:
     share = saving.usd / everything.usd if everything.usd else saving.calls / everything.calls
     return saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}", f"{share:.1%}"

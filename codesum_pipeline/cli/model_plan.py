@@ -9,7 +9,7 @@ from rich.text import Text
 
 from codesum_pipeline.cli.render import count, indented, table
 from codesum_pipeline.llm.recordings import read_recordings
-from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.llm import BackendName
@@ -90,9 +90,9 @@ def model_line(key: str, options: Settings, rows: Sequence[PlanRow]) -> str:
     return f"{asked}{stopped}: `codesum plan {key} --llm` says more"
 
 
-def _whole(options: Settings, found: PlanPrice) -> Saving:
+def _whole(options: Settings, found: PlanPrice) -> CallTotals:
     """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
-    return Saving() if options.llm.asks_nobody else found.asked + found.all_stopped
+    return CallTotals() if options.llm.asks_nobody else found.asked + found.all_stopped
 
 
 def _cells(found: PlanPrice) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codesum_pipeline.cli.avoided import add_up, avoided_line
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.llm.totals import Totals, total
-from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.model.ledger import LedgerRow
@@ -110,7 +110,7 @@ def stopped_by(home: Home, key: str) -> dict[str, int]:
     return dict(sorted(Counter(gate for gate in gates if gate is not None).items()))
 
 
-def run_avoided(home: Home, key: str, run_id: str) -> dict[AvoidanceReason, Saving]:
+def run_avoided(home: Home, key: str, run_id: str) -> dict[AvoidanceReason, CallTotals]:
     """A run's meter, all levels together."""
     rows = home.tables.read_rows_or_empty("avoided", key, AvoidedRow)
     return add_up(row for row in rows if row.run_id == run_id)

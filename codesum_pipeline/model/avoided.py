@@ -20,7 +20,7 @@ class AvoidanceReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Saving:
+class CallTotals:
     """So many calls, and about so many tokens and US dollars."""
 
     calls: int = 0
@@ -28,8 +28,8 @@ class Saving:
     output_tokens: int = 0
     usd: float = 0.0
 
-    def __add__(self, other: "Saving") -> "Saving":
-        return Saving(
+    def __add__(self, other: "CallTotals") -> "CallTotals":
+        return CallTotals(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.graph.build import build_call_graph
+from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
@@ -21,7 +22,6 @@ from codesum_pipeline.source.mirror import make_scratch
 from codesum_pipeline.source.snapshot import SnapshotReport
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.planning import LevelForecast
 from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
 
 
@@ -73,21 +73,12 @@ def settle_plan(workspace: Workspace, report: PlanReport) -> PlanReport:
         by_action={level: {PlanAction.KEEP: levels[level]} if levels[level] else {} for level in Level},
         by_cause={},
         contexts_changed=0,
-        forecast={level: _settled(found, plan, level) for level, found in report.forecast.items()},
+        # Documents that a gate stops are forecast as before; all others have their texts.
+        forecast={
+            level: replace(
+                found, asked=CallTotals(), kept_texts=found.kept_texts + found.asked.calls, usd_with_cache=0.0
+            )
+            for level, found in report.forecast.items()
+        },
         table_hash=written.table_hash,
-    )
-
-
-def _settled(found: LevelForecast, plan: pa.Table, level: Level) -> LevelForecast:
-    """Documents that a gate stops are forecast as before; all others have their texts."""
-    rows = plan.filter(pc.equal(plan.column("level"), level.value))
-    tokens, answers = (pc.sum(rows.column(name)).as_py() or 0 for name in _PREDICTED[:2])
-    return replace(
-        found,
-        calls=0,
-        usd=0.0,
-        usd_with_cache=0.0,
-        kept_texts=found.kept_texts + found.calls,
-        input_tokens=tokens,
-        output_tokens=answers,
     )

@@ -2,7 +2,7 @@
 
 from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.metadata import metadata_of
-from codesum_pipeline.model.avoided import AvoidanceReason, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, CallTotals
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
@@ -14,7 +14,7 @@ ASKED = LevelCalls(
     predicted_usd=0.9, predicted_usd_with_cache=0.4, latency_p50_s=1.0, latency_p95_s=2.0,
     secrets_masked={"aws-key": 1}, failures={"timeout": 1},
     gates={Gate.CAP: 2, Gate.NO_CREDENTIALS: 1},
-    avoided={AvoidanceReason.ASKED: Saving(3, 900, 60, 0.4), AvoidanceReason.CACHE: Saving(1, 300, 20, 0.1)},
+    avoided={AvoidanceReason.ASKED: CallTotals(3, 900, 60, 0.4), AvoidanceReason.CACHE: CallTotals(1, 300, 20, 0.1)},
 )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_without_a_model_nothing_is_said_of_one() -> None:
 
 def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
     forecast = LevelForecast(
-        calls=2, kept_texts=1, would_summarize=3, input_tokens=500, output_tokens=40, usd=0.2, would_usd=0.3,
+        asked=CallTotals(2, 200, 16, 0.2), stopped=CallTotals(3, 300, 24, 0.3), kept_texts=1,
         gates={Gate.CAP: 3}, usd_with_cache=0.1,
     )  # fmt: skip
 

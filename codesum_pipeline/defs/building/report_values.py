@@ -14,7 +14,7 @@ from codesum_pipeline.defs.building.values import Markdown, PreviewRows, Value, 
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
-from codesum_pipeline.model.avoided import AvoidanceReason, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, CallTotals
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.markdown import table
 from codesum_pipeline.model.scip import IndexFile
@@ -112,7 +112,7 @@ def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
     if asked.predicted_usd_with_cache:
         numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd_with_cache - 1
     spared = [saving for cause, saving in asked.avoided.items() if cause is not AvoidanceReason.ASKED]
-    avoided = sum(spared, Saving())
+    avoided = sum(spared, CallTotals())
     numbers |= {f"avoided_{name}": value for name, value in asdict(avoided).items()}
     found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
     counts: dict[str, Mapping[str, int]] = {
@@ -136,10 +136,10 @@ def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]
     if not forecast:
         return {}
     levels = forecast.values()
-    has_waiting = any(one.waiting for one in levels)
+    has_waiting = any(one.waiting.calls for one in levels)
     waiting: dict[str, Value] = {
-        "waiting_for_trust": sum(one.waiting for one in levels),
-        "waiting_for_trust_usd": _number(sum(one.waiting_usd for one in levels)),
+        "waiting_for_trust": sum(one.waiting.calls for one in levels),
+        "waiting_for_trust_usd": _number(sum(one.waiting.usd for one in levels)),
     }
     heads = [
         "level", "calls (above functions at most)", "texts there already", "tokens read", "tokens written",
@@ -148,25 +148,26 @@ def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]
     ]  # fmt: skip
     rows = [
         (
-            level.value, one.calls, one.kept_texts, one.input_tokens, one.output_tokens, f"{one.usd:.4f}",
-            one.would_summarize, f"{one.would_usd:.4f}",
-            *((one.waiting, f"{one.waiting_usd:.4f}") if has_waiting else ()),
+            level.value, one.asked.calls, one.kept_texts, every.input_tokens, every.output_tokens,
+            f"{one.asked.usd:.4f}", one.stopped.calls, f"{one.stopped.usd:.4f}",
+            *((one.waiting.calls, f"{one.waiting.usd:.4f}") if has_waiting else ()),
             ", ".join(f"{count:,} {gate.value}" for gate, count in one.gates.items()),
         )
         for level, one in forecast.items()
+        for every in [one.asked + one.stopped + one.waiting]
     ]  # fmt: skip
     return {
         "forecast": Markdown(table(heads, rows)),
-        "predicted_calls": _number(sum(one.calls for one in levels)),
-        "predicted_usd": _number(sum(one.usd for one in levels)),
+        "predicted_calls": _number(sum(one.asked.calls for one in levels)),
+        "predicted_usd": _number(sum(one.asked.usd for one in levels)),
         "predicted_usd_with_cache": _number(sum(one.usd_with_cache for one in levels)),
-        "would_summarize": _number(sum(one.would_summarize for one in levels)),
-        "would_usd": _number(sum(one.would_usd for one in levels)),
+        "would_summarize": _number(sum(one.stopped.calls for one in levels)),
+        "would_usd": _number(sum(one.stopped.usd for one in levels)),
         **(waiting if has_waiting else {}),
     }
 
 
-def _avoided(found: Mapping[AvoidanceReason, Saving]) -> str:
+def _avoided(found: Mapping[AvoidanceReason, CallTotals]) -> str:
     rows = [
         (cause.value, saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}")
         for cause, saving in found.items()

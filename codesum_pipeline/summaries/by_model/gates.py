@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
-from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing.testing import is_among, read_tests
@@ -130,7 +130,7 @@ class TrustCount:
 
     edges: int
     passing: int
-    waiting: Saving
+    waiting: CallTotals
 
 
 def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount | None:
@@ -143,7 +143,7 @@ def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount 
     return TrustCount(
         edges=pc.sum(is_trusted(edges)).as_py() or 0,
         passing=sum(gate not in (Gate.PLACEHOLDER, Gate.TRUST) for gate in gates),
-        waiting=sum(map(predicted_call, waiting), Saving()),
+        waiting=sum(map(predicted_call, waiting), CallTotals()),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.store.rows import values_of
@@ -49,36 +49,36 @@ class TextOrigins:
 
 def read_meter(
     workspace: Workspace, level: Level, outline: DocumentTree, estimator: Estimator, texts: pa.Table, seen: TextOrigins
-) -> dict[AvoidanceReason, Saving]:
+) -> dict[AvoidanceReason, CallTotals]:
     """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
     # Apart from what the step notes as read: no text is made from this.
     tables = TableStore(workspace.tables.root)
     planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)
-    found: dict[AvoidanceReason, Saving] = {}
+    found: dict[AvoidanceReason, CallTotals] = {}
     for id_, written_by, gate in zip(
         *(values_of(texts, TextRow, n) for n in ("id", "written_by", "gate")), strict=True
     ):
         row = planned[id_]
         children = outline.children.get(id_, ())
         saving = (
-            predicted_call(row) if row.predicted_input_tokens else _guess(estimator, shown.get(id_, 0), len(children))
+            predicted_call(row) if row.predicted_input_tokens else estimator.of_size(shown.get(id_, 0), len(children))
         )
         cause = seen.cause_of(row, written_by, gate)
-        found[cause] = found.get(cause, Saving()) + saving
+        found[cause] = found.get(cause, CallTotals()) + saving
     return dict(sorted(found.items()))
 
 
-def idle(found: Mapping[AvoidanceReason, Saving]) -> dict[AvoidanceReason, Saving]:
+def idle(found: Mapping[AvoidanceReason, CallTotals]) -> dict[AvoidanceReason, CallTotals]:
     """The same level in a next run that finds nothing changed."""
-    settled: dict[AvoidanceReason, Saving] = {}
+    settled: dict[AvoidanceReason, CallTotals] = {}
     for cause, saving in found.items():
         now = cause if cause in (AvoidanceReason.PLACEHOLDER, AvoidanceReason.GATE) else AvoidanceReason.UNCHANGED
-        settled[now] = settled.get(now, Saving()) + saving
+        settled[now] = settled.get(now, CallTotals()) + saving
     return settled
 
 
-def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceReason, Saving]) -> None:
+def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceReason, CallTotals]) -> None:
     """Write a level's meter into the table `avoided`; a level that is written again in the same run replaces it."""
     before = workspace.tables.read_rows_or_empty("avoided", workspace.key, AvoidedRow)
     kept = [row for row in before if (row.run_id, row.level) != (workspace.run_id, level)]
@@ -97,11 +97,6 @@ def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceRea
         for cause, saving in found.items()
     ]
     workspace.tables.write_rows("avoided", workspace.key, [*kept, *rows], AvoidedRow)
-
-
-def _guess(estimator: Estimator, characters: int, children: int) -> Saving:
-    estimate = estimator.of_size(characters, children)
-    return Saving(1, estimate.input_tokens, estimate.output_tokens, estimate.usd)
 
 
 def _shown_characters(tables: TableStore, key: str, level: Level) -> dict[str, int]:
@@ -129,7 +124,7 @@ class LevelCalls:
 
     pending: int
     gates: Mapping[Gate, int]
-    avoided: Mapping[AvoidanceReason, Saving]
+    avoided: Mapping[AvoidanceReason, CallTotals]
     texts: int = 0
     found: int = 0
     predicted_usd: float = 0.0

@@ -1,9 +1,9 @@
 """Before anything is spent: which texts a model would write, what stops the others, and at what price."""
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json
@@ -20,7 +20,7 @@ from codesum_pipeline.summaries.by_model.gates import (
     trusted_ids,
     within_caps,
 )
-from codesum_pipeline.summaries.by_model.prices import Estimate, Estimator
+from codesum_pipeline.summaries.by_model.prices import Estimator
 from codesum_pipeline.summaries.by_model.prompting import (
     Prompter,
     TextSource,
@@ -33,7 +33,8 @@ from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.inputs import TextFileInput, UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree
 
-NOTHING = Estimate(0, 0, 0.0)
+# A document without a call.
+NOTHING = CallTotals(1)
 # From the bottom up.
 _LEVELS = tuple(Level)
 
@@ -50,55 +51,35 @@ class Decision:
     stays: bool = False
     gate: Gate | None = None
     cause: tuple[Cause, tuple[str, ...]] | None = None
-    estimate: Estimate = NOTHING
+    estimate: CallTotals = NOTHING
     is_documented: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LevelForecast:
-    """The calls at one level. Above functions they and their price are an upper bound: a child's text may not change.
+    """One level: documents that are asked for, stopped by a gate, or waiting for a trusted edge, and their price.
 
-    `usd_with_cache` is the price with the provider's prompt cache. `would_summarize` counts documents that a gate other
-    than trust stops, `waiting` those that wait for a trusted edge.
+    Above functions `asked` is an upper bound: a child's text may not change. `usd_with_cache` is its price with the
+    provider's prompt cache.
     """
 
-    calls: int
-    kept_texts: int
-    would_summarize: int
-    input_tokens: int
-    output_tokens: int
-    usd: float
-    would_usd: float
-    gates: Mapping[Gate, int]
+    asked: CallTotals = field(default_factory=CallTotals)
+    stopped: CallTotals = field(default_factory=CallTotals)
+    waiting: CallTotals = field(default_factory=CallTotals)
+    kept_texts: int = 0
+    gates: dict[Gate, int] = field(default_factory=dict)
     usd_with_cache: float = 0.0
-    waiting: int = 0
-    waiting_usd: float = 0.0
 
-
-@dataclass
-class _Tally:
-    estimates: list[Estimate] = field(default_factory=list)
-    stopped: list[Estimate] = field(default_factory=list)
-    waiting: list[Estimate] = field(default_factory=list)
-    kept: int = 0
-    gates: Counter[Gate] = field(default_factory=Counter)
-
-    def forecast(self, estimator: Estimator) -> LevelForecast:
-        usd = sum(one.usd for one in self.estimates)
-        every = (*self.estimates, *self.stopped, *self.waiting)
-        return LevelForecast(
-            calls=len(self.estimates),
-            kept_texts=self.kept,
-            would_summarize=len(self.stopped),
-            input_tokens=sum(one.input_tokens for one in every),
-            output_tokens=sum(one.output_tokens for one in every),
-            usd=usd,
-            would_usd=sum(one.usd for one in self.stopped),
-            gates=dict(sorted(self.gates.items())),
-            usd_with_cache=usd - estimator.spared_usd(len(self.estimates)),
-            waiting=len(self.waiting),
-            waiting_usd=sum(one.usd for one in self.waiting),
-        )
+    def add(self, gate: Gate | None, estimate: CallTotals) -> None:
+        """Count one document."""
+        if gate is None:
+            self.asked += estimate
+            return
+        self.gates[gate] = self.gates.get(gate, 0) + 1
+        if gate is Gate.TRUST:
+            self.waiting += estimate
+        else:
+            self.stopped += estimate
 
 
 class ModelPlanner:
@@ -119,8 +100,8 @@ class ModelPlanner:
         self._room: set[Hashable] | None = None
         self._waiting: set[Hashable] = set()
         self._is_held = False
-        self._tallies = {level: _Tally() for level in Level}
-        self._estimates: dict[str, Estimate] = {}
+        self._forecasts = {level: LevelForecast() for level in Level}
+        self._estimates: dict[str, CallTotals] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # A document that fails is planned as any other: the step that writes fails on it too, and counts it.
         self._guard = FailureGuard()
@@ -134,7 +115,7 @@ class ModelPlanner:
         prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 
-        def estimate(choice: Choice) -> Estimate:
+        def estimate(choice: Choice) -> CallTotals:
             name, language, source = sources[choice.wanted.id]
             context = self._contexts.shown(choice.wanted.id)
             return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
@@ -156,7 +137,7 @@ class ModelPlanner:
         prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
         estimator = Estimator(self._setup, level)
 
-        def estimate(choice: Choice) -> Estimate:
+        def estimate(choice: Choice) -> CallTotals:
             return estimator.of_prompt(prompter.of_upper(level, inputs[choice.wanted.id]).text)
 
         told = self._documentation.of_upper
@@ -183,7 +164,7 @@ class ModelPlanner:
             if_below=if_below,
             layer=layer,
         )
-        self._count(level, gate, estimate)
+        self._forecasts[level].add(gate, estimate)
         return Decision(None, gate=gate, estimate=estimate, is_documented=told)
 
     def is_trusted(self, id_: str) -> bool:
@@ -215,10 +196,14 @@ class ModelPlanner:
         self._waiting = {above for caller in left for above in caller.above}
         held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
         self._is_held = held and not self._workspace.is_confirmed
-        self._tallies = {level: _Tally() for level in Level}
+        self._forecasts = {level: LevelForecast() for level in Level}
 
     def forecasts(self) -> dict[Level, LevelForecast]:
-        return {level: tally.forecast(Estimator(self._setup, level)) for level, tally in self._tallies.items()}
+        for level, found in self._forecasts.items():
+            spared_usd = Estimator(self._setup, level).spared_usd(found.asked.calls)
+            found.usd_with_cache = found.asked.usd - spared_usd
+            found.gates = dict(sorted(found.gates.items()))
+        return self._forecasts
 
     def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
         """The texts of the last build and of the cache, looked up once for both passes."""
@@ -231,7 +216,7 @@ class ModelPlanner:
         return {source.id: known[source.id] for source in sources if source.id in known}
 
     def _decide(
-        self, level: Level, choice: Choice, estimate: Callable[[Choice], Estimate], is_documented: bool
+        self, level: Level, choice: Choice, estimate: Callable[[Choice], CallTotals], is_documented: bool
     ) -> Decision:
         id_ = choice.wanted.id
         has_text = choice.stands or choice.found is not None
@@ -245,11 +230,11 @@ class ModelPlanner:
             level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
         )
         if gate is None:
-            self._tallies[level].kept += has_text
+            self._forecasts[level].kept_texts += has_text
             if not has_text:
-                self._count(level, gate, cost)
+                self._forecasts[level].add(gate, cost)
             return Decision(choice.wanted, choice.stands, None, choice.cause, cost, is_documented)
-        self._count(level, gate, cost)
+        self._forecasts[level].add(gate, cost)
         if gate is not Gate.TRUST and choice.leftover is not None:
             return Decision(choice.leftover, True, gate, estimate=cost, is_documented=is_documented)
         return Decision(None, gate=gate, estimate=cost, is_documented=is_documented)
@@ -261,7 +246,7 @@ class ModelPlanner:
         *,
         has_text: bool,
         is_new: bool,
-        estimate: Estimate,
+        estimate: CallTotals,
         is_documented: bool,
         if_below: bool = False,
         layer: int = 0,
@@ -300,11 +285,3 @@ class ModelPlanner:
         while above is not None:
             yield self._outline.levels[above], above
             above = self._outline.parents.get(above)
-
-    def _count(self, level: Level, gate: Gate | None, estimate: Estimate) -> None:
-        tally = self._tallies[level]
-        if gate is None:
-            tally.estimates.append(estimate)
-            return
-        tally.gates[gate] += 1
-        (tally.waiting if gate is Gate.TRUST else tally.stopped).append(estimate)

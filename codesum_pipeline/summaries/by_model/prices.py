@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.prices import predict_tokens
-from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.tables import TableStore
@@ -21,17 +21,8 @@ _ANSWER_TOKENS = {Level.FUNCTION: 480, Level.CLASS: 280, Level.FILE: 280, Level.
 _CHILD_CHARS = 180
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Tokens read and written, and their price in US dollars without a cache; repairs are not foreseen."""
-
-    input_tokens: int
-    output_tokens: int
-    usd: float
-
-
 class Estimator:
-    """Predicts calls of one level."""
+    """Predicts calls of one level: their tokens, and their price without a cache and without repairs."""
 
     def __init__(self, setup: ModelSetup, level: Level) -> None:
         template = setup.templates[level]
@@ -41,15 +32,15 @@ class Estimator:
         self._at_once = setup.llm.concurrency
         self._always = predict_tokens(template.system, answer_tool(level).schema_bytes.decode())
 
-    def of_prompt(self, prompt: str) -> Estimate:
+    def of_prompt(self, prompt: str) -> CallTotals:
         """A prompt that is known word for word."""
         return self._of(predict_tokens(prompt))
 
-    def of_parts(self, head: str, children: Sequence[object]) -> Estimate:
+    def of_parts(self, head: str, children: Sequence[object]) -> CallTotals:
         """A document whose children's texts are not written yet."""
         return self._of(predict_tokens(head) + len(children) * predict_tokens(" " * _CHILD_CHARS))
 
-    def of_size(self, characters: int, children: int) -> Estimate:
+    def of_size(self, characters: int, children: int) -> CallTotals:
         """A document of which only the size is known: what it shows of its children, or else of itself."""
         shown = children * _CHILD_CHARS if children else min(characters, self._most)
         return self._of(predict_tokens(" " * shown))
@@ -67,10 +58,10 @@ class Estimator:
         spared = (calls - first) * (rate.input - rate.cached_input) - first * (rate.cache_write - rate.input)
         return self._always * spared
 
-    def _of(self, tokens: int) -> Estimate:
+    def _of(self, tokens: int) -> CallTotals:
         read = self._always + tokens
         rate = self.price.of_prompt(read)
-        return Estimate(read, self._written, read * rate.input + self._written * rate.output)
+        return CallTotals(1, read, self._written, read * rate.input + self._written * rate.output)
 
 
 _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
@@ -81,10 +72,10 @@ class PlanPrice:
     """Some planned documents: the calls for them (an upper bound above functions), how many texts are there already,
     and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
 
-    asked: Saving = field(default_factory=Saving)
+    asked: CallTotals = field(default_factory=CallTotals)
     found: int = 0
-    stopped: dict[Gate, Saving] = field(default_factory=dict)
-    documented: Saving = field(default_factory=Saving)
+    stopped: dict[Gate, CallTotals] = field(default_factory=dict)
+    documented: CallTotals = field(default_factory=CallTotals)
 
     def add(self, row: PlanRow) -> None:
         """Count one document."""
@@ -93,7 +84,7 @@ class PlanPrice:
             self.documented += saving
         if row.gate is not None:
             if row.gate not in _NO_MODEL:
-                self.stopped[row.gate] = self.stopped.get(row.gate, Saving()) + saving
+                self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
         elif row.action in (PlanAction.WRITE, PlanAction.MAYBE):
             if row.predicted_input_tokens:
                 self.asked += saving
@@ -105,20 +96,20 @@ class PlanPrice:
         return estimator.spared_usd(self.asked.calls), estimator.spared_usd(self.all_stopped.calls)
 
     @property
-    def all_stopped(self) -> Saving:
-        return sum(self.stopped.values(), Saving())
+    def all_stopped(self) -> CallTotals:
+        return sum(self.stopped.values(), CallTotals())
 
     @property
-    def trusted(self) -> Saving:
+    def trusted(self) -> CallTotals:
         """What passes the gate of trust, whether or not another gate stops it."""
         others = (saving for gate, saving in self.stopped.items() if gate not in (Gate.OFFLINE, Gate.TRUST))
         return sum(others, self.asked)
 
     @property
-    def undocumented(self) -> Saving:
+    def undocumented(self) -> CallTotals:
         """Undocumented documents, both those that get a call and those that a gate stops."""
         whole, told = self.asked + self.all_stopped, self.documented
-        return Saving(
+        return CallTotals(
             whole.calls - told.calls,
             whole.input_tokens - told.input_tokens,
             whole.output_tokens - told.output_tokens,
@@ -126,9 +117,9 @@ class PlanPrice:
         )
 
 
-def predicted_call(row: PlanRow) -> Saving:
+def predicted_call(row: PlanRow) -> CallTotals:
     """What the call for a planned document would take."""
-    return Saving(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
+    return CallTotals(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
 
 
 def price_levels(rows: Iterable[PlanRow]) -> dict[Level, PlanPrice]:
@@ -222,6 +213,6 @@ _WAYS = {
 }
 
 
-def _so_much(saving: Saving) -> str:
+def _so_much(saving: CallTotals) -> str:
     tokens = saving.input_tokens + saving.output_tokens
     return f"{saving.calls:,} texts, about {tokens:,} tokens, ${saving.usd:,.4f}"

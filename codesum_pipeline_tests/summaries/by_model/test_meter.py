@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.model.avoided import AvoidanceReason as Reason
-from codesum_pipeline.model.avoided import AvoidedRow, Saving
+from codesum_pipeline.model.avoided import AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.meter import TextOrigins, idle
@@ -182,7 +182,7 @@ def test_a_document_counts_for_the_first_reason_that_holds(ended: dict[str, Any]
 
 
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
-    once = Saving(1, 10, 2, 0.5)
+    once = CallTotals(1, 10, 2, 0.5)
     found = {
         Reason.ASKED: once,
         Reason.CACHE: once,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.model.avoided import Saving
+from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
 from codesum_pipeline.settings.llm import ModelPrice, Trust
 from codesum_pipeline.summaries.by_model.prices import Estimator, PlanPrice, price_all, price_levels, ways_on
@@ -27,7 +27,7 @@ def row(id_: str, action: PlanAction = PlanAction.WRITE, **values: Any) -> PlanR
 
 
 FREE = {"predicted_input_tokens": 0, "predicted_output_tokens": 0, "predicted_usd": 0.0}
-ONE = Saving(1, 100, 10, 0.01)
+ONE = CallTotals(1, 100, 10, 0.01)
 
 
 def test_what_is_asked_for_found_and_stopped_is_told_apart() -> None:
@@ -111,6 +111,6 @@ def test_a_plan_that_finds_everything_as_it_was_left_says_again_what_is_stopped(
         rows = workspace.tables.read("plan", "shop").to_pylist()
         fresh = plan_summaries(workspace)
 
-    assert sum(level.would_summarize for level in settled.forecast.values()) == BY_MODEL
+    assert sum(level.stopped.calls for level in settled.forecast.values()) == BY_MODEL
     assert settled.forecast == fresh.forecast
     assert rows == workspace.tables.read("plan", "shop").to_pylist()
