@@ -132,4 +132,4 @@ def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bo
         return False
     from codesum_pipeline.defs.control import is_recorded
 
-    return is_recorded(home, key, fingerprint, is_held=is_held)
+    return is_recorded(home, key, fingerprint, was_held=is_held)

@@ -15,7 +15,7 @@ from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.resource import CodesumResource
 from codesum_pipeline.defs.runs import complaint_of
-from codesum_pipeline.defs.steps import JOB, OWNER
+from codesum_pipeline.defs.steps import JOB, OWNER, is_held
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.settings.operation import CheckName
@@ -156,7 +156,7 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
     """In one transaction: a run that is counted has told what it found."""
     if book.has_seen(run.run_id):
         return
-    failed = run.status is dg.DagsterRunStatus.FAILURE
+    failed = run.status is dg.DagsterRunStatus.FAILURE and not is_held(run)
     subject = _subject(run)
     records = instance.get_records_for_run(run.run_id, of_type=_READ).records
     events = [record.event_log_entry.dagster_event for record in records]

@@ -26,7 +26,7 @@ from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_hom
 from codesum_pipeline.defs.partitions import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.defs.resource import RunHost
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
-from codesum_pipeline.defs.steps import PUBLISHED_INDEX, recorded_fingerprint
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
 from codesum_pipeline.defs.storage import open_instance, reference_of, writing_records
 from codesum_pipeline.defs.upkeep import Tell, maintain
 from codesum_pipeline.model.progress import Progress
@@ -106,14 +106,14 @@ def index_repositories(
     return outcomes
 
 
-def is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
+def is_recorded(home: Home, key: str, fingerprint: str, *, was_held: bool) -> bool:
     """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records.
 
     Of a build that the promotion gate held back these are the assets before the published index.
     """
     keys = [asset.key for asset in ASSETS]
     with _instance(home) as instance:
-        built = keys[: keys.index(PUBLISHED_INDEX)] if is_held else keys
+        built = keys[: keys.index(PUBLISHED_INDEX)] if was_held else keys
         found = {recorded_fingerprint(instance, key, asset) for asset in built}
     if found != {fingerprint}:
         return False
@@ -146,7 +146,7 @@ def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
     return [
         PastRun(
             run_id=record.dagster_run.run_id,
-            status=record.dagster_run.status.value,
+            status="HELD" if is_held(record.dagster_run) else record.dagster_run.status.value,
             started_at=record.start_time,
             ended_at=record.end_time,
             started_by=record.dagster_run.tags.get(STARTED_BY_TAG, "Dagster"),

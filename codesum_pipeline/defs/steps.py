@@ -22,6 +22,8 @@ JOB = "index_repository"
 EVALUATION, PUBLISHED_INDEX = dg.AssetKey("retrieval_evaluation"), dg.AssetKey("published_index")
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
 FINGERPRINT_TAG = "codesum/fingerprint"
+# On a run that the promotion gate ended, with its id: one that is started again begins with its tags.
+_HELD_TAG = "codesum/held"
 SECONDS = "seconds"
 REUSED = "reused"
 # For a server that is restarting; longer trouble is left to the planner.
@@ -103,6 +105,12 @@ def _note_hold(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
     for finding in done.findings:
         if finding.name == NOT_WORSE and not finding.passed:
             context.log_event(behind(context.partition_key, finding.description or ""))
+            context.instance.add_run_tags(context.run.run_id, {_HELD_TAG: context.run.run_id})
+
+
+def is_held(run: dg.DagsterRun) -> bool:
+    """Whether the promotion gate ended a run, which Dagster lists as failed."""
+    return run.tags.get(_HELD_TAG) == run.run_id
 
 
 def behind(key: str, why: str, **metadata: Any) -> dg.AssetCheckEvaluation:

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.defs.observing import observe
 from codesum_pipeline.defs.planner import BuildDecision, plan_builds
-from codesum_pipeline.defs.steps import PUBLISHED_INDEX
+from codesum_pipeline.defs.steps import PUBLISHED_INDEX, is_held
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.source.poll_state import open_poll_state
@@ -102,6 +102,7 @@ def test_a_held_run_says_why_serves_the_last_version_and_is_not_tried_again(
     assert (scores["compared"], scores["candidate_score"]) == (10, 0.0)
     assert scores["gain_low"] <= scores["gain_high"] < -0.02 < 0 < scores["published_score"]
     assert not made(held, "published_index") and not made(held, "repo_overview")
+    assert is_held(instance.get_runs(limit=1)[0])
     (at_head,) = last_checks(instance, "index_is_at_head")
     assert (at_head.passed, at_head.description) == (False, check.description)
     assert verdict(home, instance) is BuildDecision.HELD
