@@ -35,8 +35,8 @@ from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.languages import language_of_path

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from codesum_pipeline.graph.scopes import ScopedFile, empty_file, load_declared, load_python
+from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.parsing.parsed import NO_REFERENCES
-from codesum_pipeline.parsing.project_files import is_project_file, project_text
+from codesum_pipeline.parsing.text import NO_REFERENCES, project_text
 
 Row = Mapping[str, Any]
 

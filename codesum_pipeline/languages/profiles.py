@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -76,6 +77,8 @@ class LanguageProfile:
     longest_line: int
     kind: LanguageKind
     traits: frozenset[Trait]
+    # The files that say how imports of its programs are found; `*` is anything.
+    project_files: tuple[str, ...]
 
 
 @cache
@@ -98,6 +101,7 @@ def profiles() -> Mapping[str, LanguageProfile]:
             family=said.get("family", name),
             longest_line=said.get("longest_line", LONGEST_LINE),
             kind=LanguageKind(said.get("kind", "program")),
+            project_files=tuple(said.get("project_files", "").split()),
             traits=frozenset(map(Trait, said.get("traits", "").split())),
         )
     return MappingProxyType(found)
@@ -140,3 +144,14 @@ def library_names(language: str, kind: str) -> frozenset[str]:
     most used packages: of an object of which nothing is known, a call of such a method is most often the library's.
     """
     return frozenset(_tables().get(language, {}).get("library", {}).get(kind, "").split())
+
+
+@cache
+def _project_files() -> tuple[str, ...]:
+    return tuple(pattern for profile in profiles().values() for pattern in profile.project_files)
+
+
+def is_project_file(path: str) -> bool:
+    """Whether a file says how imports are found."""
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(name, pattern) for pattern in _project_files())

@@ -14,3 +14,8 @@ def declarations() -> tuple[Declaration, ...]:
     modules = (import_module(found.name) for found in walk_packages(languages.__path__, f"{languages.__name__}."))
     found: list[Declaration] = [module.DECLARATION for module in modules if hasattr(module, "DECLARATION")]
     return tuple(sorted(found, key=lambda declaration: (declaration.references is None, declaration.spec.name)))
+
+
+def declaration_of(language: str) -> Declaration:
+    """That of one language."""
+    return next(declaration for declaration in declarations() if declaration.spec.name == language)

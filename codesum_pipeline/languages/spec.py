@@ -115,6 +115,11 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def in_order(text: str) -> tuple[str, ...]:
+    """The same in their order."""
+    return tuple(text.split())
+
+
 def spaced(table: str) -> dict[str, TokenSpacing]:
     """How tokens stand: a name of `TokenSpacing`, then the tokens that are such."""
     found: dict[str, TokenSpacing] = {}

@@ -19,8 +19,8 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.intents import Intent, IntentMatch
-from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.git import BlobReader

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 
 from codesum_pipeline.languages.declaration import NAMELESS, References
+from codesum_pipeline.parsing.directives import BLANKS, OUTER_BLANKS
 from codesum_pipeline.parsing.walk import Tokens
-from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS
 
 INDENT = "    "
 # 10,000 blocks in each other would take 200 MB of blanks.

@@ -11,7 +11,7 @@ from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.ids import SUFFIX_DIGITS, symbol_id
 from codesum_pipeline.model.symbols import Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.parsing.definition_places import Matches
-from codesum_pipeline.parsing.parsed import ParsedFile, content_hash
+from codesum_pipeline.parsing.text import ParsedFile, content_hash
 from codesum_pipeline.scip.comparing import IndexComparison, IndexDefinition
 from codesum_pipeline.scip.symbol_names import Suffix
 

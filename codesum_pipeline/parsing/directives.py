@@ -1,4 +1,7 @@
-"""Directives: each takes a line of the file, wherever in the syntax it stands, and so does what comes after it."""
+"""Text as it stands in a source: blanks, words that a grammar was shown as others, and directives.
+
+A directive takes a line of the file, wherever in the syntax it stands, and so does what comes after it.
+"""
 
 from tree_sitter import Node
 
@@ -6,7 +9,9 @@ from codesum_pipeline.parsing.grammar import NodeRole
 
 # How comments begin in the languages that have directives.
 COMMENT_MARKS = ("//", "/*")
+# Explicit, since `str.strip` also takes what are letters' halves in the bytes-as-characters text.
 BLANKS = " \t\f"
+OUTER_BLANKS = BLANKS + "\n"
 
 
 def read_directive(
@@ -39,3 +44,22 @@ def _line_end(text: str, start: int) -> int:
     while end > 0 and text[end - 1] == "\\":
         end = text.find("\n", end + 1)
     return end if end >= 0 else len(text)
+
+
+def folded(text: str) -> str:
+    """A text on one line: line ends and the blanks around them are one blank, and none at its ends."""
+    first, *others = text.split("\n")
+    if not others:
+        return text
+    *inner, last = others
+    pieces = (first.rstrip(BLANKS), *(piece.strip(BLANKS) for piece in inner), last.lstrip(BLANKS))
+    return " ".join(filter(None, pieces))
+
+
+def written(text: str, shown: str, start: int, end: int) -> str:
+    """What a token was shown in place of, with what was shown as blanks after it; none where it is as shown."""
+    if text[start:end] == shown[start:end]:
+        return ""
+    while end < len(text) and shown[end] == " " and text[end] not in OUTER_BLANKS:
+        end += 1
+    return text[start:end]

@@ -7,7 +7,7 @@ from tree_sitter import Node, Tree
 
 from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.definition_lines import DefinitionLine, definition_lines
-from codesum_pipeline.parsing.parsed import ParsedFile
+from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
 # How far above a byte's own node a comment or a text may be.

@@ -7,9 +7,8 @@ from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp
 from codesum_pipeline.parsing.lost import with_lost_definitions
-from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.reader import DeclaredParser
-from codesum_pipeline.parsing.text import parse_text, text_parser
+from codesum_pipeline.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.origins import stated_origin
 

@@ -22,7 +22,6 @@ from codesum_pipeline.parsing.facts import CallReader, FactReader
 from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, parser_version
 from codesum_pipeline.parsing.lost import lines_of, with_lost_definitions
 from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
-from codesum_pipeline.parsing.parsed import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places, is_cut
 from codesum_pipeline.parsing.reexports import are_all, read_reexports
 from codesum_pipeline.parsing.references import (
@@ -33,6 +32,7 @@ from codesum_pipeline.parsing.references import (
 )
 from codesum_pipeline.parsing.structures import Structures
 from codesum_pipeline.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
+from codesum_pipeline.parsing.text import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
 
 _start_byte = attrgetter("start_byte")

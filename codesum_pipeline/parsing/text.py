@@ -1,12 +1,37 @@
-"""Any file of no parsed language: its text, and nothing that needs a grammar."""
+"""What a parser gives for one file, and that for a file of no parsed language: its text.
 
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.symbols import FileFacts
-from codesum_pipeline.parsing.parsed import NO_REFERENCES, ParsedFile, content_hash, count_lines
-from codesum_pipeline.parsing.project_files import is_project_file, project_references
+Files that are no programs but say how the imports of programs are found tell the graph their text.
+"""
+
+import json
+from dataclasses import dataclass
+
+from codesum_pipeline.languages.profiles import is_project_file
+from codesum_pipeline.model.hashing import HashPolicy, sha1_hex, sha256_hex
+from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.source.languages import TEXT
 
+# What a file without anything to resolve says to the graph.
+NO_REFERENCES = "{}"
 TEXT_VERSION = "text/3"
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """A file's facts and its symbols in source order."""
+
+    facts: FileFacts
+    symbols: tuple[Symbol, ...]
+
+
+def content_hash(policy: HashPolicy, canonical_source: str, raw: bytes) -> str:
+    """The hash that decides whether a text is written again."""
+    return sha256_hex(raw) if policy is HashPolicy.RAW else sha1_hex(canonical_source)
+
+
+def count_lines(source: bytes) -> int:
+    """Lines as an editor counts them: a last line need not be ended."""
+    return source.count(b"\n") + (not source.endswith(b"\n") and source != b"")
 
 
 def text_parser(hash_policy: HashPolicy) -> str:
@@ -49,3 +74,13 @@ def _file(
         syntax_errors=0,
     )
     return ParsedFile(facts, ())
+
+
+def project_references(text: str) -> str:
+    """What a project file says to the graph."""
+    return json.dumps({"text": text}, ensure_ascii=False, separators=(",", ":"))
+
+
+def project_text(references: str) -> str:
+    """The text of a project file, from what it says to the graph."""
+    return str(json.loads(references)["text"])

@@ -13,9 +13,8 @@ from tree_sitter import Node, Tree, TreeCursor
 
 from codesum_pipeline.languages.spacing import TokenSpacing
 from codesum_pipeline.languages.spec import Mark
-from codesum_pipeline.parsing.directives import read_directive
+from codesum_pipeline.parsing.directives import BLANKS, OUTER_BLANKS, folded, read_directive, written
 from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
-from codesum_pipeline.parsing.written import BLANKS, OUTER_BLANKS, folded, written
 
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
 UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))

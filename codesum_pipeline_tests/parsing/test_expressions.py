@@ -5,8 +5,8 @@ import pytest
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Fact, Form, Symbol
 from codesum_pipeline.parsing.expressions import Expression, read_expression
-from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.parsing.text import ParsedFile
 
 
 def parsed(source: str, language: str) -> ParsedFile:

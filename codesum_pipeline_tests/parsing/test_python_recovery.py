@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.parsed import ParsedFile
+from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline_tests.parsing.languages.cases import parse
 
 CLEAN = '''\

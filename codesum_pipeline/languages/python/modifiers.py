@@ -1,49 +1,40 @@
 """What decorators, bases and names make of a Python definition: a closed list of words."""
 
+from collections.abc import Mapping
+
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Text
 from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.python.facts import bases, keywords
+from codesum_pipeline.languages.spec import in_order, words
 
-# The last part of a decorator's name, and what it makes of what it decorates.
-BY_DECORATOR = {
-    "staticmethod": ("staticmethod",),
-    "classmethod": ("classmethod",),
-    "property": ("property",),
+# The order in which modifiers are told.
+MODIFIERS = in_order("""
+    async staticmethod classmethod property cached abstract setter getter deleter overload override final
+    contextmanager dataclass singledispatch total_ordering runtime_checkable deprecated fixture enum protocol
+    namedtuple typeddict model test exception
+""")
+# The last part of a decorator's name, and what it makes of what it decorates: the word that it is, or others.
+_SAME = words("""
+    staticmethod classmethod property setter getter deleter overload override final contextmanager dataclass
+    singledispatch total_ordering runtime_checkable deprecated fixture
+""")
+BY_DECORATOR: Mapping[str, tuple[str, ...]] = {
+    **{word: (word,) for word in _SAME},
     "cached_property": ("property", "cached"),
     "abstractmethod": ("abstract",),
     "abstractproperty": ("abstract", "property"),
     "abstractclassmethod": ("abstract", "classmethod"),
     "abstractstaticmethod": ("abstract", "staticmethod"),
-    "setter": ("setter",),
-    "getter": ("getter",),
-    "deleter": ("deleter",),
-    "overload": ("overload",),
-    "override": ("override",),
-    "final": ("final",),
-    "cache": ("cached",),
-    "lru_cache": ("cached",),
-    "contextmanager": ("contextmanager",),
+    **dict.fromkeys(["cache", "lru_cache"], ("cached",)),
     "asynccontextmanager": ("contextmanager",),
-    "dataclass": ("dataclass",),
-    "dataclasses": ("dataclass",),
-    "define": ("dataclass",),
-    "attrs": ("dataclass",),
-    "singledispatch": ("singledispatch",),
+    **dict.fromkeys(["dataclasses", "define", "attrs"], ("dataclass",)),
     "singledispatchmethod": ("singledispatch",),
-    "total_ordering": ("total_ordering",),
-    "runtime_checkable": ("runtime_checkable",),
-    "deprecated": ("deprecated",),
-    "fixture": ("fixture",),
 }
 # The last part of a base's name, without its subscript.
 BY_BASE = {
-    "Enum": "enum",
-    "IntEnum": "enum",
-    "StrEnum": "enum",
-    "Flag": "enum",
-    "IntFlag": "enum",
+    **dict.fromkeys(["Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"], "enum"),
     "Protocol": "protocol",
     "ABC": "abstract",
     "NamedTuple": "namedtuple",
@@ -54,17 +45,6 @@ BY_BASE = {
 EXCEPTION_ENDINGS = ("Exception", "Error", "Warning", "KeyboardInterrupt", "SystemExit", "ExceptionGroup")
 # Words whose last part alone says too little.
 WHOLE_DECORATORS = {"attr.s": "dataclass", "attr.dataclass": "dataclass", "attrs.frozen": "dataclass"}
-MODIFIERS = tuple(
-    dict.fromkeys(
-        (
-            "async",
-            *(word for words in BY_DECORATOR.values() for word in words),
-            *BY_BASE.values(),
-            "exception",
-            "test",
-        )
-    )
-)
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:

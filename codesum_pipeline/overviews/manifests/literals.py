@@ -5,33 +5,16 @@ its meaning.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-import tree_sitter_elixir
-import tree_sitter_kotlin
-import tree_sitter_lua
-import tree_sitter_python
-import tree_sitter_ruby
-import tree_sitter_scala
-import tree_sitter_swift
-import tree_sitter_zig
 from tree_sitter import Language, Node, Parser
 
+from codesum_pipeline.languages.registry import declaration_of
 from codesum_pipeline.overviews.manifests.manifest import MalformedManifest
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 
-_GRAMMARS: Mapping[str, Callable[[], object]] = {
-    "elixir": tree_sitter_elixir.language,
-    "kotlin": tree_sitter_kotlin.language,
-    "lua": tree_sitter_lua.language,
-    "python": tree_sitter_python.language,
-    "ruby": tree_sitter_ruby.language,
-    "scala": tree_sitter_scala.language,
-    "swift": tree_sitter_swift.language,
-    "zig": tree_sitter_zig.language,
-}
 _LITERALS = frozenset({"string", "string_literal", "line_string_literal", "interpolated_string", "atom"})
 _NAMING = frozenset({
     "call", "call_expression", "function_call", "keyword_argument", "pair", "assignment", "assignment_statement",
@@ -64,7 +47,7 @@ class Literal:
 
 @lru_cache(maxsize=8)
 def _parser(language: str) -> Parser:
-    return Parser(Language(_GRAMMARS[language]()))
+    return Parser(Language(declaration_of(language).spec.grammar()))
 
 
 def read_literals(text: str, language: str) -> list[Literal]:

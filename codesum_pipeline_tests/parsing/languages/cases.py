@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import PARSERS
+from codesum_pipeline.parsing.text import ParsedFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import pytest
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing import canonical, definitions, parsers
-from codesum_pipeline.parsing.parsed import ParsedFile
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline_tests.parsing.languages.cases import all_cases
 
 SECONDS_A_LANGUAGE = 8

@@ -31,34 +31,20 @@ MAX_DISPLAY_LENGTH = 300
 _DOTTED = re.compile(rb"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _WORD = re.compile(r"\w+")
 _DISPLAYS = {
-    "tuple": ",",
-    "expression_list": ",",
-    "list": "*",
-    "set": "*",
-    "list_comprehension": "*",
-    "set_comprehension": "*",
-    "generator_expression": "*",
-    "dictionary": ":",
-    "dictionary_comprehension": ":",
+    **dict.fromkeys(words("tuple expression_list"), ","),
+    **dict.fromkeys(words("list set list_comprehension set_comprehension generator_expression"), "*"),
+    **dict.fromkeys(words("dictionary dictionary_comprehension"), ":"),
 }
 _LITERALS = {
-    "string": "<str>",
-    "concatenated_string": "<str>",
-    "list": "<list>",
-    "list_comprehension": "<list>",
-    "dictionary": "<dict>",
-    "dictionary_comprehension": "<dict>",
-    "set": "<set>",
-    "set_comprehension": "<set>",
-    "tuple": "<tuple>",
-    "expression_list": "<tuple>",
+    **dict.fromkeys(words("string concatenated_string"), "<str>"),
+    **dict.fromkeys(words("list list_comprehension"), "<list>"),
+    **dict.fromkeys(words("dictionary dictionary_comprehension"), "<dict>"),
+    **dict.fromkeys(words("set set_comprehension"), "<set>"),
+    **dict.fromkeys(words("tuple expression_list"), "<tuple>"),
     "generator_expression": "<generator>",
     "integer": "<int>",
     "float": "<float>",
-    "true": "<bool>",
-    "false": "<bool>",
-    "comparison_operator": "<bool>",
-    "not_operator": "<bool>",
+    **dict.fromkeys(words("true false comparison_operator not_operator"), "<bool>"),
     "none": "<None>",
 }
 # Calls that keep the elements of their only argument, so that looping over either is the same.
