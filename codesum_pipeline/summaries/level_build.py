@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +15,6 @@ from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
@@ -32,6 +32,9 @@ from codesum_pipeline.summaries.writers import (
     write,
 )
 from codesum_pipeline.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from codesum_pipeline.summaries.by_model.level import ModelLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ class LevelBuild:
     previous: pa.Table
     stamp: Stamp
     gates: LevelGates
-    model: ModelLevel | None
+    model: "ModelLevel | None"
     guard: FailureGuard
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
@@ -116,9 +119,12 @@ class LevelBuild:
             Stamp.of(workspace, level),
             LevelGates.of(workspace.settings),
         )
-        setup, guard = ModelSetup.of(workspace), FailureGuard()
-        model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard) if setup else None
-        if model:
+        setup, guard, model = ModelSetup.of(workspace), FailureGuard(), None
+        if setup:
+            # Where no model writes, nothing of it is imported.
+            from codesum_pipeline.summaries.by_model.level import ModelLevel
+
+            model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard)
             gates.stopped.update(model.planned)
         return cls(workspace, level, progress, last, previous, stamp, gates, model, guard)
 

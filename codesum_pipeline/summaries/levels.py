@@ -16,7 +16,6 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.rows import from_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import shown as shows
-from codesum_pipeline.summaries.by_model.flow import functions_by_model, layer_by_model
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import summary_hashes
 from codesum_pipeline.summaries.inputs import UpperInput
@@ -37,6 +36,9 @@ def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -
     rewrites = _rewrites(planned)
     build = LevelBuild.open(workspace, Level.FUNCTION, progress)
     if build.model:
+        # Where no model writes, nothing of it is imported.
+        from codesum_pipeline.summaries.by_model.flow import functions_by_model
+
         writers, rewrites = functions_by_model(build, build.model, writers, rewrites)
     with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0) as pool:
         build.write_functions(pool, writers, rewrites)
@@ -75,7 +77,11 @@ def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> 
 
 def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: DocumentTree, texts: shows.Texts) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
-    left = layer_by_model(build, build.model, heads, outline, texts) if build.model else heads
+    left = heads
+    if build.model:
+        from codesum_pipeline.summaries.by_model.flow import layer_by_model
+
+        left = layer_by_model(build, build.model, heads, outline, texts)
     wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)
