@@ -25,7 +25,7 @@ _LENGTH_STEP = 50
 
 
 @dataclass(frozen=True, slots=True)
-class TableView:
+class TablePreview:
     """What is shown of some tables: rows that a query selects, below these heads, and a bar for each row of `bars`."""
 
     tables: Sequence[str]
@@ -43,7 +43,7 @@ class TableView:
         return {PREVIEW: preview} | ({PLOT: Markdown(bars(self.counted, counts))} if counts else {})
 
 
-_FILES = TableView(
+_FILES = TablePreview(
     ["files"],
     ["language", "indexed", "skipped", "bytes"],
     """SELECT language, count(*) FILTER (status = 'indexed') AS indexed,
@@ -52,7 +52,7 @@ _FILES = TableView(
     counted="skipped because",
     bars="SELECT reason, count(*) FROM files WHERE status = 'skipped' GROUP BY reason ORDER BY reason",
 )
-_DOCUMENTS = TableView(
+_DOCUMENTS = TablePreview(
     ["documents"],
     ["document", "level", "summary", "intent", "keywords"],
     """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents
@@ -76,9 +76,9 @@ def _show_documents(ws: Workspace) -> Values:
     return {**_DOCUMENTS(ws), **({PLOT: Markdown(_lengths(dict(lengths)))} if lengths else {})}
 
 
-def _texts_of(name: str) -> TableView:
+def _texts_of(name: str) -> TablePreview:
     """Some texts of a level."""
-    return TableView(
+    return TablePreview(
         [name],
         ["document", "summary", "purpose from", "last written because"],
         f"""SELECT id, text.summary, purpose_source, cause FROM {name}
@@ -86,9 +86,9 @@ def _texts_of(name: str) -> TableView:
     )
 
 
-def _lanes_of(name: str) -> TableView:
+def _lanes_of(name: str) -> TablePreview:
     """How much each lane and level has."""
-    return TableView(
+    return TablePreview(
         [name, "documents"],
         ["lane", "level", "documents", "different texts"],
         f"""SELECT lane, type, count(*), count(DISTINCT {name}.text_hash) FROM {name} JOIN documents USING (id)
@@ -158,13 +158,13 @@ def _show_evaluation(ws: Workspace) -> Values:
 # By step.
 SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
     "repo_snapshot": _show_files,
-    "symbols": TableView(
+    "symbols": TablePreview(
         ["symbols"],
         ["most complex", "type", "complexity", "lines", "docstring"],
         """SELECT id, type, complexity, line_count, coalesce(split_part(docstring, chr(10), 1), '')
            FROM symbols ORDER BY complexity DESC, id""",
     ),
-    "call_graph": TableView(
+    "call_graph": TablePreview(
         ["edges"],
         ["most called", "calls", "callers"],
         """SELECT dst, sum(count) AS uses, count(DISTINCT src_id) FROM edges
@@ -172,7 +172,7 @@ SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
         counted="edges found by",
         bars="SELECT reason, count(*) FROM edges GROUP BY reason ORDER BY reason",
     ),
-    "summary_plan": TableView(
+    "summary_plan": TablePreview(
         ["plan"],
         ["document", "level", "action", "cause", "because of"],
         """SELECT id, level, action, cause, array_to_string(cause_ids[1:3], ', ') FROM plan
