@@ -3,16 +3,13 @@
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer
-from codesum_pipeline.source.file_text import read_file
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.tools.sources import SourceReader
 
 _MOST_FITTING = 50
 
@@ -29,12 +26,13 @@ class FileRef:
 class RepositoryFiles:
     """Reads each file once, for several threads. A work tree may have two indexes, first that of the commit."""
 
-    indexes: Sequence[PublishedIndex]
-    mirrors: dict[str, Path]
-    timeout_s: float
+    sources: SourceReader
     embedder: Embedder
-    _texts: dict[FileRef, str | None] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def indexes(self) -> Sequence[PublishedIndex]:
+        return self.sources.indexes
 
     @property
     def repos(self) -> list[str]:
@@ -46,11 +44,15 @@ class RepositoryFiles:
         return self._index(repo).commit
 
     def text(self, file: FileRef) -> str | None:
-        """A file's text; None where the file is missing or no text."""
+        """A file's text; None where the file is missing, deleted in the work tree, or no text."""
+        ours = [index for index in self.indexes if index.repo == file.repo]
+        is_deleted = all(index.row(file.path) is None for index in ours) and any(
+            replace(index, visible=None).row(file.path) is not None for index in ours
+        )
+        if "\n" in file.path or is_deleted:
+            return None
         with self._lock:
-            if file not in self._texts:
-                self._texts[file] = self._read(file)
-            return self._texts[file]
+            return self.sources.text(file.repo, file.path)
 
     def paths(self, repo: str) -> list[str]:
         """The indexed files of a repository: no model reads files that are kept out of the index."""
@@ -59,20 +61,17 @@ class RepositoryFiles:
     def root(self, repo: str) -> str:
         """The folder that a repository's index covers, with a slash behind it; "" for all of the repository."""
         index = self._index(repo)
-        modules = index.rows_of(Level.MODULE)
-        tops = [index.ids[row] for row in range(modules.start, modules.stop) if index.arrays["parent_row"][row] < 0]
+        tops = [index.ids[row] for row in index.rows_at(Level.MODULE) if index.arrays["parent_row"][row] < 0]
         return f"{tops[0]}/" if tops and tops[0] != ROOT_MODULE else ""
 
     def indexed_files(self) -> dict[FileRef, float]:
         """The indexed files, without tests and copies of others' code, with the importance of each."""
-        found = {}
+        found: dict[FileRef, float] = {}
         for index in self.indexes:
             importance = index.arrays["importance"]
             left_out = index.arrays["is_test"] | index.arrays["is_vendored"]
-            for row in _files(index):
-                if left_out[row]:
-                    continue
-                found[FileRef(index.repo, index.ids[row])] = float(importance[row])
+            kept = (row for row in _files(index) if not left_out[row])
+            found.update((FileRef(index.repo, index.ids[row]), float(importance[row])) for row in kept)
         return found
 
     def fitting(self, question: str) -> list[FileRef]:
@@ -82,19 +81,6 @@ class RepositoryFiles:
 
     def _index(self, repo: str) -> PublishedIndex:
         return next(index for index in self.indexes if index.repo == repo)
-
-    def _read(self, file: FileRef) -> str | None:
-        """Read a file that the work tree changed from the index of changed files; one that it deleted is missing."""
-        ours = [index for index in self.indexes if index.repo == file.repo]
-        having = next((index for index in ours if index.row(file.path) is not None), ours[0])
-        is_hidden = having.row(file.path) is None and replace(having, visible=None).row(file.path) is not None
-        if "\n" in file.path or is_hidden:
-            return None
-        mirror = self.mirrors[file.repo] if having.home is None else HomeLayout(having.home).mirror(file.repo)
-        try:
-            return read_file(mirror, commit=having.commit, path=file.path, timeout_s=self.timeout_s)
-        except (RepositoryUnavailable, SkippedFile):
-            return None
 
 
 def _files(index: PublishedIndex) -> Iterator[int]:

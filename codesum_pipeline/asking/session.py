@@ -28,6 +28,7 @@ from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
+from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.trees import repositories
 
 
@@ -142,7 +143,9 @@ class AskedQuestion:
                     question=asked,
                     earlier=that_fit(said, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
-                    sources=self._sources(indexes),
+                    sources=RepositoryFiles(
+                        SourceReader.of(self.catalogue, indexes, tell=lambda _: None), self.catalogue.embedder
+                    ),
                     payer=payer,
                     notebook=notebook,
                     system=render_system(prompts, TURN_NAME, language=settings.llm.language),
@@ -189,12 +192,6 @@ class AskedQuestion:
             turn=turn,
             is_one_of_many=bool(self.catalogue.holder),
         )
-
-    def _sources(self, indexes: Sequence[PublishedIndex]) -> RepositoryFiles:
-        layout = self.catalogue.layout
-        mirrors = {index.repo: layout.mirror(index.repo) for index in indexes}
-        timeout_s = self.catalogue.settings.git_timeout_s
-        return RepositoryFiles(indexes, mirrors, timeout_s, self.catalogue.embedder)
 
 
 def _check(question: str) -> None:

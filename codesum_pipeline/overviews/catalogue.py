@@ -49,7 +49,7 @@ class FrameworkCatalogue:
         return next(patterns, None)
 
     def of_import(self, language: str, module: str) -> KnownFramework | None:
-        """The framework that an imported module belongs to: the longest of the declared ones."""
+        """The framework that an imported module belongs to, by the longest declared prefix."""
         language, parts = family_of(language), tuple(_PART.findall(module))
         for length in range(len(parts), 0, -1):
             if found := self.imports.get((language, parts[:length])):

@@ -176,7 +176,7 @@ def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
 
 
 def _starts_program(row: dict[str, object]) -> bool:
-    """Whether a definition is one that its language begins programs with."""
+    """Whether a program of its language starts at a definition."""
     language, is_free = str(row["language"]), row["parent_id"] is None
     path = str(row["file_path"])
     if has(language, Trait.MARKED_MAIN):

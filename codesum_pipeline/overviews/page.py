@@ -51,7 +51,7 @@ def label(name: str) -> str:
 # Raised with anything that changes what a page says of the same repository.
 OVERVIEW_VERSION = "overview/2"
 
-# Kinds that no one takes for a part of what is shipped.
+# Kinds that are obviously not part of the product.
 _DEVELOPING = frozenset({"test runner", "build system", "CI", "code quality", "documentation"})
 _SHORT = 10
 _LANGUAGES = 5

@@ -1,1 +1,1 @@
-"""What agents and people can ask a home for: one implementation of each tool, without a model, bounded in tokens."""
+"""The tools for agents and people: one implementation of each, without a model, with answers bounded in tokens."""

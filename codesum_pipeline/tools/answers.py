@@ -1,4 +1,4 @@
-"""What tools are called with, what all their answers have in common, and how answers are written as text for agents.
+"""The common parts of all tools' arguments and answers, and of the text for agents.
 
 Text has a header once, then rows `path:line  kind  one line`. Nothing of a repository can pass for a line of ours: a
 row is one line, without control characters.
@@ -41,7 +41,7 @@ Names = Annotated[list[Name], BeforeValidator(_listed), Field(max_length=50)]
 
 
 class Arguments(BaseModel):
-    """What a tool is called with; a name that it does not know is an error."""
+    """The arguments of a tool; an unknown name is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -78,7 +78,7 @@ class DocumentRow(BaseModel):
 
     @classmethod
     def of(cls, found: IndexedDocument, **more: Any) -> Self:
-        """A document of an index; `more` are fields of a kind of row."""
+        """The row of a document; `more` are fields of a kind of row."""
         checkpoint()
         return cls.showing(found.repo, found.id, found.level.value, found.shown(), **more)
 
@@ -86,7 +86,7 @@ class DocumentRow(BaseModel):
     def showing(
         cls, repo: str, id_: str, level: str, shown: Mapping[str, Any], *, longest: int = _LONGEST_ROW, **more: Any
     ) -> Self:
-        """A document by the fields that an index shows of it, in at most so many characters."""
+        """The row of a document from the fields that hits show, with a text of at most `longest` characters."""
         path = id_.partition(SEPARATOR)[0]
         parts = one_line(shown["qualified_name"] or ""), one_line(shown["summary"])
         return cls(
@@ -121,7 +121,7 @@ class AnswerPage(BaseModel):
     next: str | None = None
 
     def framed(self, lines: Iterable[str], *, what: str) -> str:
-        """The lines as text, between what they stand for and where to go on."""
+        """The lines as text, between the commits and notes above, and the counts and cursor below."""
         head = [f"as of: {'; '.join(map(str, self.as_of))}"] if self.as_of else []
         head += (f"note: {clean(note).replace(chr(10), ' ')}" for note in self.notes)
         foot = []
@@ -143,7 +143,7 @@ def several_repositories(rows: Iterable[DocumentRow]) -> bool:
 
 
 def numbered(lines: Sequence[str], first: int) -> Iterator[str]:
-    """Lines of a source behind their numbers; each stays one line."""
+    """Lines of a source behind their numbers, each on one line."""
     for number, line in enumerate(lines, start=first):
         yield f"{number}\t{clean(line).replace(chr(10), ' ')}".rstrip()
 

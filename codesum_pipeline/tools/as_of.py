@@ -1,6 +1,6 @@
-"""Which commit an answer stands for, and how far behind its repository that is.
+"""The commit of an answer, and how far it is behind its repository.
 
-A folder is asked, a server never: of a URL it is known what was fetched last.
+A folder is compared as it is now. The server of a URL is never asked: the last fetched commit counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +19,19 @@ from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import is_git_repository, source_git_dir
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 
-# An answer waits for git no longer.
+# The longest time that an answer waits for git.
 _TIMEOUT_S = 10.0
-# Waiting for processes, not computing.
+# More threads than cores, since they wait for processes.
 _READERS = 8
 SHORT_COMMIT = 12
 
 
 class AsOf(BaseModel):
-    """`behind` counts the commits that the repository has and the index lacks; None where `note` says why not.
+    """`behind` counts the commits that the repository has and the index lacks; where it is None, `note` says why.
 
-    `tree` is the work tree that the answer is of, empty for an answer of the commit; `differ` counts the files in which
-    it differs from the commit, None where it was not compared. Where it is not settled, `lags` says what is not of the
-    tree yet.
+    `tree` is the work tree of the answer, empty for an answer of the commit; `differ` counts its files that differ from
+    the commit, None where it was not compared. Where it is not settled, `lags` names the facts that are not the tree's
+    yet.
     """
 
     repo: str
@@ -45,7 +45,7 @@ class AsOf(BaseModel):
 
     @property
     def standing(self) -> str:
-        """How far behind, in words."""
+        """How far the index is behind, in words."""
         if self.behind is None:
             behind = "how far behind HEAD is unknown"
         else:
@@ -55,7 +55,7 @@ class AsOf(BaseModel):
 
     @property
     def of_tree(self) -> str:
-        """What the answer has of the work tree, in words; nothing where that is the commit."""
+        """The part of the work tree in the answer, in words; empty where the tree equals the commit."""
         if self.differ == 0:
             return ""
         if self.differ is None:
@@ -72,7 +72,7 @@ class AsOf(BaseModel):
 def as_of_all(
     catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex] | None = None
 ) -> list[AsOf]:
-    """In the order of the indexes; `trees` are what answers in the place of some of them."""
+    """One for each index, in their order; `trees` answer in place of some indexes."""
     entries = {entry.key: entry for entry in catalogue.entries(lambda _: None)}
 
     def one(index: PublishedIndex) -> AsOf:
@@ -84,7 +84,7 @@ def as_of_all(
 
 
 def _as_of(catalogue: IndexCatalogue, index: PublishedIndex, entry: RepositoryEntry | None, tree: TreeIndex) -> AsOf:
-    """What cannot be told never stops an answer."""
+    """An error becomes a note, and never stops the answer."""
     commit = index.commit
     try:
         behind, note = _compared(catalogue, commit, entry, tree.root)
@@ -106,7 +106,7 @@ def _compared(
     if entry is None:
         return None, "it is not registered any more"
     if root is not None and not entry.worktree:
-        # Of linked work trees each has a HEAD of its own. A clone may lack the commit that was fetched from its server.
+        # Linked work trees have HEADs of their own. A clone may lack the commit that was fetched from its server.
         git_dir = root / ".git"
         head = _resolve(git_dir, "HEAD")
         if head == commit or (head and (not is_url(entry.location) or _resolve(git_dir, commit))):
@@ -126,7 +126,7 @@ def _compared(
 
 
 def _behind_fetched(mirror: Path, entry: RepositoryEntry, commit: str) -> tuple[int | None, str]:
-    # Thirty milliseconds, which answers about folders do not wait for.
+    # Importing takes thirty milliseconds, for which answers about folders do not wait.
     from codesum_pipeline.source.mirror import Mirror
 
     head = Mirror(mirror, timeout_s=_TIMEOUT_S).head_commit(entry, offline=True)

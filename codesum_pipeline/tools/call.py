@@ -1,4 +1,4 @@
-"""One call of a tool: which versions of which indexes it answers from, and what it has to say beside the answer."""
+"""One call of a tool: the versions of indexes that it answers from, and the notes beside its answer."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,10 +44,11 @@ class ItemSlice(Generic[T]):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Each index is opened once, so that all of an answer is from one version. `folder` is where the caller stands.
+    """The context of one call. Each index is opened once and each work tree compared once, so that the whole answer is
+    from one version and one state.
 
-    Each work tree is compared once, so that all of an answer is of one state of it. With `is_everywhere`, a call that
-    names no repository is about all, also in a checkout.
+    `folder` is the caller's working folder. With `is_everywhere`, a call that names no repository is about all, also in
+    a checkout.
     """
 
     catalogue: IndexCatalogue
@@ -58,22 +59,22 @@ class ToolContext:
     is_everywhere: bool = False
     notes: list[str] = field(default_factory=list)
     _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
-    # Of each repository, whether files differ from its commit: many questions may name the same ones.
+    # Whether files differ from the commit, by repository: many questions of a batch name the same files.
     judged_files: dict[str, dict[str, bool]] = field(default_factory=dict)
     _documents: dict[str, JoinedDocuments] = field(default_factory=dict)
 
     def tell(self, note: str) -> None:
-        """Something that the caller should know; each once, at once where somebody listens."""
+        """Add a note for the caller, once; `on_note` gets it at once."""
         if one_line(note) not in self.notes:
             self.notes.append(one_line(note))
             if self.on_note:
                 self.on_note(one_line(note))
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
-        """Of the named repositories, else of those of the caller's folder, else of all.
+        """The indexes of the named repositories, else of those of the caller's folder, else of all.
 
-        Unknown names are left out, and told; raises `UnknownRepository` where no other is named, and `BeingIndexed`, or
-        why that is not possible, where the caller's has no index yet and gets one by itself.
+        Unknown names are left out with a note; raises `UnknownRepository` where none is known. Where the caller's
+        repository has no index yet but gets one automatically, raises `BeingIndexed`, or the reason why it cannot.
         """
         wanted = self._published(names) if names else self.keys_here()
         if not wanted and (waiting := self.first_index(names)):
@@ -84,7 +85,7 @@ class ToolContext:
         if not wanted and names:
             way = self.catalogue.way_to_first(*(entry.key for entry in self.entries(names)))
             raise MissingTable(f"no index of {', '.join(names)} yet: {way}")
-        # Whoever has but some repositories hears of no others.
+        # A caller whose repositories are limited must not hear of others.
         is_elsewhere = bool(wanted or self.is_everywhere or self.catalogue.is_limited)
         checkout = None if is_elsewhere else checkout_of(self.folder)
         try:
@@ -98,11 +99,11 @@ class ToolContext:
         return [self._indexes.setdefault(index.repo, index) for index in opened]
 
     def keys_here(self) -> list[str]:
-        """The indexed repositories that a call which names none is about; nothing for all."""
+        """The indexed repositories of the caller's folder, for a call without names; empty means all."""
         return [] if self.is_everywhere else self.catalogue.keys_of_folder(self.folder)
 
     def first_index(self, names: Sequence[str] = ()) -> CodesumError | None:
-        """Why the repository of the caller's folder, if it is one of these, has no index yet though it gets one."""
+        """Why the repository of the caller's folder, which gets its first index automatically, has none yet."""
         checkout = checkout_of(self.folder) if self.catalogue.first_index else None
         if checkout is None or self.catalogue.first_index is None:
             return None
@@ -112,23 +113,23 @@ class ToolContext:
         return self.catalogue.first_index(checkout)
 
     def current(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
-        """As `indexes`; that of the caller's folder as its work tree is now, with an overlay of what differs."""
+        """As `indexes`; the caller's repository as its work tree is now, with an overlay of the differences."""
         return self.current_of(self.indexes(names))
 
     def current_of(self, indexes: Sequence[PublishedIndex]) -> list[PublishedIndex]:
-        """Published indexes that somebody opened, from now on those of this call, as `current`."""
+        """As `current`, for published indexes that were opened already, which this call uses from now on."""
         ours = [self._indexes.setdefault(index.repo, index) for index in indexes]
         return [part for index in ours for part in self.trees.tree(index).parts]
 
     def documents(self, repo: str) -> JoinedDocuments:
-        """All documents of a repository and their relations; of the caller's, as its work tree is now."""
+        """All documents of a repository and their relations; those of the caller's repository as its work tree is."""
         if repo not in self._documents:
             parts = self.trees.tree(self.index(repo)).parts
             self._documents[repo] = JoinedDocuments.of(parts, self.sources(parts))
         return self._documents[repo]
 
     def tell_gone(self, documents: JoinedDocuments, number: int) -> None:
-        """What a document used at the commit, and the work tree does not have any more."""
+        """Note what a document used at the commit and the work tree no longer has."""
         gone = documents.lost(number)
         if gone:
             self.tell(
@@ -141,11 +142,11 @@ class ToolContext:
         return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
 
     def again(self) -> "ToolContext":
-        """Another call, answered of the same versions and the same state of the work tree."""
+        """Another call, from the same versions and the same state of the work tree."""
         return replace(self, notes=[], known_trees=self.trees)
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
-        """The registered repositories of some names; unknown names are told. Raises where none is known."""
+        """The registered repositories of some names, with a note on unknown names; raises where none is known."""
         found: dict[str, RepositoryEntry] = {}
         last: UnknownRepository | None = None
         for name in names:
@@ -159,7 +160,7 @@ class ToolContext:
         return list(found.values())
 
     def known(self, what: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
-        """Those of some names that there are, in any case; unknown ones are told. Raises where none is known."""
+        """The known ones of some names, in any case, with a note on unknown ones; raises where none is known."""
         unknown = [name for name in names if name.lower() not in known]
         for name in unknown:
             message = f"{what} {shortened(name)!r} is unknown; {what}s are: {', '.join(known)}"
@@ -170,14 +171,14 @@ class ToolContext:
         return [name for name in known if name in wanted]
 
     def one_index(self, repo: str) -> PublishedIndex:
-        """The index of a repository; without a name that of the caller's folder, or the only one."""
+        """The index of a repository; without a name, the one of the caller's folder, or the only one."""
         indexes = self.indexes([repo] if repo else [])
         if len(indexes) != 1:
             raise ConfigurationError(f"name one repository: repo is one of {', '.join(each.repo for each in indexes)}")
         return indexes[0]
 
     def index(self, key: str) -> PublishedIndex:
-        """That of one repository; raises `MissingTable` or `BrokenIndex`."""
+        """The index of one repository; raises `MissingTable` or `BrokenIndex`."""
         if key not in self._indexes:
             self._indexes[key] = self.catalogue.open(key)
         return self._indexes[key]
@@ -186,7 +187,7 @@ class ToolContext:
         return SourceReader.of(self.catalogue, indexes, tell=self.tell)
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
-        """For the repositories that an answer is made from, in their order."""
+        """The commits of the repositories of an answer, in their order."""
         checkpoint()
         indexes = [self.index(repo) for repo in dict.fromkeys(repos)]
         return as_of_all(self.catalogue, indexes, {index.repo: self.trees.tree(index) for index in indexes})
@@ -198,7 +199,7 @@ class ToolContext:
         return digests
 
     def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
-        """Where a cursor says to go on; nothing without one. It is told where the version changed since."""
+        """The position of the cursor; empty without one. A note tells where a version changed since."""
         if not asked.cursor:
             return ()
         cursor = Cursor.read(asked.cursor, tool, asked.question())
@@ -223,7 +224,7 @@ class ToolContext:
         *,
         row: Callable[[Any], T] = lambda item: item,
     ) -> "ItemSlice[T]":
-        """Of all items, each made a `row`, those that the call has room for, from where its cursor says."""
+        """The items from the cursor on, each made a `row`, as many as the bounds of the call allow."""
         start = (self.start(tool, asked, indexes) or (0,))[0]
         kept = fitting(map(row, items[start:]), text, limit=asked.limit, tokens=asked.tokens)
         end = start + len(kept)
@@ -231,10 +232,10 @@ class ToolContext:
         return ItemSlice(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
     def find(self, text: str, repo: str = "") -> IndexedDocument:
-        """The one document that a text names: by its id, `path:line`, or a name that no other has.
+        """The document that a text names by its id, `path:line`, or name.
 
-        Of several, it is that of the caller's repository, or the most important one; the others are told. Raises
-        `ConfigurationError` where there is none, naming the nearest.
+        Of several, the most important one is taken, with a note on the others. Raises `ConfigurationError` with the
+        nearest ids where there is none.
         """
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
@@ -245,7 +246,7 @@ class ToolContext:
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)
-        # Overloads of one function are one answer.
+        # Overloads of one function count as one.
         same = (best.repo, without_suffix(best.id))
         also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
         if also:
@@ -257,7 +258,7 @@ class ToolContext:
         return any(self.catalogue.is_published(entry.key) for entry in self.catalogue.entries(self.tell))
 
     def _published(self, names: Sequence[str]) -> list[str]:
-        """The keys of those that are indexed; the others are told."""
+        """The keys of the indexed repositories of some names, with a note on the others."""
         entries = self.entries(names)
         for entry in entries:
             if not self.catalogue.is_published(entry.key):

@@ -1,4 +1,4 @@
-"""A home as those who ask see it: which repositories there are, and the published index of each."""
+"""The repositories of a home and their published indexes, as far as a caller may see them."""
 
 import os
 import threading
@@ -35,17 +35,17 @@ from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 if TYPE_CHECKING:
     from codesum_pipeline.following.follower import Follower
 
-# Told of what is left out, and why.
+# Takes a note for the caller.
 Tell = Callable[[str], None]
-# Has a checkout without an index indexed, and says why there is none yet; None where there is one.
+# Starts the first build of a checkout's index, and returns why there is no index yet; None where there is one.
 FirstIndexOf = Callable[[Checkout], CodesumError | None]
-# Indexes of a bucket that are fetched before they are opened: the copy's bound may drop what waits for longer.
+# How many indexes of a bucket are fetched together before they are opened; the copy's bound may drop more.
 _AHEAD = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedTree:
-    """What answers for a work tree, and its generation before it was compared with `base`."""
+    """The indexes for a work tree, and the tree's generation before it was compared with `base`."""
 
     base: PublishedIndex
     tree: TreeIndex
@@ -54,7 +54,7 @@ class ComparedTree:
 
 @dataclass(frozen=True, slots=True)
 class _OpenedIndex:
-    """An index, and the link that named its version: each that is published is a file of its own."""
+    """An index, and the identity of the link to its version, which each publication makes anew."""
 
     link: tuple[int, int]
     index: PublishedIndex
@@ -62,13 +62,12 @@ class _OpenedIndex:
 
 @dataclass(frozen=True)
 class IndexCatalogue:
-    """Opened indexes are kept until another version of them is published, or `reading.open_indexes` others were asked
-    since. Several threads may ask.
+    """Keeps opened indexes, for several threads, until another version is published, or `reading.open_indexes` others
+    were used since.
 
-    For whoever asks there are the repositories that every one of the `scopes` opens now, and no others; for the
-    `holder` of a token none that was removed either. With a `settler`, work trees that differ from their index are
-    settled while others ask; with a `follower`, they are compared only where they changed,
-    and prepared for the next call when they do; with a `first_index`, a checkout that nobody indexed is.
+    A caller sees only the repositories that all `scopes` open; the `holder` of a token does not see removed ones. A
+    `settler` settles differing work trees in the background; with a `follower`, trees are compared only after changes,
+    and prepared for the next call; with a `first_index`, a checkout without an index gets one.
     """
 
     settings: Settings
@@ -89,9 +88,9 @@ class IndexCatalogue:
         return cls(settings, layout_of(settings), Registry(settings.repos_file))
 
     def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
-        """The same for somebody who has but the named repositories; without names, for whoever has this one.
+        """The catalogue of only the named repositories; without names, this one.
 
-        What is not named is not indexed for them either. Raises `UnknownRepository`.
+        Other checkouts get no first index. Raises `UnknownRepository`.
         """
         if not names:
             return self
@@ -99,14 +98,14 @@ class IndexCatalogue:
         return replace(self, scopes=(*self.scopes, RepositoryScope(tuple(keys))), first_index=None)
 
     def held_by(self, holder: str, scope: RepositoryScope) -> "IndexCatalogue":
-        """The same for the holder of a token, who has but what its scope opens; which that is, each call finds anew."""
+        """The catalogue for the holder of a token, with only the repositories of its scope at the time of each call."""
         if scope.is_everything:
             return replace(self, holder=holder)
         return replace(self, holder=holder, scopes=(*self.scopes, scope), first_index=None)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there may be repositories that whoever asks must not hear of."""
+        """Whether there may be repositories that the caller must not see."""
         return bool(self.scopes)
 
     @cached_property
@@ -114,10 +113,10 @@ class IndexCatalogue:
         return embedder_of(self.settings)
 
     def entries(self, tell: Tell) -> list[RepositoryEntry]:
-        """The registry's entries; one that cannot be read is told, and does not silence the others."""
+        """The registry's entries, with a note on malformed ones."""
         self._look()
         survey = self._survey()
-        # What is wrong with one may show another: two keys that differ in case alone.
+        # The problem of one entry may name another: two keys that differ only in case.
         for problem in () if self.is_limited else survey.problems.values():
             tell(f"left out: {problem}")
         return self._shown(survey.entries)
@@ -138,13 +137,13 @@ class IndexCatalogue:
         return named
 
     def opens_all(self, keys: Iterable[str]) -> bool:
-        """Whether whoever asks may read all these repositories now."""
+        """Whether the caller may read all these repositories now."""
         if self.holder is None and not self.is_limited:
             return True
         return {*keys} <= {entry.key for entry in self.entries(lambda _: None)}
 
     def keys_of_folder(self, folder: Path) -> list[str]:
-        """The indexed repositories that a folder is a checkout of."""
+        """The indexed repositories of which a folder is a checkout."""
         self._look()
         checkout = checkout_of(folder)
         entries = entries_of(checkout, self._shown(self._survey().entries)) if checkout else []
@@ -154,7 +153,7 @@ class IndexCatalogue:
         return os.path.lexists(self.layout.published(key))
 
     def open(self, key: str) -> PublishedIndex:
-        """The version that is published now; raises `MissingTable` where none is, `BrokenIndex` for a damaged one."""
+        """The present published version; raises `MissingTable` where there is none, `BrokenIndex` for a damaged one."""
         checkpoint()
         path = self.layout.published(key)
         try:
@@ -167,19 +166,19 @@ class IndexCatalogue:
         with self._lock:
             known = self._opened.pop(key, None)
             if known and known.link == identity:
-                # Behind all others: it was asked last.
+                # The last used index stands behind all others.
                 self._opened[key] = known
                 return known.index
         opened = _OpenedIndex(identity, PublishedIndex.open(path))
         with self._lock:
             self._opened[key] = opened
             while len(self._opened) > self.settings.reading.open_indexes:
-                # Whoever still asks it holds it; then its files are given back.
+                # Its files are closed when no caller uses it any more.
                 del self._opened[next(iter(self._opened))]
         return opened.index
 
     def way_to_first(self, *keys: str) -> str:
-        """What somebody does about repositories without an index: wait for the build that makes one, or start it."""
+        """The advice for repositories without an index: wait for the build that makes one, or start it."""
         for key in keys:
             with suppress(BrokenStore):
                 holder = current_holder(self.layout.state(key))
@@ -189,7 +188,7 @@ class IndexCatalogue:
         return f"run `codesum index {keys[0] if len(keys) == 1 else several}`"
 
     def opening_tree(self, key: str, root: Path) -> threading.Lock:
-        """Held while a work tree is compared and indexed, so that who asks meanwhile finds it done."""
+        """A lock to hold while a work tree is compared and indexed, so that this is done only once."""
         with self._lock:
             return self._trees.setdefault((key, root), threading.Lock())
 
@@ -221,12 +220,12 @@ class IndexCatalogue:
         return opened
 
     def _look(self) -> None:
-        """A home in a bucket may have changed."""
+        """Look for changes of a home in a bucket."""
         if copy := reading_copy(self.layout.home):
             copy.look()
 
     def _bring(self, keys: Iterable[str]) -> None:
-        """Have indexes in a bucket fetched together that would be fetched one after the other."""
+        """Fetch indexes of a bucket together, which is faster than one after the other."""
         if copy := reading_copy(self.layout.home):
             copy.bring_indexes(key for key in keys if key not in self._opened)
 
@@ -238,7 +237,8 @@ class IndexCatalogue:
         return all(scope.opens(entry.key, slug(entry)) for scope in self.scopes)
 
     def _survey(self) -> Survey:
-        """What is registered now; what is wrong with the file as a whole may show others' entries."""
+        """The registered entries. A limited caller does not get the error of a malformed file, which may name others'
+        entries."""
         try:
             return self.registry.survey()
         except ConfigurationError:
@@ -247,7 +247,7 @@ class IndexCatalogue:
         raise ConfigurationError("what is registered here cannot be read now: ask whoever runs this server")
 
     def _open_if_whole(self, key: str, tell: Tell) -> PublishedIndex | None:
-        """None where nothing is published; one broken index is told, and does not silence the others."""
+        """An index; None where nothing is published, or, with a note, where it is broken."""
         try:
             return self.open(key) if self.is_published(key) else None
         except MissingTable:

@@ -1,7 +1,7 @@
-"""Which files of an answer differ from the commit that it is of: their lines may be others by now.
+"""The files of an answer that differ from its commit, whose lines may be wrong by now.
 
-Where an answer is of a work tree, its lines are that tree's. Elsewhere the few files that an answer names are held
-against the repository as it is: its work tree, the branch that its entry names, or what was fetched last.
+An answer of a work tree has that tree's lines. For other answers, the few files that they name are compared with the
+repository as it is now: its work tree, the branch of its entry, or the last fetched commit.
 """
 
 from collections import defaultdict
@@ -31,15 +31,15 @@ from codesum_pipeline.tools.facts import FrameworkEntry
 
 _TIMEOUT_S = 10.0
 T = TypeVar("T", bound=BaseModel)
-# Waiting for processes, not computing.
+# More threads than cores, since they wait for processes.
 _READERS = 8
 _NAMED = 5
 
 
 def mark_changed(call: ToolContext, page: AnswerPage) -> AnswerPage:
-    """The page, its rows and findings marked whose files differ; these are named in a note."""
+    """Mark the rows and findings of a page whose files differ, and name these files in a note."""
     rows = [row for row in _all_in(page, DocumentRow) if row.kind != Level.MODULE]
-    # A finding is of the commit also where all else is of a work tree, and of the one repository of its answer.
+    # Findings are those of the commit, also in an answer of a work tree, and of the answer's only repository.
     findings = [(page.as_of[0].repo, each.place.rpartition(":")[0], each) for each in _all_in(page, FrameworkEntry)]
     wanted: dict[str, set[str]] = defaultdict(set)
     for repo, path in [*((row.repo, row.path) for row in rows), *((repo, path) for repo, path, _ in findings)]:
@@ -55,8 +55,8 @@ def mark_changed(call: ToolContext, page: AnswerPage) -> AnswerPage:
 
 
 def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
-    """Of some files of each repository those that differ from its published index, which are told; where that cannot be
-    found out, it is told why."""
+    """The files that differ from the published index of their repository, among some; notes name them, and say where
+    they could not be compared."""
     entries = {entry.key: entry for entry in call.catalogue.entries(lambda _: None)}
     indexes = {repo: call.index(repo) for repo in wanted}
     trees = {repo: call.trees.tree(index) for repo, index in indexes.items()}
@@ -88,7 +88,7 @@ def _said(repo: str, paths: Collection[str]) -> str:
 
 
 def _all_in(value: Any, kind: type[T]) -> Iterator[T]:
-    """Everything of a kind that an answer shows, however deep."""
+    """All values of a kind in an answer, however deep."""
     if isinstance(value, kind):
         yield value
     if isinstance(value, BaseModel):
@@ -118,11 +118,11 @@ def _changed(
 def _blobs_now(
     mirror: Path, entry: RepositoryEntry | None, paths: Sequence[str], before: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """The files where the entry's repository is read from."""
+    """The blobs of files at the present source of the entry's repository."""
     if entry is None:
         return before
     if is_url(entry.location):
-        # Thirty milliseconds, which answers about folders do not wait for.
+        # Importing takes thirty milliseconds, for which answers about folders do not wait.
         from codesum_pipeline.source.mirror import Mirror
 
         head = Mirror(mirror, timeout_s=_TIMEOUT_S).head_commit(entry, offline=True)
@@ -139,7 +139,7 @@ def _blobs_now(
 
 
 def _blobs_of_tree(root: Path, paths: Sequence[str], before: Mapping[str, str]) -> Mapping[str, str]:
-    """The files of a folder. Where some have other bytes than before git is asked: a filter may have made them."""
+    """The blobs of files in a folder. Where bytes differ, git is asked, since a filter may have changed them."""
     scan = scan_files(root, {path.encode() for path in paths})
     found = {path.decode(): file.blob for path, file in scan.files.items()}
     if all(found.get(path) == before.get(path) for path in paths) or not (root / ".git").exists():
@@ -153,7 +153,7 @@ def _blobs_of_tree(root: Path, paths: Sequence[str], before: Mapping[str, str]) 
 
 
 def _blobs(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
-    """The blob of each of some files of a commit; those that it does not have are left out."""
+    """The blobs of some files of a commit, without missing files."""
     if not paths:
         return {}
     output = run_git(

@@ -1,9 +1,8 @@
-"""`watch_changes`: what came, changed or went since a cursor or a commit, in the published index and in the work tree.
+"""`watch_changes`: new, changed and removed documents since a cursor or a commit, in the index and the work tree.
 
-The history of texts says when each was written. A build in progress may have
-written more than is published: that is left for later, and the cursor stays
-before it. What the work tree has otherwise than the index is compared with what
-the owner of the cursor knows of it (`tree_changes`).
+The history of texts has the time of each. A build in progress may have written more than is published: such rows are
+left for later, and the cursor stays before them. The work tree's differences from the index are compared with those
+that the owner of the cursor knows (`tree_changes`).
 """
 
 from bisect import bisect_right
@@ -38,12 +37,12 @@ from codesum_pipeline.tools.tree_changes import (
 _TOOL = "watch_changes"
 _COLUMNS = ["sequence", "id", "level", "event", "cause", "text_hash", "commit", "run_id", "written_at"]
 _COMMITS_TOLD = 5
-# Rows of a run whose texts are compared with the published ones.
+# How many rows of a run are compared with the published texts.
 _ROWS_COMPARED = 50
 
 
 class TextChangeKind(StrEnum):
-    """What became of a document: its text was rewritten, or its code changed in the work tree."""
+    """The kinds of changes: `rewritten` is of the text, `changed` of the code in the work tree."""
 
     NEW = "new"
     REWRITTEN = "rewritten"
@@ -61,7 +60,7 @@ class ChangeArguments(PagedArguments):
 
 
 class ChangedDocument(DocumentRow):
-    """One document: what became of it, why, and when its text was written; of the work tree without these two."""
+    """One document: its change, and, for a change of the index, its cause and the time of its text."""
 
     change: TextChangeKind
     cause: str = ""
@@ -79,7 +78,7 @@ class ChangedDocument(DocumentRow):
 
 
 class ChangePage(AnswerPage):
-    """Changes in the order in which they were made; `next` is there to be asked with later, too."""
+    """Changes in their order; `next` is always set, for later calls."""
 
     changes: list[ChangedDocument] = []
 
@@ -163,8 +162,8 @@ def changes_text(page: ChangePage) -> str:
 
 
 def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
-    """The history of a repository's texts, as an index knows them."""
-    # A third of a second, which no other tool waits for.
+    """The history of a repository's texts."""
+    # Importing takes a third of a second, for which no other tool waits.
     from codesum_pipeline.store.tables import TableStore
     from codesum_pipeline.summaries.history import without_compactions
 
@@ -176,7 +175,7 @@ def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
 
 @dataclass(frozen=True)
 class ChangeHistory:
-    """Rows in the order in which they were written; of a hundred thousand, only the columns read for all are lists."""
+    """Rows in the order of their writing; of a hundred thousand, only columns that are read whole become lists."""
 
     index: PublishedIndex
     table: Any
@@ -209,7 +208,7 @@ class ChangeHistory:
         return self.table.column(name)[place].as_py()
 
     def _published_until(self, places: Sequence[int]) -> int:
-        """Where the rows of the first run begin that is not published: a run is published whole or not at all."""
+        """The place of the first row of an unpublished run: a run is published as a whole."""
         by_run: dict[str, list[int]] = {}
         for place in {self.ids[place]: place for place in places}.values():
             by_run.setdefault(self.runs[place], []).append(place)
@@ -226,7 +225,7 @@ class ChangeHistory:
 @dataclass(frozen=True, slots=True)
 class TextChanges:
     """The last change of each document after some row: `places` in the history, oldest first. `known` are the documents
-    that there were before; everything up to the row `until` is published."""
+    that existed before; all rows up to `until` are published."""
 
     history: ChangeHistory
     known: frozenset[str]
@@ -249,7 +248,7 @@ class TextChanges:
 
 
 def _begin(asked: ChangeArguments, index: PublishedIndex, history: ChangeHistory) -> tuple[int, int]:
-    """The row of the history, and the number of the view of the work tree, after which it goes on."""
+    """The row of the history after which changes are listed, and the number of the known view of the work tree."""
     if asked.cursor:
         sequence, number = (*Cursor.read(asked.cursor, _TOOL, {"repo": index.repo}).at, 0)[:2]
         return sequence, number

@@ -1,6 +1,6 @@
-"""The checkout that somebody stands in, and which registered repositories it is one of.
+"""The checkout around a folder, and the registered repositories that it belongs to.
 
-Files of git are read, and of its programs only `git config` on one file, which runs nothing.
+Git's files are read directly; the only command is `git config` on one file, which runs nothing of the repository.
 """
 
 import re
@@ -23,14 +23,14 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A work tree, and git's folder that all work trees of its repository share."""
+    """A work tree, and the git folder that all work trees of its repository share."""
 
     root: Path
     git_dir: Path
 
 
 def checkout_of(folder: Path) -> Checkout | None:
-    """The work tree that a folder is in; None outside of one."""
+    """The work tree around a folder, or None."""
     folder = folder.resolve()
     for root in (folder, *folder.parents):
         git_dir = _shared_git_dir(root / ".git")
@@ -40,7 +40,7 @@ def checkout_of(folder: Path) -> Checkout | None:
 
 
 def entries_of(checkout: Checkout, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
-    """The entries that are this repository: a path in a work tree of it, or the address of one of its remotes."""
+    """The entries of a checkout's repository: by a path in one of its work trees, or the address of a remote."""
     entries = list(entries)
     has_urls = any(is_url(entry.location) for entry in entries)
     remotes = {_address(url) for url in _remotes(checkout)} if has_urls else set()
@@ -60,7 +60,7 @@ def _is_same(location: Path, checkout: Checkout) -> bool:
 
 
 def _shared_git_dir(pointer: Path) -> Path | None:
-    """What `.git` is or points to: of a linked work tree, the folder of the main one."""
+    """The git folder behind `.git`; for a linked work tree, that of the main one."""
     try:
         if pointer.is_dir():
             return pointer if (pointer / "HEAD").is_file() else None
@@ -78,7 +78,7 @@ def _text(path: Path) -> str:
 
 
 def _remotes(checkout: Checkout) -> Sequence[str]:
-    """The addresses of a checkout's remotes; files that its configuration includes are not read."""
+    """The addresses of a checkout's remotes, without reading files that its configuration includes."""
     arguments: list[str | Path] = [
         "config",
         "--file",

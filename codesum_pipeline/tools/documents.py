@@ -1,7 +1,7 @@
-"""All documents of a repository as one tree has them, numbered through, and who uses whom among them.
+"""All documents of a repository in one tree, numbered through, and their uses of each other.
 
-Of a work tree that differs from its index there are two parts, the index without the files that differ and an index of
-these; a published or settled index is one part. What names a document of one part is followed into the other by its id.
+A work tree that differs from its index has two parts: the index without the differing files, and an index of these. A
+published or settled index is one part. References from one part to the other go by id.
 """
 
 from bisect import bisect_right
@@ -35,7 +35,7 @@ class JoinedDocuments:
 
     @classmethod
     def of(cls, parts: Sequence[PublishedIndex], sources: SourceReader) -> "JoinedDocuments":
-        """Those of a repository's parts; `sources` are asked for changed files alone."""
+        """The documents of a repository's parts; only changed files are read from `sources`."""
         return cls(parts, joined_uses(parts, sources), [0, *accumulate(map(len, parts))])
 
     @property
@@ -44,7 +44,7 @@ class JoinedDocuments:
 
     @property
     def is_one_index(self) -> bool:
-        """Whether no file differs from the index, or all of the tree has been indexed."""
+        """Whether no file differs from the index, or the index is of the whole tree."""
         return len(self.parts) == 1 and self.parts[0].visible is None
 
     @property
@@ -53,7 +53,7 @@ class JoinedDocuments:
 
     @cached_property
     def confirmed_uses(self) -> Uses:
-        """Those that a compiler's index confirms."""
+        """The uses that a compiler's index confirms."""
         return self.parts[0].confirmed_uses if self.is_one_index else self.uses.confirmed
 
     def __getitem__(self, number: int) -> IndexedDocument:
@@ -61,12 +61,12 @@ class JoinedDocuments:
         return IndexedDocument(self.parts[part], number - self.starts[part])
 
     def number_of(self, found: IndexedDocument) -> int:
-        """The number of a document that was found in one of the parts."""
+        """The number of a document of one of the parts."""
         part = next(place for place, index in enumerate(self.parts) if index is found.index)
         return self.starts[part] + found.row
 
     def number(self, id_: str) -> int | None:
-        """The document with an id; None where the tree has none."""
+        """The number of the document with an id; None where the tree has none."""
         rows = ((start, index.row(id_)) for start, index in zip(self.starts, self.parts, strict=False))
         return next((start + row for start, row in rows if row is not None), None)
 
@@ -75,13 +75,13 @@ class JoinedDocuments:
         return DocumentRow.of(self[number])
 
     def outside(self, number: int) -> list[str]:
-        """The names of a document that mean nothing of this repository."""
+        """The dependencies of a document that are outside of the repository."""
         ours, gone = self.joined.internal.get(number, ()), self.joined.gone
         names = self[number].document()["dependencies"]
         return [name for name in names if name not in ours and name not in gone and self.number(name) is None]
 
     def lost(self, number: int) -> list[str]:
-        """The ids of what a document, or what a file defines, used at the commit and the tree does not have."""
+        """The ids that a document, or a file's definitions, used at the commit and that the tree no longer has."""
         inside = self.inside_file(number) if self[number].level is Level.FILE else [number]
         return sorted({id_ for each in inside for id_ in self.joined.lost.get(each, ())})
 
@@ -95,11 +95,11 @@ class JoinedDocuments:
         return found
 
     def children(self, number: int) -> list[int]:
-        """What a document holds directly."""
+        """The direct members of a document."""
         return self._visible(self.parents == number)
 
     def inside_file(self, file: int) -> list[int]:
-        """The file itself and all that is defined in it."""
+        """The file itself and all its definitions."""
         return self._visible(self.files == file)
 
     def _visible(self, are_wanted: npt.NDArray[np.bool_]) -> list[int]:
@@ -109,17 +109,17 @@ class JoinedDocuments:
 
     @cached_property
     def parents(self) -> Array:
-        """The document that each is part of, or NOTHING."""
+        """The parent of each document, or NOTHING."""
         return self._linked("parent_row")
 
     @cached_property
     def files(self) -> Array:
-        """The file that each stands in, itself for a file; NOTHING for a folder."""
+        """The file of each document: itself for a file, NOTHING for a folder."""
         return self._linked("file_row")
 
     @cached_property
     def importance(self) -> Array:
-        """That of the index; what came since has none."""
+        """The importance in the index; 0 for new documents."""
         first, *others = self.parts
         known = first.arrays["importance"]
         found = [known]
@@ -129,11 +129,11 @@ class JoinedDocuments:
         return np.concatenate(found)
 
     def column(self, name: str) -> Array:
-        """One of the arrays of the parts."""
+        """One array of all parts."""
         return np.concatenate([index.arrays[name] for index in self.parts])
 
     def _linked(self, name: str) -> Array:
-        """A column of rows as numbers: of what one part hides, the other part's document of this id."""
+        """A column of rows as numbers; a hidden document is replaced by the other part's with the same id."""
         columns = []
         for start, index in zip(self.starts, self.parts, strict=False):
             rows = index.arrays[name]

@@ -1,7 +1,7 @@
-"""What a build found out of a whole repository, as far as it is of the version that answers.
+"""The facts of a build about a whole repository, where they are of the version that answers.
 
 `get_framework_analysis` answers with frameworks and entry points, each with its place, `get_semantic_neighborhoods`
-with code that belongs together by the graph's communities and by likeness.
+with communities of the graph and similar code.
 """
 
 import json
@@ -37,8 +37,8 @@ Facts = dict[str, Any]
 
 
 def read_overview(layout: HomeLayout, key: str) -> dict[str, Any]:
-    """The row of a repository's overview: its page, its facts, and the commit that they are of."""
-    # A third of a second, which answers without facts do not wait for.
+    """The row of a repository's overview: its page, its facts, and their commit."""
+    # Importing takes a third of a second, for which answers without facts do not wait.
     from codesum_pipeline.store.tables import TableStore
 
     rows: list[dict[str, Any]] = TableStore(layout.warehouse).read_or_empty("overviews", key).to_pylist()
@@ -69,7 +69,7 @@ def tell_differing(call: ToolContext, index: PublishedIndex, facts: Facts) -> No
     tree = call.trees.tree(index)
     if not tree.found:
         return
-    # Its parsers take a tenth of a second, which an answer about a commit does not wait for.
+    # Importing parsers takes a tenth of a second, for which an answer about a commit does not wait.
     from codesum_pipeline.overviews.manifests.reading import manifest_paths
 
     evidence = (each for framework in facts["frameworks"] for each in framework["evidence"])
@@ -94,7 +94,7 @@ class FrameworkArguments(PagedArguments):
 
 
 class FrameworkEntry(BaseModel):
-    """A framework, a tool or an entry point: where it is named first, and what is said of it."""
+    """A framework, a tool or an entry point: its first place, and a text."""
 
     place: str
     kind: str
@@ -117,7 +117,7 @@ class FrameworkPage(AnswerPage):
 
 
 def get_framework_analysis(call: ToolContext, asked: FrameworkArguments) -> FrameworkPage:
-    """An answer without findings says why there are none."""
+    """Answer with the findings of a build; without any, a note says why."""
     index = call.one_index(asked.repo)
     every = list(findings_of(read_facts(call, index)))
     kinds = sorted({each.kind for each in every})
@@ -135,7 +135,7 @@ def frameworks_text(page: FrameworkPage) -> str:
 
 
 def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
-    """The frameworks of a repository, then how its programs start."""
+    """The frameworks of a repository, then its entry points."""
     if facts is None:
         return
     yield from map(_framework, facts["frameworks"])
@@ -172,7 +172,7 @@ class NeighbourhoodArguments(PagedArguments):
 
 
 class NeighbourhoodRow(BaseModel):
-    """A community of the graph, or (`kind` is `alike`) what means nearly the same as a document."""
+    """A community of the graph, or (`kind` is `alike`) documents with nearly the same meaning as one."""
 
     name: str
     kind: str
@@ -193,7 +193,7 @@ class NeighbourhoodPage(AnswerPage):
 
 
 def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
-    """Around a document: the communities that have it among their best known members, and what is like it."""
+    """All communities; for a document, those that have it among their best known members, and similar documents."""
     found = call.find(asked.id, asked.repo) if asked.id else None
     documents = call.documents(found.repo if found else call.one_index(asked.repo).repo)
     facts = read_facts(call, call.index(documents.repo))
@@ -216,7 +216,7 @@ def neighbourhoods_text(page: NeighbourhoodPage) -> str:
 
 
 def _community(documents: JoinedDocuments, found: Mapping[str, Any], members: int) -> NeighbourhoodRow:
-    """A community of the commit, without the members that the tree does not have."""
+    """A community of the commit, without the members that the tree lacks."""
     numbers = (documents.number(member["id"]) for member in found["members"])
     return NeighbourhoodRow(
         name=one_line(found["name"]),

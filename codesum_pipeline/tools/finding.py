@@ -1,4 +1,4 @@
-"""Finding documents by what somebody calls them: an id, `path:line`, or a name."""
+"""Finding documents by an id, `path:line`, or a name."""
 
 import difflib
 import heapq
@@ -14,10 +14,10 @@ from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.tools.answers import shortened
 
 _NEAREST_SHOWN = 5
-# Ids that are compared letter by letter, and the letters of what others are chosen by.
+# How many ids are compared letter by letter, and the length of the pieces by which they are chosen.
 _COMPARED = 1000
 _PIECE = 3
-# What tells overloads apart, also as earlier versions counted them: `#2`.
+# The suffix of an overload's id, also in the form of earlier versions: `#2`.
 _ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
 
 
@@ -33,7 +33,7 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
 
 
 def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDocument]:
-    """What stands at `path:line` or `path:first-last`."""
+    """The innermost documents at `path:line` or `path:first-last`."""
     path, _, lines = text.rpartition(":")
     first = lines.partition("-")[0]
     if not path or not first.isdecimal() or len(first) > 9:
@@ -46,7 +46,7 @@ def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDo
 
 
 def _named(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
-    """By a name or qualified name, as `Class.method` or `Class::method`."""
+    """The documents with a name or qualified name, as `Class.method` or `Class::method`."""
     name = text.replace("::", ".")
     return [IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]
 
@@ -63,7 +63,7 @@ def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> Configur
 
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
-    """Ids that end as asked, or are written nearly so; best first. Overloads count by their names alone."""
+    """Ids that end with a text, or are spelled nearly like it; best first. Overloads are compared without suffixes."""
     wanted = _ASKED_SUFFIX.sub("", wanted)
     ends = (wanted.lower(), wanted.lower().replace(".", "::"))
     tail = _tail(wanted)
@@ -78,7 +78,7 @@ def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
 
 
 def _likeliest(wanted: str, ids: Sequence[str]) -> Sequence[str]:
-    """Those that have most pieces of what is wanted: to compare a hundred thousand letter by letter takes seconds."""
+    """The ids that have most pieces of a text: comparing a hundred thousand letter by letter would take seconds."""
     if len(ids) <= _COMPARED:
         return ids
     pieces = {wanted[start : start + _PIECE] for start in range(len(wanted) - _PIECE + 1)}
@@ -86,6 +86,6 @@ def _likeliest(wanted: str, ids: Sequence[str]) -> Sequence[str]:
 
 
 def _tail(text: str) -> str:
-    """The last name of an id, a path or a dotted name, without regard to case."""
+    """The last name of an id, a path or a dotted name, in lower case."""
     last = text.lower().rstrip("/.").replace("::", "/").rpartition("/")[2]
     return last if language_of_path(last) else last.rpartition(".")[2]

@@ -78,7 +78,7 @@ class FileArguments(BoundedArguments):
 
 
 class RelatedRow(DocumentRow):
-    """`distance` is by how many steps it is reached; `trusted` where a compiler's index confirms them."""
+    """`distance` is the number of steps to the document; `trusted` where a compiler's index confirms them."""
 
     distance: int = 1
     trusted: bool = False
@@ -89,7 +89,7 @@ class RelatedRow(DocumentRow):
 
 
 class Group(BaseModel):
-    """The documents in one relation: as many as there is room for, of `total`."""
+    """The documents in one relation: as many as fit, of `total`."""
 
     relation: str
     total: int
@@ -102,7 +102,7 @@ class Group(BaseModel):
 
 
 class GraphPage(AnswerPage):
-    """A document and what belongs to it; `next` is there where one relation was asked for."""
+    """A document and its relations; `next` is set only where one relation was wanted."""
 
     document: DocumentRow
     signature: str = ""
@@ -110,7 +110,7 @@ class GraphPage(AnswerPage):
 
 
 class Export(DocumentRow):
-    """A definition that other files use, and how many documents of them do."""
+    """A definition that other files use, and the number of using documents."""
 
     users: int
 
@@ -119,14 +119,14 @@ class Export(DocumentRow):
 
 
 class FileSection(BaseModel):
-    """As many as there is room for, of `total`."""
+    """As many documents as fit, of `total`."""
 
     total: int
     rows: list[DocumentRow] = []
 
 
 class FilePage(AnswerPage):
-    """A file: what its document says, and its place in the graph. `exports` are definitions that other files use."""
+    """A file: its document, and its relations. `exports` are definitions that other files use."""
 
     document: DocumentRow
     language: str
@@ -139,7 +139,7 @@ class FilePage(AnswerPage):
 
 
 def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
-    """Answer with each relation in turn, an even share of the room each."""
+    """Answer with each relation in turn; they share the bounds evenly."""
     found = call.find(asked.id, asked.repo)
     is_place = found.level in (Level.FILE, Level.MODULE)
     wanted = call.known("relation", asked.relations, [*Relation, EXTERNAL])
@@ -171,7 +171,7 @@ def graph_text(page: GraphPage) -> str:
 
 
 def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
-    """Answer with five parts, an even share of the room each."""
+    """Answer with five parts, which share the bounds evenly."""
     found = call.find(asked.path, asked.repo)
     if found.level is Level.MODULE:
         raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
@@ -217,7 +217,7 @@ def file_text(page: FilePage) -> str:
 
 
 def _section(name: str, lines: Sequence[str], total: int) -> list[str]:
-    """The lines below a name, which says how many of all there are where some are left out."""
+    """The lines below a heading, which has their number where some are left out."""
     heading = f"{name} ({len(lines):,} of {total:,})" if len(lines) < total else name
     return [heading, *indented(lines)]
 

@@ -1,12 +1,12 @@
-"""Who uses whom in a work tree that differs from its index, as far as that is sure without resolving it anew.
+"""The uses in a work tree that differs from its index, as far as they are certain without resolving them anew.
 
-- What files that did not change use stands, unless its target is gone from the tree.
-- What a changed document used stands where its code is the same, or still has the name of what it used.
-- Uses among changed files are those of their own index, but for methods of a name that unchanged files have, too.
-- A name that means nothing there is one of an unchanged file where only one can be meant.
+- The uses of unchanged files remain, unless their target is gone from the tree.
+- The uses of a changed document remain where its code is the same, or still has the name of the used document.
+- Uses among changed files are those of their own index, without methods whose names unchanged files have, too.
+- A name that is unknown among changed files means a document of an unchanged file where only one fits.
 
-Nothing else is taken over, so that no use is invented; the rest is found once the tree is settled. A compiler's index
-confirms only what neither its own file nor one that it imports has changed since: of these it says nothing.
+No other use is taken over, so that none is invented; the others are found once the tree is settled. A compiler's index
+confirms a use only where neither the file nor one that it imports has changed.
 """
 
 import re
@@ -29,9 +29,9 @@ from codesum_pipeline.tools.sources import SourceReader
 
 _WORD = re.compile(r"\w+")
 _SEPARATORS = re.compile(r"[./:\\]+")
-# Files that are spoken of by the name of their folder.
+# Files that are called by the name of their folder.
 _ENTRIES = frozenset({"__init__", "index", "mod", "lib", "main"})
-# Called by the name of their class.
+# Methods that are called by the name of their class.
 _CONSTRUCTORS = frozenset({"constructor", "initialize", "new", "init"})
 _SUPER = "super"
 # A class and its method.
@@ -43,12 +43,12 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def qualified_parts(id_: str) -> list[str]:
-    """The names behind the path of an id; none of a file or folder."""
+    """The names behind the path of an id; empty for a file or folder."""
     return without_suffix(id_).split(SEPARATOR)[1:]
 
 
 def names_of(id_: str) -> frozenset[str]:
-    """The words of which a text must have one if it uses a document."""
+    """Words of which a text that uses a document has at least one."""
     parts = qualified_parts(id_)
     if not parts:
         path = PurePosixPath(id_)
@@ -64,7 +64,7 @@ def dotted_parts(name: str) -> list[str]:
 
 
 def shared_end(name: str, id_: str) -> int:
-    """How many of the last parts of a dotted name are the qualified name of an id; 0 where not all of that are."""
+    """The number of parts of an id's qualified name if a dotted name ends with it, else 0."""
     parts, qualified = dotted_parts(name), qualified_parts(id_)
     for count in range(min(len(parts), len(qualified)), 0, -1):
         if parts[-count:] == qualified[-count:] and count == len(qualified):
@@ -73,7 +73,7 @@ def shared_end(name: str, id_: str) -> int:
 
 
 def splits(name: str) -> list[tuple[list[str], list[str]]]:
-    """A dotted name as a module and what is in it, the shortest of these first."""
+    """The ways to split a dotted name into a module and a name in it, the shortest name first."""
     parts = dotted_parts(name)
     return [(parts[:-count], parts[-count:]) for count in range(1, _LONGEST_QUALIFIED + 1) if len(parts) > count]
 
@@ -81,7 +81,7 @@ def splits(name: str) -> list[tuple[list[str], list[str]]]:
 def is_module(path: str, module: Sequence[str], *, packages: Sequence[str] | frozenset[str]) -> bool:
     """Whether a file is the module of this dotted name, counted from a folder that is no package itself.
 
-    `packages` are the folders of packages. A single name counts only from the root: `json` is not `tools/json.py`.
+    `packages` are the folders of packages. A single name is counted from the root: `json` is not `tools/json.py`.
     """
     plain = PurePosixPath(path).with_suffix("")
     parts = [*plain.parts[:-1]] if plain.name in _ENTRIES else [*plain.parts]
@@ -95,18 +95,17 @@ GONE = -1
 _CALL, _IMPORT, _INHERIT = map(KINDS.index, (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT))
 _KIND_OF = {Level.FUNCTION: _CALL, Level.CLASS: _INHERIT}
 
-# Who uses, what is used, and how as a place in KINDS.
+# The user, the used document, and the kind as a place in KINDS.
 Edge = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedUses:
-    """The documents of the parts are numbered through. `now[k]` is the document that the tree has for the k-th: the
-    other part's where this one hides it, or GONE.
+    """Uses between documents that are numbered through all parts. `now[k]` is the document in place of the k-th one:
+    the other part's where this one hides it, or GONE.
 
-    `lost[k]` are the ids of what document k used at the commit and the tree does not have. `internal[k]` are names that
-    the index of changed files calls external and that mean something of this repository. `gone` are the ids that the
-    commit has and the tree has not.
+    `lost[k]` are ids that document k used at the commit and that the tree lacks. `internal[k]` are names of the
+    repository that the index of changed files takes for external. `gone` are the ids of the commit that the tree lacks.
     """
 
     uses: Uses
@@ -117,7 +116,7 @@ class JoinedUses:
 
 
 def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> JoinedUses:
-    """The uses of one part as they are; of an index and one of changed files, those that hold in the tree."""
+    """The uses of one part as they are; for an index and one of changed files, those that hold in the tree."""
     base, *others = parts
     if base.visible is None:
         return JoinedUses(base.uses, np.arange(len(base)))
@@ -132,7 +131,7 @@ def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> Joine
 
 @dataclass(frozen=True)
 class _JoinedPair:
-    """An index without the files that differ, and the index of these."""
+    """An index without the differing files, and the index of these."""
 
     base: PublishedIndex
     small: PublishedIndex
@@ -168,7 +167,7 @@ class _JoinedPair:
 
     @cached_property
     def now(self) -> Array:
-        """Of a base's folder that the other part has anew, and of a folder that the base keeps, there is one each."""
+        """The document in place of each: a folder of both parts counts once, in the part that shows it."""
         base, small, size = self.base, self.small, len(self.base)
         found = np.arange(size + len(small))
         assert base.visible is not None and small.visible is not None
@@ -182,7 +181,7 @@ class _JoinedPair:
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
-        """The rows of the base that are hidden, by their ids."""
+        """The hidden rows of the base by their ids."""
         assert self.base.visible is not None
         return {self.base.ids[row]: row for row in np.flatnonzero(~self.base.visible).tolist()}
 
@@ -203,11 +202,11 @@ class _JoinedPair:
         return self._id(number).partition(SEPARATOR)[0]
 
     def _still_uses(self, user: int, used: int) -> bool:
-        """Whether a changed file's document has the code that it had, or still names what it used."""
+        """Whether a changed file's document has the same code as before, or still names the used document."""
         before, now = self._before.get(self._id(user)), self._document(user)
         above = self._before.get(self._id(user).rpartition(SEPARATOR)[0])
         if above is not None and self._level(above) != self._level(int(self.now[above])):
-            # What was a class is none any more: names in it mean something else.
+            # Names mean something else in what is no class any more.
             return False
         if before is not None and self._document(before)["content_hash"] == now["content_hash"]:
             return True
@@ -217,7 +216,7 @@ class _JoinedPair:
         return not names_of(self._id(used)).isdisjoint(words_of("\n".join(lines)))
 
     def _is_sure(self, user: int, used: int, kind: int, imports: set[tuple[str, str]]) -> bool:
-        """Whether the use of one changed document by another would be found among all files, too."""
+        """Whether a use between changed documents would be found in the whole tree, too."""
         parts, is_same_file = qualified_parts(self._id(used)), self._file(user) == self._file(used)
         if kind != _CALL or not parts or not self._has_name(parts[-1]):
             return True
@@ -250,8 +249,8 @@ class _JoinedPair:
         return found, internal
 
     def _meant(self, name: str, used_before: Iterable[int]) -> int | None:
-        """The one unchanged document that a dotted name means: one of its last name that the file used before, or by
-        its whole path."""
+        """The unchanged document that a dotted name means: one with its last name that the file used before, or the one
+        at its whole path; None where several fit."""
         known = {used: shared_end(name, self._id(used)) for used in used_before}
         longest = max(known.values(), default=0)
         best = [used for used, count in known.items() if longest and count == longest]
@@ -267,7 +266,7 @@ class _JoinedPair:
         return best[0] if len(best) == 1 else None
 
     def _is_ours(self, name: str, number: int) -> bool:
-        """Whether a name is of a file or folder of the repository; what was outside before is so still."""
+        """Whether a name is a file or folder of the repository; a name that was external before remains so."""
         before = self._before.get(self._id(number))
         if before is not None and name in self._document(before)["dependencies"]:
             return False
@@ -279,7 +278,7 @@ class _JoinedPair:
         return self.base.level_of(number) if number < size else self.small.level_of(number - size)
 
     def _document(self, number: int) -> dict[str, Any]:
-        """Each is read once."""
+        """A document, which is read once."""
         if number not in self._documents:
             size = len(self.base)
             index, row = (self.base, number) if number < size else (self.small, number - size)
@@ -288,7 +287,7 @@ class _JoinedPair:
 
 
 def _edges(uses: Uses, start: int = 0) -> Array:
-    """Three rows of numbers: who uses, what is used, and how."""
+    """Three rows of numbers: users, used documents, and kinds."""
     used = np.repeat(np.arange(len(uses)), np.diff(uses.indptr))
     return np.stack((uses.users.astype(np.int64) + start, used + start, uses.kinds.astype(np.int64)))
 
@@ -302,7 +301,7 @@ def _gone(base: PublishedIndex, now: Array) -> frozenset[str]:
 
 
 def _still_trusted(base: PublishedIndex, edges: Array, moved: Array) -> Array:
-    """Which uses of a base an index confirms that holds for the tree, too."""
+    """Which uses of a base are confirmed by a compiler's index, and not doubtful in the tree."""
     files = base.arrays["file_row"][edges[0]]
     is_changed = (moved[:2] != edges[:2]).any(axis=0)
     is_doubtful = np.isin(files, files[is_changed & (edges[2] == _IMPORT)])
@@ -317,7 +316,7 @@ def _uses(edges: Array, size: int, trusted: Array) -> Uses:
 
 
 def _lost(base: PublishedIndex, edges: Array, moved: Array) -> dict[int, list[str]]:
-    """What documents that did not change used, and the tree does not have."""
+    """What unchanged documents used and the tree lacks."""
     found: dict[int, set[str]] = defaultdict(set)
     is_lost = (moved[1] == GONE) & (moved[0] == edges[0])
     for user, used in zip(edges[0][is_lost].tolist(), edges[1][is_lost].tolist(), strict=True):

@@ -1,7 +1,7 @@
-"""`overview`, by another name `get_codebase_overview`: what a repository is, its parts, where to begin reading.
+"""`overview`, also named `get_codebase_overview`: what a repository is, its parts, and where to begin reading.
 
-Folders and what is used most are those of the tree; what the build found out beside (the README's opening,
-frameworks, entry points) comes where it is of the same version, and is of the commit.
+Folders and most used code are those of the tree. The README's opening, frameworks and entry points are those of the
+commit, and are left out where the build's facts are of another version.
 """
 
 from collections import Counter, defaultdict
@@ -31,7 +31,7 @@ from codesum_pipeline.tools.facts import FrameworkEntry, findings_of, read_facts
 from codesum_pipeline.tools.paging import fitting
 
 _LANGUAGES_TOLD = 8
-# Of an answer, those that share its room.
+# How many parts share the bounds of an answer.
 _PARTS = 4
 _LONGEST_OPENING = 600
 
@@ -150,14 +150,14 @@ class TreeArguments(Arguments):
 
 
 class Folder(DocumentRow):
-    """A folder, how many files are directly in it, and how deep it is; what it holds follows it."""
+    """A folder, the number of files directly in it, and its depth; its subfolders follow it."""
 
     depth: int
     files: int
 
 
 class TreePage(AnswerPage):
-    """Folders in the order of a listing, each before what is in it."""
+    """Folders in the order of a listing, each before its subfolders."""
 
     folders: list[Folder] = []
 

@@ -1,7 +1,7 @@
-"""As much of an answer as there is room for, and where to go on.
+"""The part of an answer that fits its bounds, and the cursor of the next part.
 
-A cursor is opaque: it holds where the next part begins, which question it belongs to, and which versions of the
-indexes answered. Agents pay for it in each answer that goes on, and again when they give it back.
+A cursor is opaque: it has the position of the next part, its question, and the versions of the indexes that answered.
+Agents pay for it in each answer that goes on, and again when they give it back.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 
 def tokens_of(text: str) -> int:
-    """An estimate, rounded up."""
+    """An estimate of the tokens of a text, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:
-    """The first items whose texts, a line feed each, have room; at least one, or nobody would get on."""
+    """The first items whose texts, each with a line feed, fit the bounds; at least one, so that paging never stops."""
     kept: list[T] = []
     for item in islice(items, limit):
         tokens -= tokens_of(f"{text(item)}\n")
@@ -55,7 +55,7 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str, tool: str, question: Mapping[str, Any] | None = None) -> "Cursor":
-        """Raises `ConfigurationError` for what no answer of this tool, to this question where it is given, gave."""
+        """Raises `ConfigurationError` for a text that is no cursor of this tool, or of another question."""
         said = shortened(text, most=40)
         body, _, check = text[:_LONGEST_CURSOR].rpartition(".")
         parts = body.split(".")
@@ -77,11 +77,11 @@ class Cursor:
         return f"{body}.{_number(body)}"
 
     def changed(self, versions: Mapping[str, str]) -> list[str]:
-        """The repositories of which another version is published now than when the cursor was given."""
+        """The repositories whose published version is not the cursor's."""
         return [repo for repo, digest in sorted(versions.items()) if _number((repo, digest)) not in self.versions]
 
 
 def _number(value: Any) -> str:
-    """What tells a value from others, in digits: three digits are a token, of random letters every one or two."""
+    """A hash of a value in digits: three digits are one token, but only one or two random letters are."""
     whole = int(sha256_hex(canonical_json(value).encode()), 16)
     return f"{whole % 10**_DIGITS:0{_DIGITS}}"

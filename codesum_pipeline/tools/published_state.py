@@ -1,4 +1,4 @@
-"""What is published of a repository, as far as its manifest tells."""
+"""The published index of a repository, as its manifest describes it."""
 
 import time
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 @dataclass(frozen=True, slots=True)
 class PublishedState:
-    """One repository's index; `problem` says why it cannot be read, and the other fields are empty then."""
+    """One repository's index; where `problem` says that it cannot be read, the other fields are empty."""
 
     commit: str | None
     fingerprint: str | None
@@ -33,7 +33,7 @@ class PublishedState:
 
 
 def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
-    """None where nothing was published yet."""
+    """The state of a repository's index; None where none was published."""
     if copy := reading_copy(layout.home):
         copy.bring_manifest(key)
     name = layout.published(key)

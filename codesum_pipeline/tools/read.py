@@ -38,7 +38,7 @@ class ReadArguments(PagedArguments):
 
 
 class ReadItem(DocumentRow):
-    """One document: what is said of it by field, and lines of its source from `first_line`."""
+    """One document: its texts by field, and lines of its source from `first_line`."""
 
     facts: dict[str, str] = {}
     first_line: int | None = None
@@ -48,7 +48,7 @@ class ReadItem(DocumentRow):
 
 
 class ReadPage(AnswerPage):
-    """What was read, in the order in which it was asked for."""
+    """What was read, in the order of the ids."""
 
     items: list[ReadItem] = []
 
@@ -62,7 +62,7 @@ class _LineSpan:
 
 
 def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
-    """As much as there is room for; lines of a source are cut first."""
+    """Answer with as much as fits; lines of a source are cut first."""
     if (asked.start_line or asked.end_line) and len(asked.ids) != 1:
         raise ConfigurationError(
             f"start_line and end_line are of one id, {len(asked.ids)} were given: write `path:first-last` for each"
@@ -104,12 +104,12 @@ def read_text(page: ReadPage) -> str:
 def _read_one(
     sources: SourceReader, found: IndexedDocument, asked: ReadArguments, text: str, *, after: int
 ) -> ReadItem:
-    """One document whole, as far as its bound in lines goes; `after` a line, without what was said before."""
+    """One document within its bound of lines; `after` a line, without the text that an earlier part had."""
     row = DocumentRow.of(found)
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
     facts = {} if is_range or after or asked.parts == "source" else _facts(found.document(), row)
     if is_range or after:
-        # Whoever knows its lines was told what it does.
+        # A caller who knows the lines knows the summary, too.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
     item = ReadItem(**row.model_dump(), facts=facts)
     if asked.parts == "summary" or row.kind == Level.MODULE:
@@ -128,7 +128,7 @@ def _read_one(
 
 
 def _span(asked: ReadArguments, text: str, row: DocumentRow, count: int) -> _LineSpan:
-    """Which lines are meant: those of the arguments, else of `path:first-last`, else of the document."""
+    """The lines of the arguments, else of `path:first-last`, else of the document."""
     written = _RANGE.search(text)
     if asked.start_line or asked.end_line:
         first, last = asked.start_line or 1, asked.end_line or count
@@ -149,7 +149,7 @@ def _with_lines(item: ReadItem, lines: list[str], first: int, *, more: int) -> R
 
 
 def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
-    """The item with as many lines as have room; None where nothing has, unless something `must` be shown."""
+    """The item with as many lines as fit; None where nothing fits, unless something `must` be shown."""
     room = tokens - tokens_of(_text_of(item.model_copy(update={"lines": []})))
     kept = 0
     for line in item.lines:
@@ -183,7 +183,7 @@ def _short(line: str) -> str:
 
 
 def _facts(document: Mapping[str, Any], row: DocumentRow) -> dict[str, str]:
-    """What was written of a document besides what its row says."""
+    """The texts of a document by field, without those that its row has already."""
     facts = {name: one_line(said) for name, said in _said(document) if said}
     return {name: said for name, said in facts.items() if said not in row.text}
 

@@ -1,4 +1,4 @@
-"""All tools: what each is called, what it takes, how it answers, and how its answer is written as text."""
+"""All tools, with their descriptions, arguments and answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -169,12 +169,12 @@ TOOLS = (
 
 
 def tools_by_name(*, every: bool = True) -> dict[str, Tool]:
-    """All tools, or those that agents get by default."""
+    """All tools, or those that agents have by default."""
     return {tool.name: tool for tool in TOOLS if every or tool.is_default}
 
 
 def _explained(error: ValidationError, arguments: type[Arguments]) -> str:
-    """Each wrong argument with its value and what it should be; values of any size are cut."""
+    """Each wrong argument with its value and the reason; long values are cut."""
     told = []
     for each in error.errors(include_url=False):
         name = ".".join(map(str, each["loc"])) or "the arguments"

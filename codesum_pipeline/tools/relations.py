@@ -1,4 +1,4 @@
-"""What stands around a document, by relation: what it is part of, who uses it, what it uses, what is like it."""
+"""The relations of a document: its parents and members, users, used documents, and similar ones."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
 
-# Beyond these nobody follows a chain of users.
+# A chain of users is followed no further.
 _MOST_FOLLOWED = 5000
 _MOST_SIMILAR = 50
 
 
 class Relation(StrEnum):
-    """How documents belong together."""
+    """The relations between documents."""
 
     PART_OF = "part_of"
     MEMBERS = "members"
@@ -41,8 +41,8 @@ OF_FILES = (Relation.PART_OF, Relation.MEMBERS, Relation.IMPORTS, Relation.IMPOR
 
 @dataclass(frozen=True, slots=True)
 class RelatedNumber:
-    """Another document of the same repository by its number, and by how many steps it is reached; `trusted` where a
-    compiler's index confirms each step of some way to it."""
+    """The number of a related document, and the number of steps to it; `trusted` where a compiler's index confirms each
+    step of some way to it."""
 
     number: int
     distance: int = 1
@@ -61,7 +61,7 @@ def related(documents: JoinedDocuments, number: int, relation: Relation, *, dept
 
 
 def external(documents: JoinedDocuments, number: int) -> list[str]:
-    """What a file, or the files of a folder, rest on outside of the repository, as they write it."""
+    """The external names that a document, a file, or the files of a folder use, as the code writes them."""
     is_place = documents[number].level in (Level.FILE, Level.MODULE)
     named = {
         name for each in (_files_of(documents, number) if is_place else [number]) for name in documents.outside(each)
@@ -70,7 +70,7 @@ def external(documents: JoinedDocuments, number: int) -> list[str]:
 
 
 def used_elsewhere(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
-    """The definitions of a file that other files use, with how many documents of others do, most used first."""
+    """The definitions of a file that other files use, with the number of using documents, most used first."""
     found = []
     for number in documents.inside_file(file):
         users = (
@@ -96,7 +96,7 @@ def _above(documents: JoinedDocuments, number: int) -> Iterator[int]:
 
 
 def _followed(documents: JoinedDocuments, number: int, step: "_Step", depth: int) -> list[RelatedNumber]:
-    """Breadth first, each document once; what is inside of the beginning is no part of the answer."""
+    """Follow a step breadth first, each document once, without the files of the folder where it begins."""
     begin = _files_of(documents, number) if documents[number].level is Level.MODULE else [number]
     seen, frontier, found = {number, *begin}, begin, list[RelatedNumber]()
     trusted = {*begin} if len(documents.confirmed_uses.users) else set()
@@ -130,13 +130,13 @@ def _used(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int], kind: 
 
 
 def _with_definitions(documents: JoinedDocuments, files: Sequence[int]) -> list[int]:
-    """Files and all that is defined in them: an import may name either."""
+    """Files and their definitions: an import may name either."""
     inside = np.isin(documents.files, np.array(files, dtype=np.int64))
     return sorted({*files, *np.flatnonzero(inside).tolist()})
 
 
 def _as_files(documents: JoinedDocuments, numbers: Iterable[int]) -> list[int]:
-    """The files that documents stand in; a file stands in itself."""
+    """The files of documents; a file's is itself."""
     files = documents.files
     return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in numbers))
 

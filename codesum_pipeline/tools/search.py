@@ -1,4 +1,4 @@
-"""`search`: documents by what they do or are called."""
+"""`search`: documents by their purpose or name."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -29,15 +29,15 @@ from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.paging import fitting
 
 _TOOL = "search"
-# Beyond so many hits nobody is helped by more: the question is to be asked otherwise.
+# More hits help nobody: another query would.
 _MOST_RANKED = 200
-# A hit is judged by what it says; an agent pays for each character of each, and can read the one that fits.
+# A hit is judged by its summary; an agent pays for each character, and can read the document that fits.
 _LONGEST_SUMMARY = 240
 _LONGEST_IN_TEXT = 160
 
 
 class SearchArguments(PagedArguments):
-    """A question, and the documents among which the answer is looked for."""
+    """A query, and the documents that are searched."""
 
     query: str = Field(max_length=8000, description="Words on what the code does, a name, or quoted text")
     repos: Annotated[Names, Field(description="Keys or owner/name; default: this checkout's, else all")] = []
@@ -50,7 +50,7 @@ class SearchArguments(PagedArguments):
 
 
 class SearchHit(DocumentRow):
-    """One document found, why, and its lines that fit best."""
+    """A found document, the reason, and its lines that fit best."""
 
     why: str = ""
     excerpt: list[str] = []
@@ -70,7 +70,7 @@ class SearchPage(AnswerPage):
 
 
 def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
-    """Answer with as many hits as there is room for."""
+    """Answer with as many hits as fit."""
     check_says_something(asked.query[:1000])
     indexes = call.current(asked.repos)
     start = (call.start(_TOOL, asked, indexes) or (0,))[0]
@@ -122,7 +122,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
 
 
 def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: SearchArguments) -> Filters:
-    """The filters that something passes; the others are left out, with a note."""
+    """The filters that some document passes; the others are left out, with a note."""
 
     def passes(filters: dict[str, Any]) -> bool:
         try:

@@ -1,4 +1,7 @@
-"""The files that documents stand in, read from the repositories' mirrors at the commits that are published."""
+"""The source files of documents, read from the repositories' mirrors at the published commits.
+
+For a home in a bucket, each machine has mirrors of its own, made when a reader needs sources.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +19,14 @@ from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 
-# Commits that this process has looked for, found or not: nobody waits for a host again and again.
+# Commits that this process looked for, found or not, so that it waits for a host only once.
 _looked_for: set[tuple[Path, str]] = set()
 
 
 def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> None:
-    """Have the commit of a published index in this machine's mirror; told where it cannot be fetched.
+    """Bring the commit of a published index into this machine's mirror, or note why it cannot be fetched.
 
-    In a home that is a folder builds see to that.
+    In a home that is a folder, builds do that.
     """
     layout, commit = catalogue.layout, index.commit
     git_dir = layout.mirror(index.repo)
@@ -50,7 +53,7 @@ def _has(git_dir: Path, commit: str, *, timeout_s: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
-    """Each file is read once; what cannot be read is told."""
+    """Reads each file once, with a note where it cannot be read."""
 
     layout: HomeLayout
     timeout_s: float
@@ -66,7 +69,7 @@ class SourceReader:
         return cls(catalogue.layout, timeout_s, indexes, tell, lambda index: bring_mirror(catalogue, index, tell=tell))
 
     def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
-        """The lines of a hit that fit best; None for a folder, and for what the mirror does not have any more."""
+        """The lines of a hit that fit best; None for a folder, and for a file that the mirror lacks."""
         if hit.type == Level.MODULE:
             return None
         text = self.text(hit.repo, hit.file_path)
@@ -75,7 +78,7 @@ class SourceReader:
         return best_lines(text, query, size=size, start_line=hit.start_line, end_line=hit.end_line)
 
     def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
-        """The texts of some files of an index, as far as its mirror has them."""
+        """The texts of those files of an index that its mirror has."""
         checkpoint()
         mirror = self._mirror(index)
         if not mirror.exists():
@@ -92,7 +95,7 @@ class SourceReader:
         """Read the files of some hits together: one process of git for each repository instead of one for each file."""
         for index in indexes:
             paths = {hit.file_path for hit in hits if hit.repo == index.repo and hit.type != Level.MODULE}
-            # Of a work tree there are two indexes, each with files of its own.
+            # A work tree has two indexes, each with files of its own.
             missing = sorted(
                 path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
             )
@@ -101,7 +104,7 @@ class SourceReader:
                 self.read(index, missing)
 
     def text(self, repo: str, path: str) -> str | None:
-        """One file; None for what the mirror does not have any more."""
+        """The text of a file; None where the mirror lacks it."""
         if (repo, path) not in self._texts:
             checkpoint()
             text: str | None = None
@@ -119,6 +122,6 @@ class SourceReader:
         return layout.mirror(index.repo)
 
     def _having(self, repo: str, path: str) -> PublishedIndex:
-        """The index of a repository that a file is read for: of a file that its work tree changed, the overlay."""
+        """The index of a repository that has a file: the overlay for a file that its work tree changed."""
         ours = [index for index in self.indexes if index.repo == repo]
         return next((index for index in ours if index.row(path) is not None), ours[0])

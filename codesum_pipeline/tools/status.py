@@ -1,4 +1,4 @@
-"""`status`: which repositories are indexed, at which commit, how far behind, and what changed last."""
+"""`status`: the repositories, the commits of their indexes, how far these are behind, and the last changes."""
 
 from itertools import chain
 from typing import Annotated
@@ -17,7 +17,7 @@ from codesum_pipeline.tools.changes import ChangedDocument, read_history, tree_e
 from codesum_pipeline.tools.paging import fitting
 from codesum_pipeline.tools.published_state import age, moment
 
-# About as much as a line says besides the key.
+# About as long as a line without the key.
 _LONG_LINE = " " * 100
 
 
@@ -42,7 +42,7 @@ class RepositoryStatus(BaseModel):
 
 
 class StatusPage(AnswerPage):
-    """Repositories by key, and of a single one what changed last."""
+    """Repositories by key, and the last changes of a single one."""
 
     repositories: list[RepositoryStatus] = []
     changes: list[ChangedDocument] = []
@@ -50,7 +50,7 @@ class StatusPage(AnswerPage):
 
 
 def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
-    """Those of the caller's folder, else all."""
+    """The status of the named repositories, else of those of the caller's folder, else of all."""
     entries = _entries(call, asked)
     part: ItemSlice[RepositoryEntry] = call.part("status", asked, [], entries, lambda entry: entry.key + _LONG_LINE)
     opened = {entry.key: _opened(call, entry) for entry in part.items}
@@ -90,7 +90,7 @@ def _entries(call: ToolContext, asked: StatusArguments) -> list[RepositoryEntry]
 
 
 def _opened(call: ToolContext, entry: RepositoryEntry) -> PublishedIndex | str:
-    """Why there is no index, or what cannot be read: the others are told all the same."""
+    """The index of a repository, or the reason why there is none or it cannot be read."""
     try:
         return call.index(entry.key)
     except MissingTable:
@@ -127,7 +127,7 @@ def _line(each: RepositoryStatus) -> str:
 
 
 def _changes(call: ToolContext, index: PublishedIndex, asked: StatusArguments) -> tuple[list[ChangedDocument], int]:
-    """Those of the work tree, then the last ones of the index, and how many are left out."""
+    """The changes of the work tree, then the last ones of the index, and the number of those left out."""
     edits, history = tree_edits(call, index), read_history(call, index)
     texts = history.changes(history.before_last_run())
     places = [place for place in texts.places if history.ids[place] not in edits.ids]

@@ -1,4 +1,4 @@
-"""What stands around a document: what it belongs to, what belongs to it, both ends of its calls."""
+"""The neighbours of a document: its parents and members, its callers and callees, its dependencies."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from codesum_pipeline.tools.relations import Relation, external, related
 
 @dataclass(frozen=True, slots=True)
 class RelatedDocument:
-    """Another document, and what it is for; `trusted` where a compiler's index confirms that it uses or is used."""
+    """A neighbour and its purpose; `trusted` where a compiler's index confirms that it uses or is used."""
 
     id: str
     type: str
@@ -27,7 +27,7 @@ class RelatedDocument:
 class DocumentRelations:
     """Parents come nearest first, up to the root module; children by level, then by id.
 
-    `dependencies` name what a document rests on, outside the repository too.
+    `dependencies` are the names that a document uses, external ones too.
     """
 
     parents: tuple[RelatedDocument, ...]
@@ -37,11 +37,11 @@ class DocumentRelations:
     dependencies: tuple[str, ...]
 
 
-# In the order in which they are shown first where there is room for some only.
+# In the order in which they are shown where only some fit.
 _PARTS = ("parents", "called_by", "calls", "children", "dependencies")
-# Of each part, as many as a reader looks through.
+# A reader looks through no more of each part.
 _MOST_OF_PART = 5
-# A neighbour's summary is a pointer: whoever wants all of it asks for the neighbour.
+# A neighbour's summary is a pointer: whoever wants more reads the neighbour.
 _SUMMARY_CHARACTERS = 120
 # Behind what is trusted, and the line that explains it.
 TRUST_MARK = "✓"
@@ -52,14 +52,14 @@ _MOST_NEIGHBOURS = 5
 
 @dataclass(frozen=True, slots=True)
 class BoundedSurroundings:
-    """As much of a document's surroundings as there is room for; `more` says how many of a part were left out."""
+    """The neighbours that fit; `more` counts those of a part that were left out."""
 
     around: DocumentRelations
     more: Mapping[str, int] = field(default_factory=dict)
 
 
 def bounded(around: DocumentRelations, *, tokens: int) -> tuple[BoundedSurroundings, int]:
-    """The first of each part in turn, as long as there are tokens, and how many tokens are left."""
+    """The first neighbours of each part in turn, as many as fit, and the number of tokens left."""
     waiting = {name: [*getattr(around, name)] for name in _PARTS}
     kept: dict[str, list[RelatedDocument | str]] = {name: [] for name in _PARTS}
     for place in range(_MOST_OF_PART):
@@ -81,8 +81,8 @@ def _short(each: RelatedDocument | str) -> RelatedDocument | str:
 
 
 def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
-    """The neighbours of a document. Of an index as it is, callers and callees are those that the document itself names,
-    a sample where there are many; of a work tree that differs from its index, those that its files say."""
+    """The neighbours of a document. In an index, callers and callees are those that the document names, a sample of
+    many; in a work tree that differs from its index, they are computed from the graph."""
     document = documents[number].document()
     if documents.is_one_index:
         users, used = _confirmed(documents, number)
@@ -105,7 +105,7 @@ def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
 
 
 def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:
-    """The nearest documents in a relation to one; of a class, to its members, too."""
+    """The nearest documents in a relation to a document; for a class, also to its members."""
     is_class = documents[number].level is Level.CLASS
     inside = [number, *(documents.children(number) if is_class else ())]
     found: dict[int, bool] = {}
@@ -116,8 +116,7 @@ def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tup
 
 
 def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int], Collection[int]]:
-    """The users and the used of a document, or of what is in it, that a compiler's index confirms, with the folders of
-    their files."""
+    """The confirmed users and used documents of a document and its members, with the folders of their files."""
     uses, level = documents.confirmed_uses, documents[number].level
     if not len(uses.users):
         return (), ()

@@ -1,4 +1,4 @@
-"""`search_symbols`: functions, classes and files by their names, also nearly so."""
+"""`search_symbols`: functions, classes and files by name, also by a similar one."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -85,7 +85,7 @@ def symbols_text(page: SymbolSearchPage) -> str:
 def _found(
     index: PublishedIndex, wanted: str, levels: Sequence[Level], ways: Sequence[NameMatch]
 ) -> Iterator[tuple[IndexedDocument, NameMatch]]:
-    """Each document once, by the first way that finds it."""
+    """Each document once, by the best of some ways to match."""
     seen: set[int] = set()
     for way in ways:
         for row in _by(index, wanted, way):

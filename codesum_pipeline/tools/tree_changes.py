@@ -1,8 +1,8 @@
-"""Which documents of a work tree are others than the published index has, and which of these somebody was told.
+"""The documents in which a work tree differs from the published index, and the differences that a caller knows.
 
-A *view* says of each document that differs which code it has: nothing for one that the tree does not have. A cursor
-names the view that its owner knows by a number, under which the home keeps it; the documents that the two views of a
-tree have otherwise are what changed in between.
+A *view* has the code of each differing document: None for one that the tree lacks. A cursor has the number of the view
+that its owner knows, and the home keeps views by their numbers; what differs between two views of a tree changed in
+between.
 """
 
 import json
@@ -17,10 +17,10 @@ from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.atomic import write_text_atomically
 
-# Level and hash of the code of each document; None where there is none.
+# The level and the code's hash of each document; None for a document that the tree lacks.
 View = Mapping[str, str | None]
 
-# As many digits as a cursor holds as a number.
+# A cursor has numbers of so many hexadecimal digits.
 _DIGITS = 12
 _HASH_CHARACTERS = 12
 _MOST_KEPT = 100
@@ -28,7 +28,7 @@ AS_PUBLISHED: View = {}
 
 
 def view_of(tree: TreeIndex, base: PublishedIndex) -> View | None:
-    """The documents of files that differ; of files that are not indexed, these. None where nothing was compared."""
+    """The differing documents, or the differing files where these are not indexed; None where nothing was compared."""
     if tree.root is None:
         return AS_PUBLISHED
     if tree.found is None:
@@ -45,7 +45,7 @@ def view_of(tree: TreeIndex, base: PublishedIndex) -> View | None:
 
 
 def value_in(index: PublishedIndex, id_: str) -> str | None:
-    """The code that a document has in an index."""
+    """The code of a document in an index."""
     row = index.row(id_)
     return None if row is None else _value(index.level_of(row), str(index.document(row)["content_hash"]))
 
@@ -55,7 +55,7 @@ def level_of_value(value: str | None) -> str:
 
 
 def keep_view(folder: Path, view: View) -> int:
-    """The number of a view, 0 for that of the published index. A home that cannot be written to knows none later."""
+    """Keep a view, and return its number, 0 for that of the published index. A read-only home keeps none."""
     if not view:
         return 0
     written = canonical_json(dict(view))
@@ -72,7 +72,7 @@ def keep_view(folder: Path, view: View) -> int:
 
 
 def kept_view(folder: Path, number: int) -> View | None:
-    """The view with a number; None where it is not kept any more."""
+    """The view with a number; None where it was deleted."""
     if number == 0:
         return AS_PUBLISHED
     try:
@@ -83,7 +83,7 @@ def kept_view(folder: Path, number: int) -> View | None:
 
 
 def _documents_in(index: PublishedIndex, paths: Collection[str]) -> dict[str, str]:
-    """The files, functions and classes of some files, as far as the index shows them."""
+    """The visible documents of some files, with their code."""
     found = {}
     for path in paths:
         file = index.row(path)
@@ -107,5 +107,5 @@ def _drop_oldest(folder: Path) -> None:
 
 
 def path_of(id_: str) -> str:
-    """The file that a document stands in."""
+    """The file of a document."""
     return id_.partition(SEPARATOR)[0]

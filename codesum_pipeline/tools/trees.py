@@ -1,4 +1,4 @@
-"""Which indexes answer for the work tree that somebody stands in: those of its repository as the tree is now."""
+"""The indexes that answer for the caller's work tree."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from codesum_pipeline.tools.sources import bring_mirror
 
 @dataclass(frozen=True)
 class Trees:
-    """The tree of one folder, compared once for each index that is asked for; what cannot be compared is told."""
+    """The tree of one folder, compared once with each index, with a note where it cannot be compared."""
 
     catalogue: IndexCatalogue
     folder: Path
@@ -24,7 +24,7 @@ class Trees:
     _known: dict[str, TreeIndex] = field(default_factory=dict)
 
     def tree(self, index: PublishedIndex) -> TreeIndex:
-        """What answers in the place of a published index: the index itself, unless the folder is a checkout of it."""
+        """The indexes in place of a published one: itself, unless the folder is a checkout of its repository."""
         entry = self._served.get(index.repo)
         return TreeIndex((index,)) if entry is None else self._tree(index, entry)
 
@@ -34,7 +34,7 @@ class Trees:
 
     @cached_property
     def _served(self) -> dict[str, RepositoryEntry]:
-        """The repository's entries that answer for the tree: one for each part of it, first the one without a ref."""
+        """The entries that answer for the tree: one for each part of the repository, preferably without a ref."""
         if self._checkout is None:
             return {}
         ours = entries_of(self._checkout, self.catalogue.entries(self.tell))
@@ -63,16 +63,16 @@ def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
 
 
 def _prepare(catalogue: IndexCatalogue, entry: RepositoryEntry, root: Path) -> None:
-    """What the next call of a tree that changed needs."""
+    """Open a changed tree, so that the next call finds it done."""
     with catalogue.opening_tree(entry.key, root):
         _open(catalogue, entry, catalogue.open(entry.key), root)
 
 
 def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
-    """As `open_tree`, unless nothing has changed since that was done; to be settled soon where a server does that."""
+    """The tree of the last call where it did not change, else a newly opened one, which a server settles soon."""
     generation = catalogue.follower.generation(root) if catalogue.follower else None
     known = None if generation is None else catalogue.compared.get((index.repo, root))
-    if known and known.generation == generation and known.base is index and _stands(known.tree):
+    if known and known.generation == generation and known.base is index and _is_valid(known.tree):
         return known.tree
     found = open_tree(catalogue.settings, entry, index, root)
     if generation is not None:
@@ -82,8 +82,8 @@ def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedInd
     return found
 
 
-def _stands(tree: TreeIndex) -> bool:
-    """Whether a tree that has not changed is answered as it was: it was compared, and could not be settled since."""
+def _is_valid(tree: TreeIndex) -> bool:
+    """Whether an opened tree answers again as it is: it was compared, is settled, and its indexes are kept."""
     return tree.found is not None and tree.is_settled and still_kept(tree.parts)
 
 

@@ -9,14 +9,14 @@ from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.tools.sources import SourceReader
 
 
 @pytest.fixture(scope="module")
 def sources(indexed_shop: Path) -> RepositoryFiles:
     layout = HomeLayout(indexed_shop)
-    return RepositoryFiles(
-        [PublishedIndex.open(layout.published("shop"))], {"shop": layout.mirror("shop")}, 30.0, load_embedder("static")
-    )
+    index = PublishedIndex.open(layout.published("shop"))
+    return RepositoryFiles(SourceReader(layout, 30.0, [index], print), load_embedder("static"))
 
 
 @pytest.mark.parametrize(
