@@ -11,7 +11,7 @@ the write was done. So what is sent must be the writer's own, as by a nonce.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -72,13 +72,10 @@ class Objects:
         """The object; None where there is none."""
         import obstore
 
-        with self._asking("get", name):
-            try:
-                found = obstore.get(self._store, name)
-                return StoredObject(bytes(found.bytes()), _tag(found.meta), found.meta["last_modified"])
-            except FileNotFoundError as error:
-                self._check_bucket(error)
-                return None
+        with suppress(FileNotFoundError), self._asking("get", name):
+            found = obstore.get(self._store, name)
+            return StoredObject(bytes(found.bytes()), _tag(found.meta), found.meta["last_modified"])
+        return None
 
     def create(self, name: str, data: bytes) -> str:
         """Write an object that is not there yet, and return its tag; raises `AlreadyThere`."""
@@ -132,14 +129,12 @@ class Objects:
 
         wanted = list(names)
         for some in (wanted[at : at + _DELETED_AT_ONCE] for at in range(0, len(wanted), _DELETED_AT_ONCE)):
-            with self._asking("delete", some[0]):
-                try:
+            try:
+                with self._asking("delete", some[0]):
                     obstore.delete(self._store, some)
-                except FileNotFoundError as error:
-                    self._check_bucket(error)
-                    if len(some) > 1:
-                        for name in some:
-                            self.delete([name])
+            except FileNotFoundError:
+                for name in some if len(some) > 1 else ():
+                    self.delete([name])
 
     def _put_if(
         self, name: str, data: bytes, mode: Any, refused: tuple[type[Exception], ...], conflict: Exception
