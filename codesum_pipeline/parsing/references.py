@@ -235,7 +235,8 @@ def read_imports(
     declaration: Declaration, outline: FileOutline, ids: Sequence[str], text: Text, canonical: Canonical
 ) -> tuple[Import, ...]:
     """What a file imports, in source order."""
-    marks = sorted(_all_marks(outline), key=lambda numbered: numbered[1][1])
+    imports = (numbered for numbered in _all_marks(outline) if numbered[1][0] in declaration.imports)
+    marks = sorted(imports, key=lambda numbered: numbered[1][1])
     return tuple([
         Import(
             module=found.module,
@@ -246,7 +247,6 @@ def read_imports(
             line=canonical.real_line(start),
         )
         for number, (kind, start, node) in marks
-        if kind in declaration.imports
         for found in declaration.imports[kind](node, text)
     ])  # fmt: skip
 
