@@ -6,11 +6,12 @@
 Each of FOLDERs (a clone) is indexed three times by each, in turn, in fresh
 processes; the median by CPU time counts, which hardly depends on what else
 the machine does (wall time, without imports where a tool tells them apart,
-stands beside it). This project: a cold build of all steps and
-lanes, from `git` objects to published index (`symbols` alone beside it).
-semble (MIT): chunks and two lanes, in memory, from the work tree; given this
-project's static vectors as its model, so that no download is timed. Universal
-Ctags: definitions only.
+stands beside it). Modules are compiled before, as an installer does it: the
+variable PYTHONDONTWRITEBYTECODE must not be set. This project: a cold build of
+all steps and lanes, from `git` objects to published index. semble (MIT): chunks
+and two lanes, in memory, from the work tree; given this project's static
+vectors as its model, so that no download is timed. Universal Ctags: definitions
+only.
 
 They do different work: semble keeps no documents, no graph and no history, and
 ctags nothing but names and lines.
@@ -31,6 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
+from codesum_pipeline.model.garbage import collect_seldom
 
 REPEATS = 3
 
@@ -89,6 +91,8 @@ def measure(folder: Path, tools: dict[str, Callable[[Path], Cost]]) -> dict[str,
 
 def build_cold(folder: Path) -> dict[str, float]:
     """One cold build in this process."""
+    # As the command line does before it imports anything.
+    collect_seldom()
     from codesum_pipeline.model.repository import RepositoryEntry
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
