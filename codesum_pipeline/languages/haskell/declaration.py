@@ -3,7 +3,6 @@
 import re
 from collections.abc import Container, Iterator, Sequence
 
-import tree_sitter_haskell
 from tree_sitter import Node
 
 from codesum_pipeline.languages.conditional import directives, later_branches
@@ -18,16 +17,12 @@ from codesum_pipeline.languages.declaration import (
     Text,
 )
 from codesum_pipeline.languages.frameworks import FrameworkRules
+from codesum_pipeline.languages.haskell.layout import ASIDE, SPEC
 from codesum_pipeline.languages.hooks import field_reader, field_text, raw_text, unknown_words
-from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Import, Parameter, Symbol, SymbolType
 
-_ROWS = words("""
-    haskell imports declarations class_declarations instance_declarations local_binds alternatives do equations
-    gadt_constructors fields
-""")
 _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
-_ASIDE = words("comment haddock pragma cpp")
 
 
 def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
@@ -38,76 +33,8 @@ def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
 
 
 def _shown(node: Node) -> list[Node]:
-    return [child for child in node.named_children if child.type not in _ASIDE]
+    return [child for child in node.named_children if child.type not in ASIDE]
 
-
-def _is_inline(rows: Node) -> bool:
-    """Whether rows stand between braces of their own, or in a guard."""
-    if any(child.type == "{" for child in rows.children[:2]):
-        return True
-    around = rows.parent.parent if rows.type == "local_binds" and rows.parent is not None else None
-    return around is not None and around.type == "guards"
-
-
-def _is_unguarded(match: Node) -> bool:
-    return not match.children or match.children[0].type != "|"
-
-
-def _is_head(where: Node) -> bool:
-    """Whether the `where` of a module, class or type, which ends its line."""
-    after = where.next_sibling
-    while after is not None and after.type in _ASIDE:
-        after = after.next_sibling
-    return after is None or after.type != "local_binds"
-
-
-def _ends_inline(word: Node) -> bool:
-    """Whether the `in` of a `let` on one line."""
-    before = word.prev_sibling
-    while before is not None and before.type in _ASIDE:
-        before = before.prev_sibling
-    return before is None or before.type != "local_binds" or _is_inline(before)
-
-
-def _count_branches(node: Node) -> int:
-    if node.type == "match":
-        return int(
-            not _is_unguarded(node) and raw_text(node.child_by_field_name("guards")) not in ("otherwise", "True")
-        )
-    return int(node.type != "alternative" or raw_text(node.child_by_field_name("pattern")) != "_")
-
-
-SPEC = LanguageSpec(
-    name="haskell",
-    version=4,
-    distribution="tree-sitter-haskell",
-    grammar=tree_sitter_haskell.language,
-    lines=frozenset(),
-    blocks=words("haskell"),
-    rows=_ROWS,
-    braced=words("fields"),
-    hanging=words("""
-        function bind class instance data_type newtype type_family exp let alternative match pattern_synonym
-        gadt_constructor signature top_splice
-    """),
-    restarts=words("match where in"),
-    flat={"match": _is_unguarded, "where": _is_head, "in": _ends_inline, "local_binds do alternatives": _is_inline},
-    atoms=words("module prefix_id infix_id qualified quasiquote string char children"),
-    comments=words("comment haddock"),
-    branches=words("alternative match conditional"),
-    count_branches=_count_branches,
-    tokens=spaced(r"""
-        PREFIX ( [ \ ! ~ % ' ''
-        CLOSE  ) ] }
-        COMMA  , ;
-        TIGHT  . @
-        WORD   _
-    """),
-    tokens_in=spaced_in("""
-        COMMA    forall .
-        PREFIX   type_application @  negation -  splice $
-    """),
-)
 
 # Operators that give the function on their left an argument.
 _APPLYING = words("$ $! <$> . =<< >>= >> <*> &")
@@ -153,12 +80,12 @@ def _signature(node: Node) -> DefinitionHead | None:
     around = node.parent
     if not name or around is None:
         return None
-    following = _past(node.next_named_sibling, _ASIDE)
+    following = _past(node.next_named_sibling, ASIDE)
     if around.type == "class_declarations":
         return DefinitionHead((name,), SymbolType.FUNCTION)
     if following is None or following.type not in ("function", "bind") or _name_of(following) != name:
         # A pattern that binds several names gives the body, or a macro, which looks like no definition.
-        equation = _past(following, _ASIDE | {"signature"})
+        equation = _past(following, ASIDE | {"signature"})
         pattern = equation.child_by_field_name("pattern") if equation is not None else None
         is_macro = pattern is None or name not in re.findall(r"[\w']+", raw_text(pattern))
         return (
@@ -198,7 +125,7 @@ def _foreign(node: Node) -> DefinitionHead | None:
 
 
 def _equation_of(node: Node) -> Node | None:
-    following = _past(node.next_named_sibling, _ASIDE) if node.type == "signature" else node
+    following = _past(node.next_named_sibling, ASIDE) if node.type == "signature" else node
     return following if following is not None and following.type == "function" else None
 
 
@@ -359,7 +286,10 @@ def _exported_modules(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 _unknown = unknown_words(later_branches)
 
+
 _TEST_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
+
+
 _TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
 
 

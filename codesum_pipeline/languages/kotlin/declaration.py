@@ -6,11 +6,9 @@ it extends. Members of a companion without a name belong to the class, as they
 are called; one with a name is a class of its own.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-import tree_sitter_kotlin
 from tree_sitter import Node
 
 from codesum_pipeline.languages.annotations import ANNOTATIONS, SPEC_BASES, after_annotations, annotations_and_words
@@ -26,109 +24,21 @@ from codesum_pipeline.languages.declaration import (
 )
 from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text, unknown_words
-from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
-from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.languages.kotlin.layout import BODIES, SPEC
+from codesum_pipeline.languages.kotlin.words import annotations, masked, unknown
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-_ARGUMENTS = rb"(?:\((?:[^()]|\((?:[^()]|\([^()]*\)){0,200}\)){0,400}\))?"
-_ANNOTATED = re.compile(
-    rb"(?P<before>@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS + rb"\s+)"
-    rb"(?P<words>(?:(?:@[\w.:]+" + _ARGUMENTS + rb"|[a-z]+)\s+)+?)"
-    rb"(?=(?:class|object|interface)[ \t]+[A-Za-z_`])"
-)
-_WORD = re.compile(rb"(?<![^\s])(?:annotation|expect|actual|value|inner|data|external)(?=\s)")
-# Words of any such length that can only be a modifier.
-_STAND_INS = {4: b"open", 5: b"final", 6: b"public", 8: b"public", 10: b"public"}
-_CONSTRUCTOR = re.compile(
-    rb"(?P<head>\bclass[ \t]+\w+(?:<[^(){}]{0,200}>)?)(?P<between>[ \t]*\n\s*)"
-    rb"(?=(?:(?:@[\w.:]+" + _ARGUMENTS + rb"|public|private|protected|internal|actual|expect)\s+)*constructor\b)"
-)
-# `is A if b -> c`: a guard among the branches of a `when`.
-_GUARD = re.compile(rb"^[ \t]*(?:(?:!?is|!?in)\b|[\w.\"]+)[^\n{}]*?(?P<guard>[ \t]if[ \t(][^\n{}]*?)(?=[ \t]*->)", re.M)
-
-
-# `context(a: B) fun c()`, and the same in a function's type; `suspend {`, a function as a value; `$$"…"`.
-_CONTEXT = re.compile(rb"\bcontext\((?:[^()]|\([^()]*\)){0,400}\)(?=\s)|\bsuspend(?=\s*\{)|\$\$+(?=\")")
-
-
-_ANNOTATION = re.compile(rb"@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS)
-
-
-def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Of each declaration with more than one annotation all but the last: with them it may be read as an expression."""
-    for match in _ANNOTATED.finditer(source):
-        if spans := tuple(found.span() for found in _ANNOTATION.finditer(source, *match.span()))[:-1]:
-            yield spans
-
-
-def _unknown_words(source: bytes) -> Iterator[tuple[int, int]]:
-    """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
-    yield from (match.span("guard") for match in _GUARD.finditer(source))
-    yield from (match.span() for match in _CONTEXT.finditer(source))
-
-
-def _masked(source: bytes, is_broken: bool) -> bytes:
-    """A source that the grammar can read, byte for byte as long."""
-    shown = _ANNOTATED.sub(_as_modifiers, source) if b"@" in source else source
-    shown = _CONSTRUCTOR.sub(_on_one_line, shown) if b"constructor" in shown else shown
-    return source if shown == source else shown
-
-
-def _as_modifiers(match: re.Match[bytes]) -> bytes:
-    return match["before"] + _WORD.sub(lambda word: _STAND_INS[len(word[0])].ljust(len(word[0])), match["words"])
-
-
-def _on_one_line(match: re.Match[bytes]) -> bytes:
-    return match["head"] + b" " * len(match["between"])
-
-
-BODIES = words("class_body enum_class_body")
-BRACED = BODIES | {"block", "lambda_literal", "when_expression"}
 TYPE_NODES = words("user_type nullable_type function_type parenthesized_type non_nullable_type")
-FUNCTION_VALUES = words("lambda_literal anonymous_function")
-TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
-STATEMENTS = words("property_declaration assignment for_statement while_statement do_while_statement")
 
-SPEC = LanguageSpec(
-    name="kotlin",
-    version=5,
-    distribution="tree-sitter-kotlin",
-    grammar=tree_sitter_kotlin.language,
-    lines=frozenset(),
-    # An accessor stands on a line of its own below its property.
-    blocks=words("source_file getter setter"),
-    braced=BRACED,
-    rows=BRACED | {"source_file"},
-    atoms=words("character_literal"),
-    comments=words("line_comment block_comment"),
-    branches=words("if_expression for_statement while_statement do_while_statement catch_block when_entry"),
-    lists=lists("""
-        value_arguments function_value_parameters class_parameters type_arguments type_parameters collection_literal
-    """),
-    tokens=BRACKETS
-    | spaced('''
-        TIGHT  . ?. :: .. ..< ${ string_content escape_sequence
-        CLOSE  !!
-        COMMA  ; :
-        PREFIX @ ! this@ super@ return@
-        EITHER - +
-        STEP   ++ --
-        WORD   this super
-        QUOTE  """
-    '''),
-    tokens_in=spaced_in("""
-        OMITTED   source_file|block|class_body|lambda_literal|when_expression ;
-        INFIX     class_declaration|object_declaration|companion_object|object_literal :
-           secondary_constructor|type_constraint|type_parameter :  infix_expression identifier
-        OPEN      type_arguments|type_parameters|super_expression <
-        CLOSE     type_arguments|type_parameters|super_expression >  nullable_type ?
-        QUOTE     string_literal "
-        TIGHT     interpolation }  interpolation $  interpolation identifier  file_annotation|use_site_target :
-        PREFIX    spread_expression *  labeled_expression label
-        WORD      getter get  setter set  primary_constructor|secondary_constructor constructor
-           anonymous_function fun
-    """),
-)
+
+FUNCTION_VALUES = words("lambda_literal anonymous_function")
+
+
+TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
+
+
+STATEMENTS = words("property_declaration assignment for_statement while_statement do_while_statement")
 
 
 def _type(node: Node) -> DefinitionHead | None:
@@ -339,6 +249,8 @@ _BEFORE = (
     r"(?:@[\w.:]+(?:\([^()]*\))?[ \t]+)*(?:(?:public|private|protected|internal|open|abstract|final|override|inline"
     r"|suspend|operator|infix|tailrec|external|expect|actual|data|sealed|enum|annotation|value|inner|fun)[ \t]+)*"
 )
+
+
 # Lines that look like a definition.
 _LINES = (
     rf"[ \t]*{_BEFORE}(?<=[ \tn])?fun[ \t]+(?:<[^()]*>[ \t]*)?(?:[\w<>?*,. ]+\.)?"
@@ -355,7 +267,8 @@ def _aliased_type(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax("", text(types[0]), field_text(node, "type", text))
 
 
-_unknown = unknown_words(_unknown_words)
+_unknown = unknown_words(unknown)
+
 
 DECLARATION = Declaration(
     spec=SPEC,
@@ -369,8 +282,8 @@ DECLARATION = Declaration(
         "secondary_constructor": _constructor,
         "property_declaration": _property,
     },
-    masked=_masked,
-    hiding=lambda source, is_broken: (*_annotations(source), *_unknown(source, is_broken)),
+    masked=masked,
+    hiding=lambda source, is_broken: (*annotations(source), *_unknown(source, is_broken)),
     docs=Docs.MARKED,
     doc_marks=("/**",),
     # What the grammar takes an annotation with arguments on a line of its own for.

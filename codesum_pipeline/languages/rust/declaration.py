@@ -1,9 +1,7 @@
 """Rust."""
 
-import re
 from collections.abc import Iterator, Sequence
 
-import tree_sitter_rust
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import (
@@ -27,88 +25,10 @@ from codesum_pipeline.languages.hooks import (
     of_public,
     raw_text,
 )
-from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, Mark, Span, spaced, spaced_in, words
-from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.languages.rust.layout import SPEC
+from codesum_pipeline.languages.rust.macros import around_items, without_templates
+from codesum_pipeline.languages.spec import Mark, Span, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
-
-_TOKEN = re.compile(
-    rb"//[^\n]*|/\*.*?\*/|r(?P<mark>#*)\".*?\"(?P=mark)|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\\n]|\\[^\n]{1,10})'"
-    rb"|(?P<macro>^[ \t]*(?P<name>(?:\w+::)*\w+)![ \t\n]*(?=[{(]))|(?P<brace>[{}()])",
-    re.M | re.S,
-)
-_ITEM = re.compile(
-    rb"^[ \t]*(?:pub(?:[ \t]*\([^()]*\))?[ \t]+)?"
-    rb"(?:(?:const|async|unsafe|extern(?:[ \t]+\"[^\"]*\")?|safe|\{const\})[ \t]+)*"
-    rb"(?:fn|struct|enum|union|trait|impl|macro_rules!)[ \t<]*",
-    re.M,
-)
-_CONDITION = re.compile(rb"(?:\belse\s+)?\bif\s+#\s*\[(?:[^\[\]\"]|\"[^\"]*\"|\[[^\[\]]*\]){0,1000}\]\s*$|\belse\s*$")
-# What a macro reads before `fn` and the language does not know there.
-_WORDS = re.compile(rb"(?P<word>\bsafe\b|\{const\})(?=\s+(?:unsafe\s+|extern\s+)*fn\b)")
-# `struct A: u8 { const B = 1; }` of a macro for sets of flags: a structure with what the language does not know in it.
-_FLAGS = re.compile(rb"\bstruct\s+\w+(?P<type>\s*:\s*\w+)\s*\{(?P<body>[^{}]*)\}")
-_CLOSED = re.compile(rb"\s*;")
-
-
-def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
-    """For each macro with items in it, the parts around those: its head, conditions, and the braces of both."""
-    # Of each open bracket: what is blanked if it turns out to be around items, or None.
-    opened: list[Span | None] = []
-    macro: list[Span] = []
-    depth, start = -1, 0
-    head: Span | None = None
-    for match in _TOKEN.finditer(source):
-        if match["macro"] and (depth < 0 or opened[-1]) and match["name"] != b"macro_rules":
-            head = match.span("macro")
-        if not match["brace"]:
-            continue
-        position = match.start()
-        if match["brace"] in b"{(":
-            # Directly in what is around items.
-            is_bare = depth >= 0 and opened[-1] is not None
-            before = _CONDITION.search(source[:position], max(0, position - 400)) if is_bare else None
-            if head is not None and source[head[1] : position].strip() == b"":
-                if depth < 0:
-                    depth, start, macro = len(opened), position, []
-                opened.append((head[0], position + 1))
-            else:
-                opened.append((before.start(), position + 1) if before else None)
-            head = None
-        elif opened:
-            span = opened.pop()
-            if span is not None and len(opened) > depth and b"!" in source[slice(*span)]:
-                # A macro in another one.
-                span = span if _ITEM.search(source, span[1], position) else None
-            if span is not None:
-                closed = _CLOSED.match(source, match.end()) if len(opened) == depth else None
-                macro += [span, (position, closed.end() if closed else position + 1)]
-            if len(opened) == depth:
-                if _ITEM.search(source, start, position):
-                    macro += [found.span("word") for found in _WORDS.finditer(source, start, position)]
-                    for found in _FLAGS.finditer(source, start, position):
-                        macro += [found.span("type"), found.span("body")]
-                    yield tuple(sorted(macro))
-                depth = -1
-
-
-# What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
-_TEMPLATES = re.compile(
-    r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
-    re.MULTILINE | re.DOTALL,
-)
-_QUOTED_CODE = re.compile(
-    r"^(?P<head>(?P<depth>[ \t]*)[^\n]*\b(?:parse_)?quote(?:_spanned)?![^\n]*[{(])"
-    r"(?P<body>\n.*?\n(?P=depth)[)}])",
-    re.MULTILINE | re.DOTALL,
-)
-
-
-def without_templates(text: str) -> str:
-    """A text with blanks in place of what macros write."""
-    for pattern in (_TEMPLATES, _QUOTED_CODE) if "!" in text else ():
-        text = pattern.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)
-    return text
-
 
 ITEMS = words("""
     function_item function_signature_item struct_item enum_item union_item trait_item impl_item mod_item type_item
@@ -116,48 +36,6 @@ ITEMS = words("""
     macro_invocation inner_attribute_item attribute_item associated_type let_declaration expression_statement
     empty_statement
 """)
-
-SPEC = LanguageSpec(
-    name="rust",
-    version=5,
-    distribution="tree-sitter-rust",
-    grammar=tree_sitter_rust.language,
-    lines=words("field_declaration enum_variant match_arm macro_rule"),
-    blocks=words("source_file"),
-    braced=words("block declaration_list field_declaration_list enum_variant_list match_block macro_definition"),
-    # The match arms and fields of these are lines; attributes and visibility stand among them.
-    rows=words("source_file block declaration_list"),
-    # The grammar has no node for the separator of a repetition.
-    atoms=words("string_literal raw_string_literal char_literal lifetime token_repetition token_repetition_pattern"),
-    comments=words("line_comment block_comment"),
-    branches=words("if_expression while_expression for_expression loop_expression match_arm"),
-    lists=lists(
-        """
-        arguments parameters array_expression field_initializer_list field_declaration_list enum_variant_list use_list
-        type_arguments type_parameters slice_pattern struct_pattern ordered_field_declaration_list
-        tuple_struct_pattern
-    """,
-        tuples="tuple_expression tuple_type tuple_pattern",
-    ),
-    tokens=BRACKETS
-    | spaced("""
-        TIGHT  . :: .. ..= ...
-        COMMA  : ;
-        CLOSE  ?
-        PREFIX ! # $
-        EITHER - * & &&
-        SPACED =>
-    """),
-    tokens_in=spaced_in("""
-        CLOSE    macro_invocation !  use_wildcard *  type_arguments|type_parameters|bracketed_type|for_lifetimes >
-        TIGHT    inner_attribute_item !
-        WORD     never_type !  visibility_modifier pub  function_type fn  macro_definition macro_rules!
-           impl_item impl
-        PREFIX   removed_trait_bound ?  reference_type|reference_expression|reference_pattern|self_parameter &
-           pointer_type *  array_type [  base_field_initializer ..
-        OPEN     type_arguments|type_parameters|bracketed_type|for_lifetimes <  use_list {
-    """),
-)
 
 
 # Types that are called by a name, which may be one of the repository's.
@@ -360,6 +238,8 @@ _BEFORE = (
     r"(?:pub(?:[ \t]*\([^()]*\))?[ \t]+)?"
     r"(?:(?:default|const|async|unsafe|safe|auto|extern(?:[ \t]+\"[^\"]*\")?)[ \t]+)*"
 )
+
+
 # Lines that look like a definition.
 _LINES = (
     rf"[ \t]*{_BEFORE}fn[ \t]+(?:r#)?(?P<name>\w+)[ \t]*[(<]",

@@ -8,7 +8,6 @@ Here-documents stand in the tree after the line that they begin on.
 
 from collections.abc import Iterator
 
-import tree_sitter_ruby
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import (
@@ -16,7 +15,6 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Docs,
-    Extension,
     Facts,
     ImportSyntax,
     Text,
@@ -24,120 +22,44 @@ from codesum_pipeline.languages.declaration import (
 )
 from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.hooks import field_text, first_values, hidden_by, raw_text
-from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
-from codesum_pipeline.languages.spelling import lists, spell_plain
+from codesum_pipeline.languages.ruby.layout import SPEC
+from codesum_pipeline.languages.ruby.values import (
+    MIXINS,
+    constants,
+    extension,
+    here_document,
+    makes_class,
+    raw,
+    value_block,
+)
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-
-def _is_alone(node: Node) -> bool:
-    """Whether a block holds one expression only."""
-    return sum(not child.is_extra for child in node.named_children[:9]) < 2
-
-
-def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> str:
-    """A double quote, where what stands between holds nothing that either kind reads in a way of its own."""
-    text = quote.parent
-    if written != "'" or parent != "string" or text is None:
-        return written
-    return '"' if spell_plain(text, (text.text or b"").decode("latin-1"), parent, field)[0] == '"' else written
-
-
-SPEC = LanguageSpec(
-    name="ruby",
-    version=3,
-    distribution="tree-sitter-ruby",
-    grammar=tree_sitter_ruby.language,
-    lines=frozenset(),
-    blocks=words("program body_statement block_body then do"),
-    rows=words("program body_statement block_body then do begin else ensure parenthesized_statements"),
-    braced=words("begin"),
-    openers=words("begin"),
-    parened=words("parenthesized_statements"),
-    flat={"block_body parenthesized_statements": _is_alone},
-    hanging=words("else ensure"),
-    lowered=words("rescue else ensure end"),
-    restarts=words("rescue else ensure elsif when in_clause end"),
-    # What literals may be written between has one name for all: `%w[`, `%Q(`, `/x`.
-    atoms=words('bare_string bare_symbol scope_resolution operator " / ` :" %w( %i( )'),
-    deep=words("bare_string bare_symbol scope_resolution"),
-    trailing=words("heredoc_body uninterpreted"),
-    dropped=words("empty_statement"),
-    comments=words("comment"),
-    branches=words("""
-        if elsif unless while until for if_modifier unless_modifier while_modifier until_modifier when in_clause
-        rescue rescue_modifier
-    """),
-    wrappers=words("call argument_list"),
-    row_marks=words("identifier"),
-    respelled={'"': _spell_quote},
-    lists=lists("argument_list array hash"),
-    tokens=spaced("""
-        OPEN    ( [
-        CLOSE   ) ]
-        COMMA   ,
-        TIGHT   . &. :: .. ... #{ string_content escape_sequence heredoc_body heredoc_content heredoc_end
-           uninterpreted
-        OMITTED ;
-        PREFIX  ! ~ %w( %i(
-        WORD    -> yield nil
-        TEXT    " :" `
-    """),
-    tokens_in=spaced_in("""
-        OMITTED   program ;  then then  do do
-        PREFIX    array|array_pattern|find_pattern [  hash|hash_pattern {
-           parenthesized_statements|parenthesized_pattern|destructured_parameter (  destructured_left_assignment (
-           unary -  unary +  unary|block_argument|block_parameter &
-           splat_argument|splat_parameter|rest_assignment *
-           hash_splat_argument|hash_splat_parameter|hash_splat_nil **
-           variable_reference_pattern|expression_reference_pattern ^
-        CLOSE     hash|hash_pattern }  setter =  rational r  complex i  complex ri
-        TIGHT     interpolation }  range ..
-        COMMA     interpolation|block_parameters|lambda_parameters ;  pair|keyword_pattern|keyword_parameter :
-        STEP      block_parameters |
-        TEXT      regex /
-    """),
-)
-
-
-_MIXINS = words("include extend prepend")
-
-
-def _extension(node: Node, text: Text) -> Extension | None:
-    """`Class.include(Module)`, and `Class.send(:include, Module)` of older code."""
-    receiver = raw_text(node.child_by_field_name("receiver"))
-    method = raw_text(node.child_by_field_name("method"))
-    if method == "send":
-        method = raw_text(next(iter(_arguments(node)), None)).lstrip(":")
-    if method not in _MIXINS or not receiver[:1].isupper():
-        return None
-    return Extension(receiver, tuple(_constants(node)))
-
-
-def _constants(call: Node) -> Iterator[str]:
-    """The classes and modules among the arguments of a call."""
-    for argument in _arguments(call):
-        if argument.type in ("constant", "scope_resolution"):
-            yield raw_text(argument)
-
-
-def _arguments(call: Node) -> list[Node]:
-    arguments = call.child_by_field_name("arguments")
-    return arguments.named_children if arguments is not None else []
-
-
 _VISIBILITY = words("private protected public module_function")
+
+
 _DEFINING_CALLS = words("define_method define_singleton_method")
-_MAKERS = words("new define")
-_MADE = words("Struct Class Module Data Concern")
+
+
 _ATTRIBUTES = words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
+
+
 _IMPORTS = words("require require_relative load autoload")
+
+
 # Calls that declare something, and so are no calls here.
-_DECLARING = _VISIBILITY | _DEFINING_CALLS | _MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
+_DECLARING = _VISIBILITY | _DEFINING_CALLS | MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
+
+
 _CLAUSES = words("rescue else ensure")
+
+
 _STATEMENTS = _CLAUSES | words("""
     return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
     until_modifier alias undef break next redo retry method singleton_method class module
 """)
+
+
 _BLOCKS = words("block do_block")
 
 
@@ -166,7 +88,7 @@ def _method(node: Node) -> DefinitionHead | None:
         return None
     body = node.child_by_field_name("body")
     is_endless = body is not None and body.type != "body_statement"
-    tail = _here_document(node) if is_endless else None
+    tail = here_document(node) if is_endless else None
     owner: tuple[str, ...] = ()
     if node.type == "singleton_method":
         owner = _path(node.child_by_field_name("object"))
@@ -185,66 +107,28 @@ def _class_around(node: Node) -> tuple[str, ...]:
     )
 
 
-def _here_document(node: Node) -> Node | None:
-    """The last of the texts after the line on which a node of one line ends."""
-    found, after = None, node.next_sibling
-    around = node.parent
-    while after is None and around is not None and around.type in ("call", "argument_list"):
-        after, around = around.next_sibling, around.parent
-    while after is not None and after.type == "heredoc_body":
-        found, after = after, after.next_sibling
-    return found
-
-
-def _value_block(value: Node | None) -> Node | None:
-    """The block of `-> {}`, `lambda {}`, `proc do end` and `Proc.new {}`."""
-    if value is None:
-        return None
-    if value.type == "lambda":
-        return value.child_by_field_name("body")
-    if value.type != "call":
-        return None
-    called = _raw(value, "receiver"), _raw(value, "method")
-    return value.child_by_field_name("block") if called in (("", "lambda"), ("", "proc"), ("Proc", "new")) else None
-
-
-def _raw(node: Node, name: str) -> str:
-    """The text of a field as written, blanks as one."""
-    return raw_text(node.child_by_field_name(name))
-
-
-def _makes_class(value: Node | None) -> bool:
-    """`Struct.new(…)`, `Class.new(Base)`, `Data.define(…)`."""
-    return (
-        value is not None
-        and value.type == "call"
-        and _raw(value, "method") in _MAKERS
-        and _raw(value, "receiver").removeprefix("::") in _MADE
-    )
-
-
 def _assignment(node: Node) -> DefinitionHead | None:
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or value is None or left.type not in ("constant", "scope_resolution", "identifier"):
         return None
-    if left.type != "identifier" and _makes_class(value):
+    if left.type != "identifier" and makes_class(value):
         block = value.child_by_field_name("block")
         parts = _path(left)
         return DefinitionHead(parts, SymbolType.CLASS, block, is_sectioned=False) if parts else None
-    block = _value_block(value)
+    block = value_block(value)
     parts = (raw_text(left),) if left.type == "identifier" else _path(left)
     if block is None or not parts:
         return None
-    return DefinitionHead(parts, SymbolType.FUNCTION, block, tail=_here_document(node), is_sectioned=False)
+    return DefinitionHead(parts, SymbolType.FUNCTION, block, tail=here_document(node), is_sectioned=False)
 
 
 def _defining_call(node: Node) -> DefinitionHead | None:
     """`define_method(:name) { … }`."""
     block = node.child_by_field_name("block")
-    if block is None or _raw(node, "method") not in _DEFINING_CALLS:
+    if block is None or raw(node, "method") not in _DEFINING_CALLS:
         return None
     name = next(iter(_symbols(node)), "")
-    return DefinitionHead((name,), SymbolType.FUNCTION, block, tail=_here_document(node)) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, block, tail=here_document(node)) if name else None
 
 
 def _symbols(call: Node) -> Iterator[str]:
@@ -268,7 +152,7 @@ def _function_of(node: Node) -> Node | None:
     """The node that has the parameters of a definition."""
     if node.type == "assignment":
         value = node.child_by_field_name("right")
-        return value if value is not None and value.type == "lambda" else _value_block(value)
+        return value if value is not None and value.type == "lambda" else value_block(value)
     return node.child_by_field_name("block") if node.type == "call" else node
 
 
@@ -299,8 +183,8 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
     if node.type == "assignment":
         value = node.child_by_field_name("right")
         assert value is not None
-        receiver = _raw(value, "receiver").removeprefix("::")
-        yield from (receiver,) if receiver in ("Struct", "Data") else _constants(value)
+        receiver = raw(value, "receiver").removeprefix("::")
+        yield from (receiver,) if receiver in ("Struct", "Data") else constants(value)
         block = value.child_by_field_name("block")
         body = block.child_by_field_name("body") if block is not None else None
     else:
@@ -309,8 +193,8 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
             yield _base(above.named_children[0], text)
         body = node.child_by_field_name("body")
     for child in body.named_children if body is not None else ():
-        if child.type == "call" and _raw(child, "method") in _MIXINS and not _raw(child, "receiver"):
-            yield from _constants(child)
+        if child.type == "call" and raw(child, "method") in MIXINS and not raw(child, "receiver"):
+            yield from constants(child)
 
 
 def _base(node: Node, text: Text) -> str:
@@ -333,7 +217,7 @@ def _wrapper_modifiers(wrapper: Node, text: Text) -> Iterator[str]:
     call: Node | None = wrapper
     while call is not None and call.type == "call":
         arguments = call.child_by_field_name("arguments")
-        name = _raw(call, "method")
+        name = raw(call, "method")
         if name in _DEFINING_CALLS or arguments is None or not arguments.named_children:
             return
         yield name
@@ -343,7 +227,7 @@ def _wrapper_modifiers(wrapper: Node, text: Text) -> Iterator[str]:
 def _call(node: Node, text: Text) -> CallSyntax | None:
     method, receiver = node.child_by_field_name("method"), field_text(node, "receiver", text)
     name = raw_text(method) if method is not None else "call"
-    mark = _raw(node, "operator") or "."
+    mark = raw(node, "operator") or "."
     if method is not None and method.type not in ("identifier", "constant", "super", "operator"):
         return None
     if name in _DECLARING:
@@ -383,7 +267,7 @@ def _is_variable(node: Node, name: str) -> bool:
 def _imports(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require "path"`; a path relative to this file is one level up from it; `autoload :Name, "path"`."""
     arguments = node.child_by_field_name("arguments")
-    if arguments is None or (name := _raw(node, "method")) not in _IMPORTS or _raw(node, "receiver"):
+    if arguments is None or (name := raw(node, "method")) not in _IMPORTS or raw(node, "receiver"):
         return
     path = next((written for child in arguments.named_children if (written := _literal(child))), "")
     if not path:
@@ -401,15 +285,15 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
         or left.type not in ("identifier", "instance_variable", "class_variable", "constant")
     ):
         return
-    is_made = value.type == "call" and _raw(value, "method") == "new" and not _makes_class(value)
+    is_made = value.type == "call" and raw(value, "method") == "new" and not makes_class(value)
     if is_made and (parts := _path(value.child_by_field_name("receiver"))):
         yield TypedName(text(left), "::".join(parts))
 
 
 def _attributes(node: Node, text: Text) -> Iterator[str]:
     """What `attr_accessor :a` and the like name, the members of a `Struct.new(:a)`, and the other names of methods."""
-    name = _raw(node, "method")
-    if (name in _ATTRIBUTES and not _raw(node, "receiver")) or _makes_class(node):
+    name = raw(node, "method")
+    if (name in _ATTRIBUTES and not raw(node, "receiver")) or makes_class(node):
         yield from _symbols(node)
     elif name == "alias_method":
         names = [*_symbols(node)]
@@ -418,23 +302,19 @@ def _attributes(node: Node, text: Text) -> Iterator[str]:
 
 
 def _alias(node: Node, text: Text) -> Iterator[str]:
-    yield f"{_raw(node, 'name').removeprefix(':')}: alias of {_raw(node, 'alias').removeprefix(':')}"
+    yield f"{raw(node, 'name').removeprefix(':')}: alias of {raw(node, 'alias').removeprefix(':')}"
 
 
 def _assigned_fields(node: Node, text: Text) -> Iterator[str]:
     """Constants and variables of a class."""
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if (
-        left is not None
-        and not _makes_class(value)
-        and left.type in ("constant", "class_variable", "instance_variable")
-    ):
+    if left is not None and not makes_class(value) and left.type in ("constant", "class_variable", "instance_variable"):
         yield text(left)
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
     left = node.child_by_field_name("left")
-    is_made = _makes_class(node.child_by_field_name("right"))
+    is_made = makes_class(node.child_by_field_name("right"))
     if left is not None and left.type in ("constant", "global_variable") and not is_made:
         yield text(left)
 
@@ -459,6 +339,7 @@ _LINES = (
     r"(?:\w+\.)?(?P<name>[A-Za-z_]\w*[?!=]?)(?:[ \t]*\(|[ \t]|;|$)",
     r"[ \t]*(?:class|module)[ \t]+(?:[\w:]*::)?(?P<name>[A-Z]\w*)",
 )
+
 
 DECLARATION = Declaration(
     spec=SPEC,
@@ -488,7 +369,7 @@ DECLARATION = Declaration(
     bound={"assignment operator_assignment": first_values("left", "right")},
     parameters=_parameters,
     bases=_bases,
-    extensions={"call": _extension},
+    extensions={"call": extension},
     modifiers=_modifiers,
     wrapper_modifiers=_wrapper_modifiers,
     is_public=hidden_by("private protected private_class_method"),
