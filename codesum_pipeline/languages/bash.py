@@ -12,14 +12,7 @@ from collections.abc import Iterator
 import tree_sitter_bash
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    Docs,
-    Facts,
-    ImportSyntax,
-    Text,
-)
+from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Docs, Facts, ImportSyntax, Text
 from codesum_pipeline.languages.hooks import defines, raw_text
 from codesum_pipeline.languages.spec import LanguageSpec, spaced, spaced_in, words
 from codesum_pipeline.model.symbols import SymbolType
@@ -45,7 +38,6 @@ def _is_default(node: Node) -> bool:
 SPEC = LanguageSpec(
     name="bash",
     version=2,
-    distribution="tree-sitter-bash",
     grammar=tree_sitter_bash.language,
     lines=_STATEMENTS,
     containers=words("case_item"),

@@ -27,7 +27,6 @@ from codesum_pipeline.model.symbols import Import, Parameter, Symbol, SymbolType
 SPEC = LanguageSpec(
     name="go",
     version=2,
-    distribution="tree-sitter-go",
     grammar=tree_sitter_go.language,
     lines=words("""
         package_clause import_declaration import_spec const_declaration const_spec var_declaration var_spec

@@ -40,7 +40,6 @@ ACCESS = words("public protected private")
 SPEC = LanguageSpec(
     name="java",
     version=3,
-    distribution="tree-sitter-java",
     grammar=tree_sitter_java.language,
     lines=words("switch_block_statement_group switch_rule"),
     blocks=words("program"),

@@ -24,9 +24,7 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 SPEC = LanguageSpec(
     name="lua",
     version=2,
-    distribution="tree-sitter-lua",
     grammar=tree_sitter_lua.language,
-    lines=frozenset(),
     blocks=words("chunk block"),
     rows=words("chunk block"),
     atoms=words("string"),

@@ -34,7 +34,6 @@ STATEMENTS = words("""
 SPEC = LanguageSpec(
     name="php",
     version=4,
-    distribution="tree-sitter-php",
     grammar=tree_sitter_php.language_php,
     lines=frozenset(
         {

@@ -50,9 +50,7 @@ def lone_child(block: Node) -> Node | None:
 SPEC = LanguageSpec(
     name="scala",
     version=5,
-    distribution="tree-sitter-scala",
     grammar=tree_sitter_scala.language,
-    lines=frozenset(),
     blocks=INDENTED | {"compilation_unit"},
     braced=BRACED,
     # Bodies without braces: `object A:`, `case 1 =>`.

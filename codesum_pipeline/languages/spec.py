@@ -60,12 +60,11 @@ class LanguageSpec:
 
     name: str
     version: int
-    distribution: str
     grammar: Callable[[], object]
-    lines: frozenset[str]
-    blocks: frozenset[str]
-    atoms: frozenset[str]
-    branches: frozenset[str]
+    lines: frozenset[str] = frozenset()
+    blocks: frozenset[str] = frozenset()
+    atoms: frozenset[str] = frozenset()
+    branches: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
     containers: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
@@ -98,6 +97,11 @@ class LanguageSpec:
     terminated: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     tokens: Mapping[str, TokenSpacing] = field(default_factory=dict)
     tokens_in: Mapping[tuple[str, str], TokenSpacing] = field(default_factory=dict)
+
+    @property
+    def distribution(self) -> str:
+        """The package that the grammar comes with."""
+        return self.grammar.__module__.partition(".")[0].replace("_", "-")
 
     def __post_init__(self) -> None:
         split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated")

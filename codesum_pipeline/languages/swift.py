@@ -50,7 +50,6 @@ _STATEMENTS = words("""
 SPEC = LanguageSpec(
     name="swift",
     version=5,
-    distribution="tree-sitter-swift",
     grammar=tree_sitter_swift.language,
     lines=words("switch_entry"),
     blocks=words("source_file"),

@@ -28,7 +28,6 @@ _AROUND_TYPES = words("labeled_type_expression parenthesized_expression")
 SPEC = LanguageSpec(
     name="zig",
     version=3,
-    distribution="tree-sitter-zig",
     grammar=tree_sitter_zig.language,
     lines=words("""
         function_declaration variable_declaration container_field test_declaration comptime_declaration

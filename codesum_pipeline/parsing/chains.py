@@ -6,15 +6,7 @@ Alike in all languages: the parser has told names, marks and texts apart.
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from codesum_pipeline.model.expressions import (
-    CAST,
-    ELEMENT,
-    ROOT,
-    UNWRAPPED,
-    Chain,
-    ExpressionStep,
-    TypeName,
-)
+from codesum_pipeline.model.expressions import CAST, ELEMENT, ROOT, UNWRAPPED, Chain, ExpressionStep, TypeName
 from codesum_pipeline.parsing.expressions import is_text, text_at
 
 # Part of the parsers' versions: a change reads every file again.

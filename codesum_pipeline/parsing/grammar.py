@@ -17,7 +17,7 @@ T = TypeVar("T")
 ERROR_KIND = 65535
 
 
-def parser_version(spec: LanguageSpec) -> str:
+def grammar_version(spec: LanguageSpec) -> str:
     """The grammar's and the declaration's part of what decides what a parser answers."""
     packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
     return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages}"

@@ -1,19 +1,149 @@
 """Which parser reads a file, and the one pure function that a worker process needs."""
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from operator import itemgetter
 
+from tree_sitter import Node, Query, QueryCursor, Tree
+
+from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.registry import declarations
+from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.bounded import ParserGaveUp
-from codesum_pipeline.parsing.lost import with_lost_definitions
-from codesum_pipeline.parsing.reader import DeclaredParser
+from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
+from codesum_pipeline.parsing.chains import CHAINS_VERSION
+from codesum_pipeline.parsing.comments import COMMENTS_VERSION
+from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION
+from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, grammar_version
+from codesum_pipeline.parsing.lost import lines_of, with_lost_definitions
+from codesum_pipeline.parsing.reader import FileReader
+from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
+from codesum_pipeline.parsing.references import REFERENCES_VERSION
 from codesum_pipeline.parsing.text import ParsedFile, parse_text, text_parser
+from codesum_pipeline.parsing.walk import bytes_as_characters, read_tokens
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.origins import stated_origin
 
-PARSERS: Mapping[str, DeclaredParser] = {
-    declaration.spec.name: DeclaredParser(declaration) for declaration in declarations()
+
+class LanguageParser:
+    """Reads the files of one language; the grammar is compiled at the first one."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self.declaration = declaration
+        self._compiled: Grammar | None = None
+        self._query: Query | None = None
+
+    def version(self, hash_policy: HashPolicy) -> str:
+        """Everything besides a file's bytes that decides what is read from it."""
+        declaration, expressions = self.declaration, f"expressions/{EXPRESSIONS_VERSION}"
+        if declaration.references:
+            read = f"references/{declaration.references_version} {expressions}"
+        else:
+            read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
+        return f"{grammar_version(declaration.spec)} {RECOVERY_VERSION} {read} {hash_policy}"
+
+    def parse(
+        self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
+    ) -> ParsedFile:
+        """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
+
+        What does not parse is counted in `syntax_errors`, and the definitions
+        around it are read. Raises `ParserGaveUp` where nothing can be trusted.
+        """
+        grammar = self._grammar()
+        shown, tree = self._tree(source, grammar)
+        given, read = self._recovered(source, file_path, shown, tree)
+        is_mended = read is not tree
+        characters = bytes_as_characters(source)
+        mask = bytes_as_characters(given) if given is not source else None
+        tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
+        if is_mended:
+            tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
+        blanked = changed_spans(shown, given) if is_mended else ()
+        parsed = FileReader(
+            self.declaration,
+            tokens,
+            characters,
+            source,
+            file_path,
+            hash_policy,
+            blanked,
+            roots=(tree.root_node, read.root_node),
+        ).read(blob, self.version(hash_policy))
+        return with_lost_definitions(parsed, self.declaration, source, read)
+
+    def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
+        """What the grammar was shown and its tree, without what hides definitions from it."""
+        declaration, is_broken = self.declaration, tree.root_node.has_error
+        groups = list(declaration.hiding(source, is_broken))
+        if not groups and not is_broken:
+            return shown, tree
+        parse = partial(parse_within_bounds, self._grammar().parser())
+        silent = declaration.silent(source)
+        lines = (line for line in lines_of(declaration, source) if not _is_inside(silent, line.start))
+        recovery = Recovery(source, lines, parse, self._names)
+        if is_broken and declaration.is_dialect(file_path, source):
+            fragments = recovery.fragments(shown)
+            if fragments is None:
+                raise ParserGaveUp
+            return fragments.shown, fragments.tree
+        best = recovery.recovered(shown, tree, groups)
+        return best.shown, best.tree
+
+    def _tree(self, source: bytes, grammar: Grammar) -> tuple[bytes, Tree]:
+        """The tree of a source, or of what the language masks in it, and what the grammar was shown."""
+        parser, masked = grammar.parser(), self.declaration.masked
+        shown = masked(source, False) if masked else source
+        tree = parse_within_bounds(parser, shown)
+        if masked and tree.root_node.has_error:
+            more = masked(source, True)
+            if more == shown:
+                return shown, tree
+            other = parse_within_bounds(parser, more)
+            # A mask that is wrong at one place can cost the grammar the whole file.
+            if self._found(other) >= self._found(tree):
+                return more, other
+        return shown, tree
+
+    def _found(self, tree: Tree) -> tuple[int, int]:
+        """How many names a tree defines, and of how many that parses as a whole."""
+        names = set(self._names(tree))
+        return len({name for name, _ in names}), sum(is_whole for _, is_whole in names)
+
+    def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
+        """The names of what a tree defines, and whether each parses as a whole."""
+        definitions = self.declaration.definitions
+        if self._query is None:
+            kinds = " ".join(f"({kind}) @found" for kind in definitions)
+            self._query = Query(self._grammar().language, kinds)
+        for node in QueryCursor(self._query).captures(tree.root_node).get("found", ()):
+            defined = definitions[node.type](node)
+            if defined is not None and defined.type is not None and not defined.is_prototype and defined.parts:
+                yield defined.parts[-1], not node.has_error
+
+    def _grammar(self) -> Grammar:
+        if self._compiled is None:
+            declaration = self.declaration
+            definitions = declaration.definitions
+
+            def define(node: Node) -> object | None:
+                return definitions[node.type](node)
+
+            spec = declaration.spec
+            self._compiled = compile_grammar(spec, define, definitions, declaration.marked)
+        return self._compiled
+
+
+def _is_inside(spans: Sequence[Span], place: int) -> bool:
+    """Whether a byte is in one of some parts, which are in order."""
+    k = bisect_right(spans, place, key=itemgetter(0)) - 1
+    return k >= 0 and place < spans[k][1]
+
+
+PARSERS: Mapping[str, LanguageParser] = {
+    declaration.spec.name: LanguageParser(declaration) for declaration in declarations()
 }
 
 

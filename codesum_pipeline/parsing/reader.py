@@ -1,39 +1,30 @@
 """One file of a declared language becomes symbols and facts."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
-from tree_sitter import Node, Query, QueryCursor, Tree
+from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
-from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.callee_names import CalleeNames
 from codesum_pipeline.parsing.canonical import Canonical, call_places, lay_out
-from codesum_pipeline.parsing.chains import CHAINS_VERSION
-from codesum_pipeline.parsing.comments import COMMENTS_VERSION, Comments
+from codesum_pipeline.parsing.comments import Comments
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
-from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION, FileTexts
+from codesum_pipeline.parsing.expressions import FileTexts
 from codesum_pipeline.parsing.facts import CallReader, FactReader
-from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, parser_version
-from codesum_pipeline.parsing.lost import lines_of, with_lost_definitions
 from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
-from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places, is_cut
+from codesum_pipeline.parsing.recovery import is_cut
 from codesum_pipeline.parsing.reexports import are_all, read_reexports
-from codesum_pipeline.parsing.references import (
-    REFERENCES_VERSION,
-    read_imports,
-    read_names,
-    read_references,
-)
+from codesum_pipeline.parsing.references import read_imports, read_names, read_references
 from codesum_pipeline.parsing.structures import Structures
 from codesum_pipeline.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.parsing.text import ParsedFile, content_hash, count_lines
-from codesum_pipeline.parsing.walk import Tokens, bytes_as_characters, read_tokens
+from codesum_pipeline.parsing.walk import Tokens
 
 _start_byte = attrgetter("start_byte")
 # Build tags stand in a file's head.
@@ -42,114 +33,12 @@ _HEAD_BYTES = 4096
 _BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")
 
 
-class DeclaredParser:
-    """Reads the files of one language; the grammar is compiled at the first one."""
-
-    def __init__(self, declaration: Declaration) -> None:
-        self.declaration = declaration
-        self._compiled: Grammar | None = None
-        self._query: Query | None = None
-
-    def version(self, hash_policy: HashPolicy) -> str:
-        """Everything besides a file's bytes that decides what is read from it."""
-        declaration, expressions = self.declaration, f"expressions/{EXPRESSIONS_VERSION}"
-        if declaration.references:
-            read = f"references/{declaration.references_version} {expressions}"
-        else:
-            read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
-        return f"{parser_version(declaration.spec)} {RECOVERY_VERSION} {read} {hash_policy}"
-
-    def parse(
-        self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
-    ) -> ParsedFile:
-        """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
-
-        What does not parse is counted in `syntax_errors`, and the definitions
-        around it are read. Raises `ParserGaveUp` where nothing can be trusted.
-        """
-        grammar = self._grammar()
-        shown, tree = self._tree(source, grammar)
-        given, read = self._recovered(source, file_path, shown, tree)
-        is_mended = read is not tree
-        characters = bytes_as_characters(source)
-        mask = bytes_as_characters(given) if given is not source else None
-        tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
-        if is_mended:
-            tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
-        blanked = changed_spans(shown, given) if is_mended else ()
-        parsed = _FileReader(
-            self, tokens, characters, source, file_path, hash_policy, blanked, roots=(tree.root_node, read.root_node)
-        ).read(blob)
-        return with_lost_definitions(parsed, self.declaration, source, read)
-
-    def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
-        """What the grammar was shown and its tree, without what hides definitions from it."""
-        declaration, is_broken = self.declaration, tree.root_node.has_error
-        groups = list(declaration.hiding(source, is_broken))
-        if not groups and not is_broken:
-            return shown, tree
-        parse = partial(parse_within_bounds, self._grammar().parser())
-        silent = declaration.silent(source)
-        lines = (line for line in lines_of(declaration, source) if not _is_inside(silent, line.start))
-        recovery = Recovery(source, lines, parse, self._names)
-        if is_broken and declaration.is_dialect(file_path, source):
-            fragments = recovery.fragments(shown)
-            if fragments is None:
-                raise ParserGaveUp
-            return fragments.shown, fragments.tree
-        best = recovery.recovered(shown, tree, groups)
-        return best.shown, best.tree
-
-    def _tree(self, source: bytes, grammar: Grammar) -> tuple[bytes, Tree]:
-        """The tree of a source, or of what the language masks in it, and what the grammar was shown."""
-        parser, masked = grammar.parser(), self.declaration.masked
-        shown = masked(source, False) if masked else source
-        tree = parse_within_bounds(parser, shown)
-        if masked and tree.root_node.has_error:
-            more = masked(source, True)
-            if more == shown:
-                return shown, tree
-            other = parse_within_bounds(parser, more)
-            # A mask that is wrong at one place can cost the grammar the whole file.
-            if self._found(other) >= self._found(tree):
-                return more, other
-        return shown, tree
-
-    def _found(self, tree: Tree) -> tuple[int, int]:
-        """How many names a tree defines, and of how many that parses as a whole."""
-        names = set(self._names(tree))
-        return len({name for name, _ in names}), sum(is_whole for _, is_whole in names)
-
-    def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
-        """The names of what a tree defines, and whether each parses as a whole."""
-        definitions = self.declaration.definitions
-        if self._query is None:
-            kinds = " ".join(f"({kind}) @found" for kind in definitions)
-            self._query = Query(self._grammar().language, kinds)
-        for node in QueryCursor(self._query).captures(tree.root_node).get("found", ()):
-            defined = definitions[node.type](node)
-            if defined is not None and defined.type is not None and not defined.is_prototype and defined.parts:
-                yield defined.parts[-1], not node.has_error
-
-    def _grammar(self) -> Grammar:
-        if self._compiled is None:
-            declaration = self.declaration
-            definitions = declaration.definitions
-
-            def define(node: Node) -> object | None:
-                return definitions[node.type](node)
-
-            spec = declaration.spec
-            self._compiled = compile_grammar(spec, define, definitions, declaration.marked)
-        return self._compiled
-
-
-class _FileReader:
+class FileReader:
     """All that is known about one file while it is read."""
 
     def __init__(
         self,
-        parser: DeclaredParser,
+        declaration: Declaration,
         tokens: Tokens,
         characters: str,
         source: bytes,
@@ -160,10 +49,9 @@ class _FileReader:
         roots: tuple[Node, Node],
     ) -> None:
         """`roots` are those of the first tree and of the one that the tokens are of."""
-        self._parser = parser
         self._root, self._read_root = roots
         self._blanked = blanked
-        self._declaration = parser.declaration
+        self._declaration = declaration
         self._tokens = tokens
         self._source = source
         self._path = file_path
@@ -182,8 +70,8 @@ class _FileReader:
         self._known_openings: list[Node] | None = None
         self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
-    def read(self, blob: str) -> ParsedFile:
-        """Symbols in source order, and the file's facts."""
+    def read(self, blob: str, parser: str) -> ParsedFile:
+        """Symbols in source order, and the file's facts; `parser` is the version of what reads it."""
         declaration, canonical, outline = self._declaration, self._canonical, self._outline
         ids = ids_of(outline.definitions, self._path, OverloadReader(self._rank, self._head, self._source_of))
         symbols = tuple([
@@ -204,7 +92,7 @@ class _FileReader:
             file_path=self._path,
             blob=blob,
             language=declaration.spec.name,
-            parser=self._parser.version(self._hash_policy),
+            parser=parser,
             content_hash=content_hash(self._hash_policy, file_source, self._source),
             source=file_source,
             lines=count_lines(self._source),
@@ -430,12 +318,6 @@ class _FileReader:
 def _clauses(definition: Definition) -> int:
     """How many bodies a definition chooses from: each of its clauses has one."""
     return max(1, sum(body is not None for body in definition.bodies))
-
-
-def _is_inside(spans: Sequence[Span], place: int) -> bool:
-    """Whether a byte is in one of some parts, which are in order."""
-    k = bisect_right(spans, place, key=itemgetter(0)) - 1
-    return k >= 0 and place < spans[k][1]
 
 
 def _after_preambles(node: Node, preambles: frozenset[str]) -> int:

@@ -21,7 +21,6 @@ from codesum_pipeline.languages.spelling import lists
 SPEC = LanguageSpec(
     name="c",
     version=5,
-    distribution="tree-sitter-c",
     grammar=tree_sitter_c.language,
     lines=c_family.LINES,
     blocks=words("translation_unit"),

@@ -36,7 +36,6 @@ from codesum_pipeline.model.symbols import SymbolType
 SPEC = LanguageSpec(
     name="cpp",
     version=5,
-    distribution="tree-sitter-cpp",
     grammar=tree_sitter_cpp.language,
     lines=c_family.LINES
     | words("""

@@ -20,7 +20,6 @@ def holds_a_value(accessors: Node) -> bool:
 SPEC = LanguageSpec(
     name="c-sharp",
     version=4,
-    distribution="tree-sitter-c-sharp",
     grammar=tree_sitter_c_sharp.language,
     lines=TYPES
     | CONDITIONAL

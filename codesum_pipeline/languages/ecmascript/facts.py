@@ -5,11 +5,7 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import CallSyntax, Code, Facts, Text, TypedName
-from codesum_pipeline.languages.ecmascript.definitions import (
-    function_of,
-    key_name,
-    unwrapped,
-)
+from codesum_pipeline.languages.ecmascript.definitions import function_of, key_name, unwrapped
 from codesum_pipeline.languages.hooks import field_text, raw_text
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter

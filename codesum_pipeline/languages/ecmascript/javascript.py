@@ -11,7 +11,6 @@ from codesum_pipeline.languages.spelling import is_always
 SPEC = LanguageSpec(
     name="javascript",
     version=4,
-    distribution="tree-sitter-javascript",
     grammar=tree_sitter_javascript.language,
     lines=layout.LINES | {"using_declaration"},
     restarts=layout.RESTARTS,

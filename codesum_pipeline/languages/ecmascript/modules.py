@@ -16,14 +16,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import MAX_CHAIN, Code, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.ecmascript.definitions import (
-    DEFAULT,
-    FUNCTIONS,
-    bound,
-    key_name,
-    own_name,
-    unwrapped,
-)
+from codesum_pipeline.languages.ecmascript.definitions import DEFAULT, FUNCTIONS, bound, key_name, own_name, unwrapped
 from codesum_pipeline.languages.ecmascript.facts import given_back, shortened
 from codesum_pipeline.languages.hooks import field_text, raw_text
 

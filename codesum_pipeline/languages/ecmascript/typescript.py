@@ -27,7 +27,6 @@ HEADS = words("abstract_method_signature function_signature method_signature")
 SPEC = LanguageSpec(
     name="typescript",
     version=4,
-    distribution="tree-sitter-typescript",
     grammar=tree_sitter_typescript.language_typescript,
     lines=layout.LINES | _DECLARED,
     restarts=layout.RESTARTS,

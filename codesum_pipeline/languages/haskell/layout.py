@@ -54,9 +54,7 @@ def _count_branches(node: Node) -> int:
 SPEC = LanguageSpec(
     name="haskell",
     version=4,
-    distribution="tree-sitter-haskell",
     grammar=tree_sitter_haskell.language,
-    lines=frozenset(),
     blocks=words("haskell"),
     rows=_ROWS,
     braced=words("fields"),

@@ -14,9 +14,7 @@ BRACED = BODIES | {"block", "lambda_literal", "when_expression"}
 SPEC = LanguageSpec(
     name="kotlin",
     version=5,
-    distribution="tree-sitter-kotlin",
     grammar=tree_sitter_kotlin.language,
-    lines=frozenset(),
     # An accessor stands on a line of its own below its property.
     blocks=words("source_file getter setter"),
     braced=BRACED,

@@ -36,7 +36,6 @@ from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 SPEC = LanguageSpec(
     name="python",
     version=3,
-    distribution="tree-sitter-python",
     grammar=tree_sitter_python.language,
     lines=words("""
         import_statement import_from_statement future_import_statement print_statement exec_statement

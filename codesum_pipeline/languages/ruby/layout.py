@@ -23,9 +23,7 @@ def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> s
 SPEC = LanguageSpec(
     name="ruby",
     version=3,
-    distribution="tree-sitter-ruby",
     grammar=tree_sitter_ruby.language,
-    lines=frozenset(),
     blocks=words("program body_statement block_body then do"),
     rows=words("program body_statement block_body then do begin else ensure parenthesized_statements"),
     braced=words("begin"),

@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import (
-    Extension,
-    Text,
-)
+from codesum_pipeline.languages.declaration import Extension, Text
 from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.spec import words
 

@@ -8,7 +8,6 @@ from codesum_pipeline.languages.spelling import lists
 SPEC = LanguageSpec(
     name="rust",
     version=5,
-    distribution="tree-sitter-rust",
     grammar=tree_sitter_rust.language,
     lines=words("field_declaration enum_variant match_arm macro_rule"),
     blocks=words("source_file"),

@@ -12,7 +12,7 @@ from codesum_pipeline import languages
 from codesum_pipeline.languages.profiles import Trait, profiles
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.reader import DeclaredParser
+from codesum_pipeline.parsing.parsers import LanguageParser
 
 ROOT = Path(codesum_pipeline.__file__).parent
 # Rooms that read languages. What names an ecosystem's files, packages or tools names no language.
@@ -31,7 +31,6 @@ from codesum_pipeline.model.symbols import SymbolType
 SPEC = LanguageSpec(
     name="moonlet",
     version=1,
-    distribution="tree-sitter-lua",
     grammar=tree_sitter_lua.language,
     lines=frozenset(),
     blocks=words("chunk block"),
@@ -57,7 +56,7 @@ def test_a_module_with_a_declaration_is_a_language(tmp_path: Path, monkeypatch: 
         sys.modules.pop("codesum_pipeline.languages.moonlet", None)
 
     source = b"-- Adds.\nfunction add(a, b)\n  if a then return b end\nend\n"
-    (symbol,) = DeclaredParser(found).parse(source, "a.moon", hash_policy=HashPolicy.CANONICAL).symbols
+    (symbol,) = LanguageParser(found).parse(source, "a.moon", hash_policy=HashPolicy.CANONICAL).symbols
     assert (symbol.id, symbol.language, symbol.docstring, symbol.complexity) == ("a.moon::add", "moonlet", "Adds.", 2)
 
 
