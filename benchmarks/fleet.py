@@ -24,7 +24,7 @@ import psutil
 from dagster._core.scheduler.instigation import TickStatus
 
 from benchmarks.fleet_repositories import copies, made, packages
-from codesum_pipeline.defs.jobs import JOB
+from codesum_pipeline.defs.steps import JOB
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker

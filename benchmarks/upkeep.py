@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from codesum_pipeline.defs.control import index_repositories, maintain_home
+from codesum_pipeline.defs.companion import index_repositories
+from codesum_pipeline.defs.control import maintain_home
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.defs.ticks import take_tick
 from codesum_pipeline.homes.loading import load_settings

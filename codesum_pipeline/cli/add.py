@@ -49,7 +49,7 @@ def add(
     Nothing is fetched or indexed yet: [bold]codesum index[/] and the nightly schedule do that.
     What is registered already gets the options that are given here.
     """
-    from codesum_pipeline.defs.control import register_partition
+    from codesum_pipeline.defs.control import register_partitions
 
     called = invocation(ctx)
     options = EntryOptions.of(
@@ -65,6 +65,6 @@ def add(
     entry, _ = find_entry(called.registry, location, options)
     make_home(called.settings)
     written = called.registry.add(replace(entry, enabled=True))
-    register_partition(Home(called.settings), written.key)
+    register_partitions(Home(called.settings), [written.key])
     show(f"{written.key}: registered, {redact(written.location)}{f' ({written.subdir})' if written.subdir else ''}")
     show(f"next: codesum index {written.key}")

@@ -7,26 +7,19 @@ came of their steps. This process works ahead in the order of the steps.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.defs.building.exchange import (
-    BUILT_FROM,
-    CHECK,
-    HOLD,
-    PERFORM,
-    SHOW,
     BuilderRequest,
     FailureMessage,
-    InterruptMessage,
-    NothingAhead,
     OpeningMessage,
     Reply,
     RunRequest,
-    Stop,
+    Signal,
 )
-from codesum_pipeline.defs.building.values import BLOCKING, BuildOptions, RunOutcome, progress_about
+from codesum_pipeline.defs.building.values import BLOCKING, BuildOptions, RunOutcome, StepOutcome, progress_about
 from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
@@ -45,6 +38,10 @@ CANCEL_S = 10.0
 _CHECKED_AFTER = {"summary_documents": "documents_are_whole", "dense_index": "vectors_are_whole"}
 
 
+# Builds one repository, and reports to the progress.
+BuildOne = Callable[[str, BuildOptions, Progress | None], RunOutcome]
+
+
 def index_repositories(
     home: "Home",
     keys: Sequence[str],
@@ -54,134 +51,149 @@ def index_repositories(
     progress: Progress | None = None,
     on_outcome: Callable[[RunOutcome], None] | None = None,
 ) -> list[RunOutcome]:
-    """As `control.index_repositories`, which does it all in a process that has Dagster anyway."""
-    if has_dagster():
-        from codesum_pipeline.defs import control
+    """Build repositories, one run after another; the outcomes in the order of `keys`.
 
-        return control.index_repositories(
-            home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=on_outcome
-        )
-    from codesum_pipeline.defs.building.build import Build
-    from codesum_pipeline.defs.building.facts import stage_facts
-
+    A repository that fails does not stop the others, nor does one whose records
+    have no room: theirs may. `confirm_llm` lets a model rewrite more of an index
+    than `max_rewrite_fraction`. An interrupt ends the run that is under way,
+    gives its lease back and is raised again. A process that has Dagster anyway
+    does all of it itself.
+    """
     options = BuildOptions(force=force, confirm_llm=confirm_llm)
     outcomes = []
     apply_engine(home.layout, home.settings.engine)
-    with taken_recorder() as recorder:
-        recorder.send(OpeningMessage(home.settings.home, tuple(keys), stage_facts()))
+    with _builds_here(home, keys) if has_dagster() else _builds_beside(home, keys) as build_one:
         for key in keys:
-            told = progress_about(key, among=keys, progress=progress) or no_progress
-            build = Build(home, key, str(uuid.uuid4()), options, progress=told)
-            outcomes.append(_build_one(build, recorder))
+            outcomes.append(build_one(key, options, progress_about(key, among=keys, progress=progress)))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes
+
+
+@contextmanager
+def _builds_here(home: "Home", keys: Sequence[str]) -> Iterator[BuildOne]:
+    from codesum_pipeline.defs.resource import RunHost
+    from codesum_pipeline.defs.runs import open_runs
+
+    with open_runs(home.layout, keys) as runs:
+
+        def build_one(key: str, options: BuildOptions, progress: Progress | None) -> RunOutcome:
+            run_id = str(uuid.uuid4())
+            host = RunHost(home=home, progress=progress)
+            return runs.execute(host, key, run_id=run_id, options=options, process=this_process(run_id))
+
+        yield build_one
+
+
+@contextmanager
+def _builds_beside(home: "Home", keys: Sequence[str]) -> Iterator[BuildOne]:
+    from codesum_pipeline.defs.building.build import Build
+    from codesum_pipeline.defs.building.facts import stage_facts
+
+    with taken_recorder() as recorder:
+        recorder.send(OpeningMessage(home.settings.home, tuple(keys), stage_facts()))
+        yield lambda key, options, progress: _RunServer.build(
+            Build(home, key, str(uuid.uuid4()), options, progress=progress or no_progress), recorder
+        )
 
 
 @dataclass
 class _RunServer:
     """Answers what the assets and checks of one run ask, most of it before they do."""
 
-    build: "Build"
+    builder: "Build"
     recorder: Recorder
     until_end: ExitStack
+
+    @classmethod
+    def build(cls, builder: "Build", recorder: Recorder) -> RunOutcome:
+        """One repository's run; its lease is held from the first step to the last."""
+        recorder.send(RunRequest(builder.key, builder.run_id, builder.options, this_process(builder.run_id)))
+        until_end = ExitStack()
+        try:
+            database = until_end.enter_context(connect())
+            serving = cls(replace(builder, new_connection=database.cursor), recorder, until_end)
+            try:
+                return serving.serve()
+            except KeyboardInterrupt:
+                serving.cancel()
+                raise
+        finally:
+            # A lease that cannot be given back for want of room is known to be free all the same.
+            with suppress(CannotWrite):
+                until_end.close()
 
     def serve(self) -> RunOutcome:
         """Until the run has ended; raises `KeyboardInterrupt` where it was canceled."""
         last = self._work_ahead()
-        self.recorder.send(NothingAhead())
+        self.recorder.send(Signal.NOTHING_AHEAD)
         while True:
             is_tried_again = isinstance(last, FailureMessage) and isinstance(last.error, RetryLater)
-            self.build.progress("waiting to try again" if is_tried_again else "recording the run", 0, 0)
+            self.builder.progress("waiting to try again" if is_tried_again else "recording the run", 0, 0)
             match self.recorder.receive():
                 case RunOutcome() as outcome:
                     return outcome
-                case InterruptMessage():
+                case Signal.INTERRUPTED:
                     raise KeyboardInterrupt
                 case FailureMessage() as failed:
                     failed.raise_again()
-                case question:
-                    last = self._answer(question)
-                    self.recorder.send(last)
+                case request:
+                    last = self._answer(request)
 
     def cancel(self) -> None:
         """Let the child cancel its run, for at most `CANCEL_S` seconds."""
-        self.recorder.send(Stop())
+        self.recorder.send(Signal.STOP)
         deadline = time.monotonic() + CANCEL_S
         with suppress(CodesumError):
             while self.recorder.connection.poll(max(0.0, deadline - time.monotonic())):
                 if not isinstance(self.recorder.receive(), BuilderRequest):
                     return
 
-    def _work_ahead(self) -> Reply | FailureMessage | None:
+    def hold(self, _about: str) -> None:
+        """Hold the repository's lease until the run has ended."""
+        home, key = self.builder.home, self.builder.key
+        lease = hold_repository(home.layout, key, run_id=self.builder.run_id, wait_s=home.settings.lease_wait_s)
+        self.until_end.enter_context(lease)
+
+    def _work_ahead(self) -> Any:
         """Answer in the order of the steps, while the child says nothing: it speaks first where it cannot go on.
 
         Nothing is built upon what failed, or upon what a check found wrong. Returns the last answer.
         """
-        answer: Reply | FailureMessage | None = None
-        for question in _in_order():
+        answer = None
+        for request in _in_order():
             # What an unchanged table showed last time holds, and Dagster has it.
-            if question.what == SHOW and isinstance(answer, Reply) and answer.value.is_reused:
+            if request.method == "show" and isinstance(answer, StepOutcome) and answer.is_reused:
                 continue
-            answer = self._answer(question)
-            self.recorder.send(answer)
-            if isinstance(answer, FailureMessage) or self.recorder.connection.poll():
-                break
-            if question.what == CHECK and not all(finding.passed for finding in answer.value):
-                break
-            if question.what == PERFORM and any(
-                finding.name in BLOCKING and not finding.passed for finding in answer.value.findings
-            ):
+            answer = self._answer(request)
+            if isinstance(answer, FailureMessage) or _is_blocked(answer) or self.recorder.connection.poll():
                 break
         return answer
 
-    def _answer(self, question: BuilderRequest) -> Reply | FailureMessage:
+    def _answer(self, request: BuilderRequest) -> Any:
+        """Send what a request came to, and return it."""
+        asked = self if request.method == "hold" else self.builder
         try:
-            return Reply(question, self._value(question))
+            value = getattr(asked, request.method)(*([request.about] if request.method != "built_from" else []))
         except Exception as error:
-            return FailureMessage.of(error, question)
-
-    def _value(self, question: BuilderRequest) -> Any:
-        build = self.build
-        answers: dict[str, Callable[[str], Any]] = {
-            HOLD: lambda _: self._hold(),
-            BUILT_FROM: lambda _: build.built_from(),
-            PERFORM: build.perform,
-            SHOW: build.show,
-            CHECK: build.check,
-        }
-        return answers[question.what](question.about)
-
-    def _hold(self) -> None:
-        home, key = self.build.home, self.build.key
-        lease = hold_repository(home.layout, key, run_id=self.build.run_id, wait_s=home.settings.lease_wait_s)
-        self.until_end.enter_context(lease)
+            value = FailureMessage.of(error)
+        self.recorder.send(Reply(request, value))
+        return value
 
 
 def _in_order() -> Iterator[BuilderRequest]:
     from codesum_pipeline.defs.building.facts import stage_facts
 
-    yield BuilderRequest(HOLD)
+    yield BuilderRequest("hold")
     for step in stage_facts().assets:
-        yield BuilderRequest(PERFORM, step)
-        yield BuilderRequest(SHOW, step)
+        yield BuilderRequest("perform", step)
+        yield BuilderRequest("show", step)
         if check := _CHECKED_AFTER.get(step):
-            yield BuilderRequest(CHECK, check)
+            yield BuilderRequest("check", check)
 
 
-def _build_one(build: "Build", recorder: Recorder) -> RunOutcome:
-    """One repository's run; its lease is held from the first step to the last."""
-    recorder.send(RunRequest(build.key, build.run_id, build.options, this_process(build.run_id)))
-    until_end = ExitStack()
-    try:
-        database = until_end.enter_context(connect())
-        serving = _RunServer(replace(build, new_connection=database.cursor), recorder, until_end)
-        try:
-            return serving.serve()
-        except KeyboardInterrupt:
-            serving.cancel()
-            raise
-    finally:
-        # A lease that cannot be given back for want of room is known to be free all the same.
-        with suppress(CannotWrite):
-            until_end.close()
+def _is_blocked(answer: Any) -> bool:
+    """Whether a check that blocks found something wrong: each of those that a run asks for, and some of a step's."""
+    if isinstance(answer, StepOutcome):
+        return any(finding.name in BLOCKING and not finding.passed for finding in answer.findings)
+    return isinstance(answer, list) and not all(finding.passed for finding in answer)

@@ -6,8 +6,7 @@ materialisations and checks stand beside those that the sensor starts.
 
 import os
 import sys
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,19 +18,15 @@ import dagster as dg
 import codesum_pipeline
 from codesum_pipeline.defs import mending, processes
 from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.building.values import BuildOptions, RunOutcome, progress_about
 from codesum_pipeline.defs.guard import served_hosts
 from codesum_pipeline.defs.guarded_ui import guarded_command
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
 from codesum_pipeline.defs.partitions import PARTITION_TAG, PARTITIONS, add_partitions
-from codesum_pipeline.defs.resource import RunHost
-from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded, open_runs
+from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
 from codesum_pipeline.defs.storage import open_instance, reference_of, writing_records
 from codesum_pipeline.defs.upkeep import Tell, maintain
-from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.lease import this_process
 from codesum_pipeline.upkeep.freed import Maintenance
 from codesum_pipeline.wiring import Home
 
@@ -77,35 +72,6 @@ def mend_records(home: Home) -> list[str]:
     return mended
 
 
-def index_repositories(
-    home: Home,
-    keys: Sequence[str],
-    *,
-    force: bool = False,
-    confirm_llm: bool = False,
-    progress: Progress | None = None,
-    on_outcome: Callable[[RunOutcome], None] | None = None,
-) -> list[RunOutcome]:
-    """Build repositories, one run after another; the outcomes in the order of `keys`.
-
-    A repository that fails does not stop the others, nor does one whose records
-    have no room: theirs may. `confirm_llm` lets a model rewrite more of an index
-    than `max_rewrite_fraction`. An interrupt ends the run that is under way,
-    gives its lease back and is raised again.
-    """
-    options = BuildOptions(force=force, confirm_llm=confirm_llm)
-    outcomes = []
-    apply_engine(home.layout, home.settings.engine)
-    with open_runs(home.layout, keys) as runs:
-        for key in keys:
-            run_id = str(uuid.uuid4())
-            host = RunHost(home=home, progress=progress_about(key, among=keys, progress=progress))
-            outcomes.append(runs.execute(host, key, run_id=run_id, options=options, process=this_process(run_id)))
-            if on_outcome:
-                on_outcome(outcomes[-1])
-    return outcomes
-
-
 def is_recorded(home: Home, key: str, fingerprint: str, *, was_held: bool) -> bool:
     """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records.
 
@@ -121,15 +87,9 @@ def is_recorded(home: Home, key: str, fingerprint: str, *, was_held: bool) -> bo
     return True
 
 
-def register_partition(home: Home, key: str) -> None:
-    """Let Dagster know of a repository before its first run."""
-    with _instance(home) as instance:
-        add_partitions(instance, [key])
-
-
 def register_partitions(home: Home, keys: Sequence[str]) -> None:
-    """Let Dagster know of many at once."""
-    with open_instance(home.layout) as instance:
+    """Let Dagster know of repositories before their first run."""
+    with _instance(home) as instance:
         add_partitions(instance, keys)
 
 

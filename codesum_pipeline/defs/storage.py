@@ -102,7 +102,7 @@ def make_ready(reference: "InstanceRef", folder: Path) -> None:
     if _is_made_by_this(folder) and not any(fault_of(file) for file in files):
         return
     try:
-        with writing(folder, called=f"Dagster's records in {folder}"), exclusive(folder / LOCK), _scripts_read_once():
+        with writing(folder, called=f"Dagster's records in {folder}"), exclusive(folder / LOCK):
             for file in files:
                 if _is_empty(file):
                     create(file)
@@ -115,27 +115,6 @@ def make_ready(reference: "InstanceRef", folder: Path) -> None:
         # Who may only read a whole home reads it as it is.
         if any(_is_empty(file) for file in files):
             raise
-
-
-@contextmanager
-def _scripts_read_once() -> Iterator[None]:
-    """Alembic reads all revisions of Dagster's tables anew whenever it is asked for one: ten times for three files."""
-    from alembic.script import ScriptDirectory
-
-    read = ScriptDirectory.from_config
-    known: dict[str | None, ScriptDirectory] = {}
-
-    def read_once(config: "Config") -> ScriptDirectory:
-        location = config.get_main_option("script_location")
-        if location not in known:
-            known[location] = read(config)
-        return known[location]
-
-    ScriptDirectory.from_config = read_once  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        ScriptDirectory.from_config = read  # type: ignore[method-assign]
 
 
 def _check(files: Sequence[StorageFile]) -> None:

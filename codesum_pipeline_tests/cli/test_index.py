@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.homes import open_home

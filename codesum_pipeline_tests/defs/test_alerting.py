@@ -10,10 +10,10 @@ from codesum_pipeline.alerts.book import open_book
 from codesum_pipeline.alerts.conditions import ConditionKind
 from codesum_pipeline.defs import alerting
 from codesum_pipeline.defs.alerting import look, note_runs
-from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.defs.standing_checks import note_plan
+from codesum_pipeline.defs.steps import JOB
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry

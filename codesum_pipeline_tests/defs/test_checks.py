@@ -21,7 +21,7 @@ from codesum_pipeline.defs.building.faults import (
     find_leaks,
 )
 from codesum_pipeline.defs.building.values import AT_HEAD
-from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.lanes import dense_lanes

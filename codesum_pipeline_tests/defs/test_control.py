@@ -7,7 +7,7 @@ import dagster as dg
 import yaml
 
 import codesum_pipeline
-from codesum_pipeline.defs.control import forget_partition, register_partition, ui_command, ui_environment
+from codesum_pipeline.defs.control import forget_partition, register_partitions, ui_command, ui_environment
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.settings.operation import StorageSettings
@@ -41,7 +41,7 @@ def test_the_instance_sends_nothing_and_runs_one_build_per_repository(home: Home
 
 def test_partitions_can_be_registered_twice_and_forgotten_twice(home: Home) -> None:
     for _ in range(2):
-        register_partition(home, "shop")
+        register_partitions(home, ["shop"])
     with open_instance(home.layout) as instance:
         assert instance.get_dynamic_partitions("codesum_repos") == ["shop"]
 

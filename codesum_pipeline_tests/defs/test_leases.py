@@ -18,7 +18,8 @@ from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
 
 import codesum_pipeline
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
+from codesum_pipeline.defs.companion import index_repositories
+from codesum_pipeline.defs.control import end_vanished_runs, run_history
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.processes import BOOT_TAG, HOST_TAG, PID_TAG, STARTED_TAG, process_tags
 from codesum_pipeline.defs.records import active_keys
@@ -41,8 +42,8 @@ HOLD = """
 """
 
 INDEX = """
-    import sys, time
-    from codesum_pipeline.defs.control import index_repositories
+    import dagster, sys, time
+    from codesum_pipeline.defs.companion import index_repositories
     from codesum_pipeline_tests.support.homes import open_home
     def slowly(doing, done, total):
         print("held", flush=True)

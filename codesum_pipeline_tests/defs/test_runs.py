@@ -6,7 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, last_materialization, recorded_fingerprint
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.publish import published_version

@@ -10,7 +10,7 @@ from dagster._core.utils import make_new_run_id
 
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.building.values import RunOutcome
-from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.defs.runs import MODULE, REPOSITORY
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.repository import RepositoryEntry

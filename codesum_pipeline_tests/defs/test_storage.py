@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs.control import index_repositories, mend_records, run_history, start_ui
+from codesum_pipeline.defs.companion import index_repositories
+from codesum_pipeline.defs.control import mend_records, run_history, start_ui
 from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.errors import BrokenStore

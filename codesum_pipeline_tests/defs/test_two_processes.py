@@ -16,7 +16,8 @@ import pytest
 
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.exchange import BuilderRequest, FailureMessage, RemoteBuilder, Reply
-from codesum_pipeline.defs.control import end_vanished_runs, index_repositories, run_history
+from codesum_pipeline.defs.companion import index_repositories
+from codesum_pipeline.defs.control import end_vanished_runs, run_history
 from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.model.errors import LeaseHeld, ProcessGone
@@ -257,7 +258,7 @@ def test_an_error_crosses_with_its_kind_message_and_traceback() -> None:
         try:
             raise error
         except Exception as raised:
-            return FailureMessage.of(raised, BuilderRequest("perform", "symbols"))
+            return FailureMessage.of(raised)
 
     class Foreign(Exception):
         def __reduce__(self) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from codesum_pipeline.defs import assets
 from codesum_pipeline.defs.control import register_partitions
-from codesum_pipeline.defs.jobs import JOB
+from codesum_pipeline.defs.steps import JOB
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.store.lease import current_holder

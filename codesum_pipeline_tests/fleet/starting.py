@@ -7,9 +7,10 @@ from dagster._core.code_pointer import ModuleCodePointer
 from dagster._core.launcher import LaunchRunContext
 from dagster._core.origin import DEFAULT_DAGSTER_ENTRY_POINT, JobPythonOrigin, RepositoryPythonOrigin
 
-from codesum_pipeline.defs.jobs import JOB, resolve_job
+from codesum_pipeline.defs.jobs import resolve_job
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.runs import MODULE
+from codesum_pipeline.defs.steps import JOB
 
 
 def new_run(instance: dg.DagsterInstance, key: str, **tags: str) -> dg.DagsterRun:

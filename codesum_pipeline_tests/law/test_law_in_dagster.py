@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs.control import index_repositories
+from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.homes import open_home, workspace_of

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import psutil
 import requests
 
-from codesum_pipeline.defs.jobs import JOB
 from codesum_pipeline.defs.runs import MODULE
+from codesum_pipeline.defs.steps import JOB
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 

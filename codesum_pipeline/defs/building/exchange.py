@@ -11,6 +11,7 @@ Messages go over an inherited pair of sockets, pickled: nobody else can write th
 import pickle
 import traceback
 from dataclasses import dataclass
+from enum import Enum, auto
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +21,14 @@ from codesum_pipeline.defs.building.values import BuildOptions, CheckFinding, St
 from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.store.lease import Holder
 
-HOLD, BUILT_FROM, PERFORM, SHOW, CHECK = "hold", "built_from", "perform", "show", "check"
+
+class Signal(Enum):
+    """Messages without content: every further answer must be asked for, a person interrupted the build, and, instead of
+    a run's outcome, it was canceled."""
+
+    NOTHING_AHEAD = auto()
+    STOP = auto()
+    INTERRUPTED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,56 +52,40 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuilderRequest:
-    """What an asset or a check of the run wants of its builder."""
+    """What an asset or a check of the run wants of its builder: a method and its argument."""
 
-    what: str
+    method: str
     about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a question, sent as soon as it is known: most are before they are asked."""
+    """What a request came to, sent as soon as it is known: most are before they are asked."""
 
-    question: BuilderRequest
+    request: BuilderRequest
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class NothingAhead:
-    """Every further answer must be asked for."""
-
-
-@dataclass(frozen=True, slots=True)
 class FailureMessage:
-    """An error, with where in the code it was raised: instead of an answer, or of all further runs."""
+    """An error, with where in the code it was raised: instead of a value, or of all further runs."""
 
     error: BaseException
     trace: str
-    question: BuilderRequest | None = None
 
     @classmethod
-    def of(cls, error: Exception, question: BuilderRequest | None = None) -> "FailureMessage":
+    def of(cls, error: Exception) -> "FailureMessage":
         """An error that cannot be sent is sent by its name and message."""
         trace = "".join(traceback.format_exception(error))
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
-            return cls(RuntimeError(f"{type(error).__name__}: {error}"), trace, question)
-        return cls(error, trace, question)
+            return cls(RuntimeError(f"{type(error).__name__}: {error}"), trace)
+        return cls(error, trace)
 
     def raise_again(self) -> NoReturn:
         """Raise the error, with the other process's traceback as its cause."""
         raise self.error from RemoteTraceback(self.trace)
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """A person interrupted the build."""
-
-
-@dataclass(frozen=True, slots=True)
-class InterruptMessage:
-    """Instead of a run's outcome: it was canceled."""
 
 
 class RemoteTraceback(Exception):
@@ -101,60 +93,55 @@ class RemoteTraceback(Exception):
 
 
 class RemoteBuilder:
-    """The builder of a run that is recorded here and built by the parent process."""
+    """The builder of a run that is recorded here and built by the parent process; its methods as `Builder` says."""
 
     def __init__(self, connection: "Connection[Any, Any]", process: Holder) -> None:
         self._connection = connection
-        self._known: dict[BuilderRequest, Reply | FailureMessage] = {}
+        self._known: dict[BuilderRequest, Any] = {}
         self._must_ask = False
         self.process = process
 
     def hold(self) -> None:
         """Wait until the builder holds the repository's lease; raises `LeaseHeld`."""
-        self._ask(HOLD)
+        self._ask("hold")
 
     def built_from(self) -> str:
-        """As `Builder` says."""
-        found: str = self._ask(BUILT_FROM)
-        return found
+        return str(self._ask("built_from"))
 
     def perform(self, step: str) -> StepOutcome:
-        """As `Builder` says."""
-        done: StepOutcome = self._ask(PERFORM, step)
+        done: StepOutcome = self._ask("perform", step)
         return done
 
     def show(self, step: str) -> Values:
-        """As `Builder` says."""
-        shown: Values = self._ask(SHOW, step)
+        shown: Values = self._ask("show", step)
         return shown
 
     def check(self, name: str) -> list[CheckFinding]:
-        """As `Builder` says."""
-        findings: list[CheckFinding] = self._ask(CHECK, name)
+        findings: list[CheckFinding] = self._ask("check", name)
         return findings
 
-    def _ask(self, what: str, about: str = "") -> Any:
+    def _ask(self, method: str, about: str = "") -> Any:
         """The answer that was sent or will be; the second time, another one."""
-        question = BuilderRequest(what, about)
+        request = BuilderRequest(method, about)
         try:
-            while question not in self._known and not self._must_ask:
+            while request not in self._known and not self._must_ask:
                 self._receive()
-            if question not in self._known:
-                self._connection.send(question)
-            while question not in self._known:
+            if request not in self._known:
+                self._connection.send(request)
+            while request not in self._known:
                 self._receive()
         except (EOFError, OSError) as error:
             raise ProcessGone(f"process {self.process.pid}, which built the repository, ended") from error
-        answer = self._known.pop(question)
-        if isinstance(answer, FailureMessage):
-            answer.raise_again()
-        return answer.value
+        value = self._known.pop(request)
+        if isinstance(value, FailureMessage):
+            value.raise_again()
+        return value
 
     def _receive(self) -> None:
         match self._connection.recv():
-            case Stop():
+            case Signal.STOP:
                 raise KeyboardInterrupt
-            case NothingAhead():
+            case Signal.NOTHING_AHEAD:
                 self._must_ask = True
-            case answer:
-                self._known[answer.question] = answer
+            case Reply(request, value):
+                self._known[request] = value
