@@ -1,21 +1,14 @@
 """Languages whose files may look at each other: Python by itself, and each family of declared languages."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Protocol
 
-from codesum_pipeline.graph.declared.c_family import CFamilyRules
-from codesum_pipeline.graph.declared.c_sharp import CSharpRules
-from codesum_pipeline.graph.declared.ecmascript import EcmascriptRules
-from codesum_pipeline.graph.declared.go import GoRules
-from codesum_pipeline.graph.declared.jvm import JvmRules
-from codesum_pipeline.graph.declared.lua import LuaRules
-from codesum_pipeline.graph.declared.modules import BashRules, ElixirRules, HaskellRules, SwiftRules, ZigRules
-from codesum_pipeline.graph.declared.php import PhpRules
+from codesum_pipeline.graph import declared
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
-from codesum_pipeline.graph.declared.ruby import RubyRules
 from codesum_pipeline.graph.declared.rules import Rules
-from codesum_pipeline.graph.declared.rust import RustRules
 from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.interfaces import interface_of
 from codesum_pipeline.graph.loading import LazyFiles, LoadedFiles, Row
@@ -27,10 +20,13 @@ from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
 
-FAMILIES: tuple[type[Rules], ...] = (
-    BashRules, CFamilyRules, CSharpRules, EcmascriptRules, ElixirRules, GoRules, HaskellRules, JvmRules, LuaRules,
-    PhpRules, RubyRules, RustRules, SwiftRules, ZigRules,
-)  # fmt: skip
+
+@cache
+def rules_of_families() -> tuple[type[Rules], ...]:
+    """The rules of each family of declared languages, found by looking through their package."""
+    for found in iter_modules(declared.__path__, f"{declared.__name__}."):
+        import_module(found.name)
+    return tuple(sorted(Rules.__subclasses__(), key=lambda rules: rules.__name__))
 
 
 class LanguageFamily(Protocol):
@@ -157,7 +153,7 @@ def families_of(
     projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
     if python:
         found.append(PythonFamily(python, places, root=root))
-    for rules in FAMILIES:
+    for rules in rules_of_families():
         own = declared.only([path for path, row in declared.rows.items() if row["language"] in rules.languages])
         if own:
             found.append(DeclaredFamily(rules, own, projects, loaded.guard))
@@ -166,7 +162,7 @@ def families_of(
 
 def family_of(language: str) -> str:
     """The name of a language's family; a language that no other belongs to is one by itself."""
-    return next((_name(rules) for rules in FAMILIES if language in rules.languages), language)
+    return next((_name(rules) for rules in rules_of_families() if language in rules.languages), language)
 
 
 def _name(rules: type[Rules]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from codesum_pipeline.graph.families import FAMILIES
+from codesum_pipeline.graph.families import rules_of_families
 from codesum_pipeline.graph.python.telling_names import TELLING
 from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline_tests.graph.declared.sources import calls_of
@@ -104,7 +104,8 @@ def test_a_name_of_one_word_tells_nothing(name: str) -> None:
 
 
 def test_every_family_with_methods_names_those_of_its_library_and_only_such_as_could_tell() -> None:
-    told = {rules.languages: rules(Projects([], {})).telling for rules in FAMILIES} | {frozenset(["python"]): TELLING}
+    told = {rules.languages: rules(Projects([], {})).telling for rules in rules_of_families()}
+    told[frozenset(["python"])] = TELLING
 
     assert [sorted(languages) for languages, names in told.items() if not names.common] == [["bash"]]
     for names in told.values():
