@@ -19,7 +19,7 @@ from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_c
 from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
-from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.graph.python.annotations import parse_annotation
 from codesum_pipeline.graph.python.resolver import split_shape
 from codesum_pipeline.graph.reasons import Reason
@@ -71,17 +71,6 @@ class GraphReport:
     failed: int
     failures: tuple[Failure, ...]
     compiled: Disagreement = field(default_factory=Disagreement)
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A repository's graph, as the tables hold it."""
-
-    edges: tuple[Edge, ...]
-    stats: tuple[GraphStats, ...]
-    contexts: tuple[Context, ...]
-    coverage: Coverage
-    failures: tuple[Failure, ...]
 
 
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
@@ -238,26 +227,6 @@ def _ranked_and_sampled(
         progress=progress,
     )
     return {"graph_stats": to_table(stats, GraphStats), "contexts": to_table(contexts, Context)}
-
-
-def make_graph(
-    files: Sequence[SourceFile | FilePlace],
-    symbols: Sequence[SymbolPlace],
-    loaded: LoadedFiles,
-    *,
-    root: str,
-    settings: ContextSettings,
-) -> Graph:
-    """The whole graph from the facts alone; the order of the arguments' items does not matter."""
-    families = families_of(loaded, files, indexed_paths(files), root=root)
-    resolution, tables = resolve(families, None, loaded.guard, settings="")
-    edges = sorted((edge for table in tables.values() for edge in table.edges()), key=_edge_order)
-    stats, contexts = rank_and_sample(files, symbols, edges, root=root, settings=settings)
-    return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files), loaded.guard.failures)
-
-
-def _edge_order(edge: Edge) -> tuple[str, str, bool, str]:
-    return edge.src_id, edge.dst, edge.is_external, edge.kind
 
 
 def rank_and_sample(

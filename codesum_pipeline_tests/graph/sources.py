@@ -1,43 +1,72 @@
-"""A graph straight from sources: parser and graph, without tables."""
+"""A graph straight from sources of any language: parser and graph, without tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from codesum_pipeline.graph.build import Graph, make_graph
+from codesum_pipeline.graph.build import rank_and_sample
 from codesum_pipeline.graph.contexts import SymbolPlace
-from codesum_pipeline.graph.loading import load_files
+from codesum_pipeline.graph.families import families_of, indexed_paths
+from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.resolution import Coverage, resolve
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.graph import EdgeKind
-from codesum_pipeline.parsing.parsers import PARSERS
+from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.model.guard import Failure
+from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.settings.stages import ContextSettings
+from codesum_pipeline.source.languages import language_of_path
 
 Calls = set[tuple[str, str]]
+Edges = dict[tuple[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A repository's graph, as the tables hold it."""
+
+    edges: tuple[Edge, ...]
+    stats: tuple[GraphStats, ...]
+    contexts: tuple[Context, ...]
+    coverage: Coverage
+    failures: tuple[Failure, ...]
+
+
+def make_graph(
+    files: Sequence[SourceFile],
+    symbols: Sequence[SymbolPlace],
+    loaded: LoadedFiles,
+    *,
+    root: str = ".",
+    settings: ContextSettings | None = None,
+) -> Graph:
+    """The whole graph from the facts alone."""
+    families = families_of(loaded, files, indexed_paths(files), root=root)
+    resolution, tables = resolve(families, None, loaded.guard, settings="")
+    edges = sorted(
+        (edge for table in tables.values() for edge in table.edges()),
+        key=lambda edge: (edge.src_id, edge.dst, edge.is_external, edge.kind),
+    )
+    stats, contexts = rank_and_sample(files, symbols, edges, root=root, settings=settings or ContextSettings())
+    return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files), loaded.guard.failures)
 
 
 def graph_of(sources: Mapping[str, str], *, root: str = ".", settings: ContextSettings | None = None) -> Graph:
-    """The graph of Python files given by path; files whose names say so are tests."""
+    """The graph of files given by path; files whose names say so are tests."""
     files, symbols, facts = [], [], []
     for path, source in sources.items():
-        is_python = path.endswith((".py", ".pyi"))
-        language = "python" if is_python else "text"
+        language = language_of_path(path) or "text"
         is_test = path.startswith("tests/") or "/tests/" in path
         files.append(SourceFile(path, "", len(source), "", language, FileStatus.INDEXED, None, is_test, False))
-        if is_python:
-            parsed = PARSERS["python"].parse(source.encode(), path)
-            symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
-            facts.append(
-                {
-                    "file_path": path,
-                    "language": "python",
-                    "exports": parsed.facts.exports,
-                    "references": parsed.facts.references,
-                }
-            )
-    graph = make_graph(files, symbols, load_files(facts), root=root, settings=settings or ContextSettings())
+        parsed = parse_file(path, language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+        symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
+        read = parsed.facts
+        facts.append({"file_path": path, "language": language, "exports": read.exports, "references": read.references})
+    graph = make_graph(files, symbols, load_files(facts), root=root, settings=settings)
     assert graph.failures == ()
     return graph
 
 
-def calls_of(sources: Mapping[str, str]) -> dict[tuple[str, str], str]:
+def calls_of(sources: Mapping[str, str]) -> Edges:
     """Call edges inside the repository: (caller, callee) with the reason."""
     edges = graph_of(sources).edges
     return {(e.src_id, e.dst): e.reason for e in edges if e.kind is EdgeKind.CALL and not e.is_external}
@@ -52,3 +81,13 @@ def external_calls_of(sources: Mapping[str, str]) -> Calls:
 def edges_of(sources: Mapping[str, str], kind: EdgeKind) -> Calls:
     """(source, target) of all edges of a kind."""
     return {(e.src_id, e.dst) for e in graph_of(sources).edges if e.kind is kind}
+
+
+def imports_of(sources: Mapping[str, str]) -> Calls:
+    """Import edges, to files of the repository and to packages outside."""
+    return edges_of(sources, EdgeKind.IMPORT)
+
+
+def bases_of(sources: Mapping[str, str]) -> Calls:
+    """Inheritance edges."""
+    return edges_of(sources, EdgeKind.INHERIT)

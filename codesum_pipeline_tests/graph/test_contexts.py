@@ -1,10 +1,9 @@
 """Which neighbours a document's context samples, and what it depends on."""
 
-from codesum_pipeline.graph.build import Graph
 from codesum_pipeline.model.graph import Context
 from codesum_pipeline.model.hashing import graph_hash
 from codesum_pipeline.settings.stages import ContextSettings
-from codesum_pipeline_tests.graph.sources import graph_of
+from codesum_pipeline_tests.graph.sources import Graph, graph_of
 
 SOURCES = {
     "pkg/__init__.py": "",

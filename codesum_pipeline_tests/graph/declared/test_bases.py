@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline_tests.graph.declared.sources import bases_of, calls_of
+from codesum_pipeline_tests.graph.sources import bases_of, calls_of
 
 RUST = {
     "Cargo.toml": "[package]\nname = 'x'\n[dependencies]\nserde = '1'\n",

@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.graph.families import rules_of_families
 from codesum_pipeline.graph.python.telling_names import TELLING
 from codesum_pipeline.languages.projects import Projects
-from codesum_pipeline_tests.graph.declared.sources import calls_of
+from codesum_pipeline_tests.graph.sources import calls_of
 
 Template = dict[str, str]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline_tests.graph.declared.sources import Edges, bases_of, calls_of, external_calls_of, imports_of
+from codesum_pipeline_tests.graph.sources import Edges, bases_of, calls_of, external_calls_of, imports_of
 
 GO = {
     "go.mod": "module example.com/app\n",

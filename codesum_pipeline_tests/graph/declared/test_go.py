@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline_tests.graph.declared.sources import calls_of
+from codesum_pipeline_tests.graph.sources import calls_of
 
 TYPES = """\
 package p

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from codesum_pipeline.graph.build import make_graph
 from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.settings.stages import ContextSettings
+from codesum_pipeline_tests.graph.sources import make_graph
 
 
 def facts(path: str, package: str, functions: list[str], imports: list[Any], calls: list[Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.graph import declared
-from codesum_pipeline_tests.graph.declared.sources import calls_of
+from codesum_pipeline_tests.graph.sources import calls_of
 
 JAVA = "class Item { void run() {} }\nclass Other { void run() {} }\n"
 SWIFT = "class Item { func run() {} }\nclass Other { func run() {} }\n"
