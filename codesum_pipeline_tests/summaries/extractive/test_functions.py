@@ -112,7 +112,7 @@ TYPESCRIPT = """
  * Reads the rows of a file.
  *
  * @param path - Where the file lies
- * @param {Options} settings.depth How deep
+ * @param {Options} options.depth How deep
  * @returns The rows in file order
  * @throws {RangeError} if the file ends early
  * @example
@@ -173,7 +173,7 @@ PHP = """<?php
  *
  * @return Response the answer
  */
-function send($uri, array $settings = []) { return $this->client->request($uri); }
+function send($uri, array $options = []) { return $this->client->request($uri); }
 """
 SOURCES = {"store.go": GO, "rows.ts": TYPESCRIPT, "Queue.java": JAVA, "Policy.cs": C_SHARP, "send.swift": SWIFT}
 SOURCES |= {"row.rs": RUST, "send.php": PHP}
