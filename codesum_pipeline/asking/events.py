@@ -4,6 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from codesum_pipeline.model.printable import counted
+from codesum_pipeline.tools.answers import shortened
+
 
 @dataclass(frozen=True, slots=True)
 class TextCame:
@@ -72,8 +75,7 @@ def called(name: str, arguments: str) -> str:
 
 def wrote_up(tool: str, files: Sequence[str]) -> str:
     """The line for a synthesis with some files."""
-    counted = "1 file" if len(files) == 1 else f"{len(files):,} files"
-    return f"writing up {tool} with {counted}: {', '.join(files)}"
+    return f"writing up {tool} with {counted(len(files), 'file')}: {', '.join(files)}"
 
 
 def _values(arguments: str) -> str:
@@ -83,12 +85,6 @@ def _values(arguments: str) -> str:
         return ""
     if not isinstance(values, dict):
         return ""
-    return ", ".join(_shortened(_said(value)) for value in values.values() if value not in ("", [], None))
-
-
-def _said(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_ARGUMENT else f"{text[: _LONGEST_ARGUMENT - 1]}…"
+    said = (value for value in values.values() if value not in ("", [], None))
+    texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in said)
+    return ", ".join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)

@@ -26,6 +26,11 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 file`, `1,024 files`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def _visible(match: re.Match[str]) -> str:
     character = match.group()
     if character in LINE_SEPARATORS or character == "\r":

@@ -24,7 +24,7 @@ from codesum_pipeline.model.errors import BrokenIndex, CodesumError, Configurati
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
-from codesum_pipeline.overlays.kept import SETTLED
+from codesum_pipeline.overlays.retention import SETTLED
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.rules import PathRules

@@ -11,6 +11,7 @@ from itertools import groupby
 from codesum_pipeline.languages.profiles import title_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.markdown import code, prose
+from codesum_pipeline.model.printable import counted
 from codesum_pipeline.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.overviews.overview import Overview
@@ -99,12 +100,12 @@ def _head(overview: Overview) -> str:
     said = prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = [f"{title_of(name)} ({_counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
+    shown = [f"{title_of(name)} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
     if len(languages) > _LANGUAGES:
         shown.append(f"{len(languages) - _LANGUAGES} other languages")
-    counted = _counted(overview.definitions, "function and class", "functions and classes")
+    definitions = counted(overview.definitions, "function and class", "functions and classes")
     not_counted = "Tests, examples and copies of others' code are not counted."
-    size = f"{', '.join(shown)}; {counted}. {not_counted}" if shown else "No programs."
+    size = f"{', '.join(shown)}; {definitions}. {not_counted}" if shown else "No programs."
     subject = f": {prose(overview.subject)}" if overview.subject else ""
     stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
     blocks = (f"# {prose(overview.repo)}", f"{said}{where}", _by_model(overview), stands, size)
@@ -137,7 +138,7 @@ def _framework(framework: Framework) -> str:
     versions = f" {code(constraint)}" if constraint and constraint != "*" else ""
     notes = [_at(best.path, best.line)]
     if framework.importing_files and best.known_by is KnownBy.MANIFEST:
-        notes.append(f"imported by {_counted(framework.importing_files, 'file')}")
+        notes.append(f"imported by {counted(framework.importing_files, 'file')}")
     elif best.known_by is KnownBy.IMPORT:
         notes[0] = f"imported at {notes[0]}" + _and_more(framework.importing_files - 1, "file")
     elif framework.places > 1 and best.known_by is KnownBy.FILE:
@@ -167,11 +168,11 @@ def _parts(overview: Overview) -> Iterator[str]:
     for part in division.parts:
         text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
         uses = _uses(division, part.name, folder)
-        size = "" if not part.folder else f", {_counted(len(part.paths), 'file')}"
+        size = "" if not part.folder else f", {counted(len(part.paths), 'file')}"
         told = " ".join(filter(None, (text, uses)))
         yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if told else ''}{told}"
     if division.others:
-        yield f"- {_counted(division.others, 'smaller part')}"
+        yield f"- {counted(division.others, 'smaller part')}"
 
 
 def _uses(division: Division, name: str, folder: str) -> str:
@@ -207,7 +208,7 @@ def _name(place: RankedDocument) -> str:
 
 def _changes(overview: Overview) -> Iterator[str]:
     for commit in overview.commits[:MOST_COMMITS]:
-        files = f" ({_counted(len(commit.paths), 'file')})" if commit.paths else ""
+        files = f" ({counted(len(commit.paths), 'file')})" if commit.paths else ""
         yield f"- {commit.day} {code(commit.id[:_SHORT])} {prose(commit.subject, limit=100)}{files}"
     if changed := most_changed(overview.commits)[:_CHANGED]:
         shown = ", ".join(f"{code(path)} ({count})" for path, count in changed)
@@ -239,8 +240,4 @@ def _at(path: str, line: int) -> str:
 def _and_more(number: int, noun: str = "") -> str:
     if number <= 0:
         return ""
-    return f" and {_counted(number, f'more {noun}')}" if noun else f" and {number} more"
-
-
-def _counted(number: int, noun: str, plural: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f" and {counted(number, f'more {noun}')}" if noun else f" and {number} more"

@@ -158,11 +158,6 @@ def section(heading: str, lines: Iterable[str]) -> list[str]:
     return [heading, *below] if below else []
 
 
-def counted(number: int, what: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def some_of(names: Sequence[str], most: int) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from codesum_pipeline.model.errors import CodesumError, RepositoryUnavailable
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -49,8 +49,7 @@ class AsOf(BaseModel):
         if self.behind is None:
             behind = "how far behind HEAD is unknown"
         else:
-            commits = "1 commit" if self.behind == 1 else f"{self.behind:,} commits"
-            behind = f"{commits} behind HEAD" if self.behind else "at HEAD"
+            behind = f"{counted(self.behind, 'commit')} behind HEAD" if self.behind else "at HEAD"
         return f"{behind} ({self.note})" if self.note else behind
 
     @property
@@ -60,7 +59,7 @@ class AsOf(BaseModel):
             return ""
         if self.differ is None:
             return f"the work tree {one_line(self.tree)} was not compared"
-        differ = "1 file differs" if self.differ == 1 else f"{self.differ:,} files differ"
+        differ = counted(self.differ, "file differs", "files differ")
         what = "settled" if self.is_settled else self.lags
         return f"with the work tree {one_line(self.tree)}: {differ}; {what}"
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.errors import MissingTable
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.tools.answers import (
@@ -20,7 +20,6 @@ from codesum_pipeline.tools.answers import (
     Name,
     Names,
     PagedArguments,
-    counted,
     indented,
     shortened,
     some_of,

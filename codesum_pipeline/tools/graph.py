@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.answers import (
     AnswerPage,
@@ -16,7 +16,6 @@ from codesum_pipeline.tools.answers import (
     Name,
     Names,
     PagedArguments,
-    counted,
     indented,
     section,
 )

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.tools.answers import (
     AnswerPage,
@@ -20,7 +20,6 @@ from codesum_pipeline.tools.answers import (
     BoundedArguments,
     DocumentRow,
     Name,
-    counted,
     place_of,
     section,
     shortened,

@@ -6,8 +6,8 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overlays.kept import still_kept
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
+from codesum_pipeline.overlays.retention import still_kept
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import ComparedTree, IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of

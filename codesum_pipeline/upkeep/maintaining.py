@@ -17,7 +17,7 @@ from codesum_pipeline.indexes.embedding import discard
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld
-from codesum_pipeline.overlays.kept import drop, unused_since
+from codesum_pipeline.overlays.retention import drop, unused_since
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.upkeep.mirrors import GONE, MirrorFolder

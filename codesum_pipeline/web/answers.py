@@ -19,9 +19,8 @@ from codesum_pipeline.asking.past import PastStep, PastTurn
 from codesum_pipeline.asking.session import NO_MODEL
 from codesum_pipeline.asking.store import PartKind, Status
 from codesum_pipeline.asking.turn import TurnAnswer
-from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.model.printable import clean, counted, one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.answers import counted
 from codesum_pipeline.web.markdown import Link, as_html, plain_as_html
 from codesum_pipeline.web.rendering import address, usd
 
