@@ -77,6 +77,7 @@ class TableStore:
 
     def readable_path(self, table: str, repo: str) -> Path | None:
         """Where a table is read from; None where it was never written."""
+        self._note_read(table, None)
         return self._find(table, repo)
 
     def _find(self, table: str, repo: str) -> Path | None:
@@ -91,6 +92,7 @@ class TableStore:
     def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """The rows of one repository in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` for a
         damaged file."""
+        self._note_read(table, columns)
         with _undamaged(table, repo):
             file = self._open(table, repo)
             is_large = file.metadata.num_rows >= _ROWS_FOR_THREADS
@@ -105,6 +107,7 @@ class TableStore:
 
         `having` is a column of `columns` and its value in the rows that are wanted: parts without it are not read.
         """
+        self._note_read(table, columns)
         if self._find(table, repo) is not None:
             file = self._open(table, repo)
             for group in range(file.num_row_groups):
@@ -119,10 +122,12 @@ class TableStore:
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
+        self._note_read(table, columns)
         return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         """The first row, without reading the others; none where there is none, or where the table was never written."""
+        self._note_read(table, columns)
         if self._find(table, repo) is not None:
             batches = self._open(table, repo).iter_batches(batch_size=1, columns=columns)
             for batch in batches:
@@ -131,6 +136,7 @@ class TableStore:
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
+        self._note_read(table, columns)
         if self._find(table, repo) is None:
             empty = TABLES[table].schema.empty_table()
             return empty.select(columns) if columns else empty
@@ -183,12 +189,16 @@ class TableStore:
 
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         """As `content_hash`, of the rows of one part; None too where there is no such part."""
+        self._note_read(table, columns)
         hashes = json.loads(self._footer(table, repo).get(_PARTS_KEY, b"{}")).get(part)
         return _content_hash(hashes, columns) if hashes else None
 
     def note(self, table: str, repo: str) -> str:
         """The note that the rows were written with."""
         return self._footer(table, repo).get(_NOTE_KEY, b"").decode()
+
+    def _note_read(self, table: str, columns: Sequence[str] | None) -> None:
+        """Columns of a table, or all of them, are read: a store may keep account of it."""
 
     def _footer(self, table: str, repo: str) -> Mapping[bytes, bytes]:
         """What this package wrote into a file's footer; nothing where it wrote none."""
