@@ -20,7 +20,7 @@ _NAMELESS = frozenset({"default", "*"})
 
 
 def read_aliases(tables: TableStore, key: str, ids: list[str]) -> list[tuple[str, str]]:
-    """(name, id of the document) of all that is handed on, sorted."""
+    """All re-exported names, each with the id of its document, sorted."""
     found = handed_on(tables, key, imports=lambda: read_imports(tables, key), ids=lambda: ids)
     return sorted({(name, one.target) for one in found for name in alias_names(one, key)})
 

@@ -144,7 +144,7 @@ def with_name(name: str, summary: str) -> str:
 
 
 def _said(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
-    """The summaries; a model's is followed by what the author wrote, the others have the words of the name."""
+    """The summaries: a model's is followed by the author's words, the others contain the words of the name."""
     is_by_model = pc.equal(documents.column("written_by"), WrittenBy.LLM.value)
     each = zip(names, documents.column("summary").to_pylist(), is_by_model.to_pylist(), strict=True)
     told = [summary if by_model else with_name(name, summary) for name, summary, by_model in each]

@@ -61,7 +61,7 @@ class Version:
     manifest: Manifest
 
     def damaged_files(self, *, read_content: bool) -> list[str]:
-        """The files that are missing or differ from the manifest; only their sizes are looked at unless
+        """The files that are missing or differ from the manifest; only their sizes are compared unless
         `read_content`."""
         return [
             name

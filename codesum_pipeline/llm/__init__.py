@@ -1,1 +1,1 @@
-"""Texts by a language model: asked for safely, replayable, at a known price."""
+"""Calls to language models: safe, replayable, and at a known price."""

@@ -53,7 +53,7 @@ def is_dated_name_of(pinned: str, echoed: str) -> bool:
 
 def _names(pinned: str) -> tuple[str, ...]:
     provider, _, name = pinned.partition("/")
-    # By which of its interfaces Bedrock is asked is no part of a model's name.
+    # The interface of Bedrock is no part of a model's name.
     routed = name.removeprefix("converse/").removeprefix("invoke/") if provider == "bedrock" else name
     return (pinned, name or pinned, routed or pinned)
 

@@ -74,10 +74,10 @@ class SiblingRank:
 
 
 def prompt_chars(settings: "LlmSettings") -> int:
-    """How long a whole prompt may be: as long as the smallest of the models that may be asked takes it.
+    """How long a whole prompt may be: the smallest limit of the models that may be called.
 
-    A model takes what LiteLLM's list says; one that the list does not have, the
-    default. The setting, where there is one, makes it no longer.
+    A model's limit is that of LiteLLM's list; for a model that the list does not
+    have, it is the default. The setting can only lower it.
     """
     models = (settings.model, *settings.fallback_models)
     return min(filter(None, (settings.max_prompt_chars, *(_chars_of(model, settings) for model in models))))
@@ -136,8 +136,8 @@ def fill_entries(
 ) -> FilledEntries:
     """As many entries from the front as can show something of their body, water-filled.
 
-    `around_chars` stand around each of them; `called` is what the log calls them. `further` are after them,
-    and so many that surely none of these fits.
+    Each entry takes `around_chars` more; the log uses the word `called` for them. `further` entries follow, so far
+    behind that none of them can fit.
 
     A folder of thousands of files is no mistake in the settings: its last
     files are counted instead of shown. The first entry is always shown.

@@ -185,7 +185,7 @@ class _CallProcess:
 
     def _settle(self, number: int, said: SummaryResponse | SummaryCallFailed | Fault) -> None:
         waiting = self._calls.get(number)
-        # Who asked may be gone.
+        # The caller may be gone.
         if waiting is None or waiting.done():
             return
         if isinstance(said, Fault):

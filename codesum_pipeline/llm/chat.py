@@ -99,5 +99,5 @@ class ChatBackend(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections. Nothing may be asked afterwards."""
+        """Close all connections. No request may follow."""
         ...

@@ -23,8 +23,8 @@ _TOKENS_PER_TURN = 100
 class WritingTask:
     """A document that a model is to write, ready to be sent.
 
-    `exact_key` and `body_key` are the keys of the cache; two tasks with one
-    `body_key` and one `prompt` are asked once. `context` is what the text would
+    `exact_key` and `body_key` are the keys of the cache; two tasks with the
+    same `body_key` and `prompt` take one call. `context` is what the text would
     be written with. `prompt_tokens_upper` bounds the tokens of the first
     request, system prompt and tool included.
     """

@@ -1,7 +1,7 @@
 """Templates of digests: read once for each, and filled for a digest or for a roll-up of digests.
 
 `{history}` has a value in a roll-up alone. Both turns of a digest are read
-before anything is asked, so a template that cannot be used costs nothing.
+before any call, so an unusable template costs nothing.
 """
 
 from dataclasses import dataclass

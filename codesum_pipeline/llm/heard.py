@@ -107,6 +107,6 @@ def _is_whole(arguments: str) -> bool:
 
 
 def _echo_of(chunk: Any) -> str:
-    """The name under which the provider answers, which LiteLLM keeps beside the asked one; empty where none came."""
+    """The name under which the provider answers, which LiteLLM keeps beside the requested one; empty without one."""
     hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
     return str(hidden.get("provider_response_model") or "")

@@ -23,8 +23,8 @@ from codesum_pipeline.llm.prices import Price, cost_usd, listed, price_of
 from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.settings.llm import LlmSettings
 
-# A core does about so many of LiteLLM's calls. Calls that begin together are prepared in turns and sent at the same
-# moment; their answers come at the same moment, too, and the core has nothing to do in between.
+# A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at
+# the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
 
 
@@ -138,7 +138,7 @@ class LiteLlmCalls:
         }
 
     def _connection(self, model: str) -> dict[str, Any]:
-        """Where a model is asked and with which key; LiteLLM knows both of other providers than the main model's."""
+        """The address and key for a model; for providers other than the main model's, LiteLLM knows both."""
         if _provider_of(model) != self._provider:
             return {}
         return {"api_base": self._settings.api_base, "api_key": self._key(model) or None}

@@ -81,7 +81,7 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
 
 def _tool_turns(call_id: str, name: str, answer: str, complaint: str) -> list[dict[str, Any]]:
     call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": answer}}
-    # OpenAI's format has no word for a failed call, and LiteLLM hands none on to others: the text has to say it.
+    # OpenAI's format has no field for a failed call, and LiteLLM passes none on to others: the text has to say it.
     return [
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": call_id, "content": f"Error: {complaint}"},

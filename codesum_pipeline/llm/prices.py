@@ -139,7 +139,7 @@ def worst_case_usd(price: Price, prompt_tokens_upper: int, max_tokens: int) -> f
 
 
 def _listed_price(entry: Mapping[str, Any], suffix: str) -> Price:
-    """The price at one length; what the list does not say for it is as for shorter prompts."""
+    """The price at one prompt length; where the list has none for it, that of shorter prompts."""
 
     def of(kind: str, otherwise: float) -> float:
         value = entry.get(f"{kind}{suffix}", entry.get(kind))

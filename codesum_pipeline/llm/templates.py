@@ -111,7 +111,7 @@ class ResolvedTemplate:
     """The two templates of one level: `system` as it is sent, `instruction` as it is written.
 
     `digest` covers both raw texts and the language: it is what a request pins. `names` are those of the templates.
-    `tool` is what the answer is given by where it is no text of the level.
+    `tool` replaces the level's tool where the answer is another text.
     """
 
     level: Level

@@ -27,7 +27,7 @@ class Child(NamedTuple):
 
 
 class Children(Mapping[str, tuple[Child, ...]]):
-    """The children of each document that has some, sorted by name, then by id; put in order when they are asked for."""
+    """The children of each document that has some, sorted by name, then by id, at the first use."""
 
     def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
         self._below = below

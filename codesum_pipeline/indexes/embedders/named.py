@@ -57,7 +57,7 @@ def check_embedder(settings: Settings) -> None:
 
 
 def is_asked_over_the_network(settings: Settings) -> bool:
-    """Whether a provider is asked for each text."""
+    """Whether each text is sent to a provider."""
     return settings.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX))
 
 

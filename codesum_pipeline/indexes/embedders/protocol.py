@@ -30,7 +30,7 @@ class Embedder(Protocol):
 
     @property
     def query_prompt(self) -> str:
-        """What the model wants before a query; empty for most."""
+        """The prefix of a query that the model needs; empty for most."""
         ...
 
     @property

@@ -38,7 +38,7 @@ class ShownContext:
 
 
 class Contexts:
-    """The neighbourhoods of functions in the graph at hand, read when first asked for."""
+    """The neighbourhoods of functions in the present graph, read at the first use."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -134,7 +134,7 @@ class TrustCount:
 
 
 def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount | None:
-    """What `Trust.SCIP` comes to in a repository that is built; None where a model does not write, or of all code."""
+    """The effect of `Trust.SCIP` in a built repository; None where no model writes, or trust is off."""
     if not settings.llm.enabled or settings.llm.trust is Trust.OFF:
         return None
     edges = tables.read_or_empty("edges", key, columns=list(OF_TRUST))
@@ -180,7 +180,7 @@ class TestCode:
 
 
 class Documentation:
-    """Which documents their authors documented; each is looked at once."""
+    """Which documents their authors documented; each is read once."""
 
     def __init__(self, workspace: Workspace, guard: FailureGuard) -> None:
         self._workspace = workspace
@@ -197,7 +197,7 @@ class Documentation:
                 self._functions[id_] = bool(author_opening_of_function(docstring, language, name))
 
     def of_function(self, id_: str) -> bool:
-        """False for one that was not looked at."""
+        """Whether a function is documented; False where it was not read."""
         return self._functions.get(id_, False)
 
     def of_upper(self, given: UpperInput) -> bool:

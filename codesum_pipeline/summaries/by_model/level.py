@@ -58,7 +58,7 @@ _MORE_AT_A_TIME = 100
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One document to be written, the prompt made only if it comes to a call."""
+    """One document to write; its prompt is made only where a call is needed."""
 
     choice: Choice
     rewrite: Rewrite
@@ -72,7 +72,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Rows of what was written, and for the others what stopped them."""
+    """The rows of written texts, and for the other documents what stopped them."""
 
     rows: Sequence[TextRow]
     stopped: Mapping[str, Gate]

@@ -1,8 +1,8 @@
-"""The avoided-work meter: what writing everything anew would take, by what kept it from being asked for.
+"""The avoided-work meter: the calls that writing every text anew would take, by the reason why they were not made.
 
-Every document of a level counts once. What it would take is what the plan
-predicted; where the plan had no need to, a guess by size, which is about as
-good: most of a prompt is the same for every document.
+Every document of a level counts once, with what the plan predicted for its
+call. Where the plan predicted nothing, its size gives an estimate that is about
+as good: most of a prompt is the same for every document.
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ def read_meter(
     workspace: Workspace, level: Level, outline: DocumentTree, estimator: Estimator, texts: pa.Table, seen: TextOrigins
 ) -> dict[AvoidanceReason, CallTotals]:
     """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
-    # Apart from what the step notes as read: no text is made from this.
+    # A store of its own: the step is no reader of this table, since no text is made from it.
     tables = TableStore(workspace.tables.root)
     planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)

@@ -33,7 +33,7 @@ from codesum_pipeline.summaries.inputs import (
 from codesum_pipeline.summaries.outline import DocumentTree
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-# What the piece `name` says already.
+# Metadata that the field `name` of a prompt already has.
 _IN_NAME = ("name", "qualified_name")
 # The length of markers, labels and line ends; a prompt has several.
 _MARKERS_CHARS = 600
@@ -151,7 +151,7 @@ def _shown_lines(body: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """What a document's text is made from: under any writer's name it gives the hashes of what is wanted."""
+    """What a document's text is made from; with a writer's name it gives the hashes of the wanted text."""
 
     id: str
     own_hash: str

@@ -60,7 +60,7 @@ class ModelSetup:
 
     @cached_property
     def parameters(self) -> str:
-        """A hash of what an answer depends on besides words, template and model."""
+        """A hash of what an answer depends on besides messages, templates and model."""
         llm = self.llm
         form = form_of(llm, llm.model)
         return hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])

@@ -68,7 +68,7 @@ class FunctionSurroundings:
     def of(self, id_: str, callees: Collection[str]) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
         """What holds a function, the nearest first and its file last; and its callees, by name.
 
-        Of what is further out only what says more than the function's qualified name does.
+        Outer holders are left out where they say no more than the function's qualified name.
         """
         path = _path_of(id_)
         may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]

@@ -68,7 +68,7 @@ def read_docstring(text: str | None) -> Docstring:
 
 
 def _fields(text: str) -> "ParsedDocstring":
-    """What the library finds; nothing in a text that it stumbles over, such as a field without a name."""
+    """What the library finds; nothing where it fails, as on a field without a name."""
     import docstring_parser
 
     if not any(mark in text for mark in _MARKS_OF_FIELDS):

@@ -184,7 +184,7 @@ def _is_prose(told: str) -> bool:
 
 
 def sentences_in_code(text: str) -> tuple[str, ...]:
-    """The first sentences of what documents a definition, up to its first section."""
+    """The first sentences of a definition's documentation, up to its first section."""
     found: list[str] = []
     for paragraph in _paragraphs(read_blocks(text, in_code=True))[:4]:
         found.extend(one for one in sentences(plain(paragraph), limit=6) if any(map(str.isalnum, one)))

@@ -15,7 +15,7 @@ def word_set(name: str) -> frozenset[str]:
 
 
 def word_table(name: str) -> dict[str, str]:
-    """What the names of a table stand for."""
+    """A table of names and their meanings."""
     return dict(_lists()[name])
 
 

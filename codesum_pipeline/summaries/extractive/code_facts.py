@@ -46,7 +46,7 @@ _NO_TYPES = word_set("no_types")
 _EMPTY_NAMES = word_set("empty_names")
 # Calls of a language itself and of its everyday types and test runners.
 _EVERYDAY_CALLS = word_set("everyday_calls")
-# What a method calls when it asks the class that it comes from.
+# The names by which a method calls the class that it inherits from.
 _ABOVE = frozenset(("super", "parent", "base"))
 _CHECKS = word_set("checks")
 # Names of types and encodings that code compares with.
@@ -270,7 +270,7 @@ def _beside(items: Iterable[str], words: frozenset[str]) -> list[str]:
 
 
 def _checks(names: Sequence[str]) -> bool:
-    """Whether a call is a check of a test's, by the first words of what is called or of what it is called on."""
+    """Whether a call is an assertion of a test, by the first words of its first or last name."""
     return any(not _CHECKS.isdisjoint(name_words(name)[:2]) for name in (names[0], names[-1]))
 
 

@@ -21,7 +21,7 @@ from codesum_pipeline.summaries.inputs import (
     children_of,
 )
 
-# Goes up with every change of a text that any input can show.
+# Raised with every change that gives any input another text.
 EXTRACTIVE_VERSION = "13"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600

@@ -86,7 +86,7 @@ def _filled(chosen: tuple[str, ...], candidates: Iterable[str]) -> tuple[str, ..
 
 @lru_cache(maxsize=65536)
 def telling(word: str) -> float:
-    """The rarity of a word; 0 of what can tell nothing: stop words, numbers, single letters, digests."""
+    """The rarity of a word; 0 for words that tell nothing: stop words, numbers, single letters, digests."""
     if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
         return 0.0
     return rarity(word) if len(word) > 2 or word in _SHORT or not word.isascii() else 0.0

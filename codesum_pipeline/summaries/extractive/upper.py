@@ -91,7 +91,7 @@ def write_class(given: ClassInput) -> ExtractiveText:
 
 
 def _kind(given: ClassInput) -> str:
-    """What the language calls it."""
+    """The language's word for a class: class, struct, enum, trait and so on."""
     head = given.signature.replace("(", " ").replace(")", " ").replace("{", " ")
     words = [*given.modifiers, *head.split()[:_HEAD_WORDS]]
     if has(given.language, Trait.ONLY_CLASSES) or "class" in words:
@@ -278,7 +278,7 @@ def author_opening(given: ClassInput | FileInput | TextFileInput | ModuleInput) 
 
 
 def author_opening_of_function(docstring: str | None, language: str, name: str) -> str:
-    """The first sentences of what documents a function; "" where that says nothing."""
+    """The first sentences of a function's documentation; "" where it says nothing."""
     if not docstring:
         return ""
     return opening_of(read_documentation(docstring, language, name), most=_MAX_SENTENCES)[0]
