@@ -54,7 +54,7 @@ def test_a_model_at_another_place_is_another_model() -> None:
 
 _LOAD = """
 import sys
-from codesum_pipeline.indexes.embedders import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.errors import ConfigurationError
 try:
     print(load_embedder(sys.argv[1], offline=sys.argv[2] == "offline").model_id)
