@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.defs.building.exchange import (
     BuilderRequest,
+    BuildSignal,
     FailureMessage,
     OpeningMessage,
     Reply,
     RunRequest,
-    Signal,
 )
 from codesum_pipeline.defs.building.values import BLOCKING, BuildOptions, RunOutcome, StepOutcome, progress_about
 from codesum_pipeline.defs.instance_file import apply_engine
@@ -126,14 +126,14 @@ class _RunServer:
     def serve(self) -> RunOutcome:
         """Until the run has ended; raises `KeyboardInterrupt` where it was canceled."""
         last = self._work_ahead()
-        self.recorder.send(Signal.NOTHING_AHEAD)
+        self.recorder.send(BuildSignal.NOTHING_AHEAD)
         while True:
             is_tried_again = isinstance(last, FailureMessage) and isinstance(last.error, RetryLater)
             self.builder.progress("waiting to try again" if is_tried_again else "recording the run", 0, 0)
             match self.recorder.receive():
                 case RunOutcome() as outcome:
                     return outcome
-                case Signal.INTERRUPTED:
+                case BuildSignal.INTERRUPTED:
                     raise KeyboardInterrupt
                 case FailureMessage() as failed:
                     failed.raise_again()
@@ -142,7 +142,7 @@ class _RunServer:
 
     def cancel(self) -> None:
         """Let the child cancel its run, for at most `CANCEL_S` seconds."""
-        self.recorder.send(Signal.STOP)
+        self.recorder.send(BuildSignal.STOP)
         deadline = time.monotonic() + CANCEL_S
         with suppress(CodesumError):
             while self.recorder.connection.poll(max(0.0, deadline - time.monotonic())):

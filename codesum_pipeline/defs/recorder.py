@@ -37,7 +37,7 @@ def _import_dagster() -> None:
 
 
 def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
-    from codesum_pipeline.defs.building.exchange import FailureMessage, RemoteBuilder, RunRequest, Signal
+    from codesum_pipeline.defs.building.exchange import BuildSignal, FailureMessage, RemoteBuilder, RunRequest
     from codesum_pipeline.defs.building.facts import use_facts
     from codesum_pipeline.defs.building.values import RunOutcome
 
@@ -57,13 +57,13 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
                 if not isinstance(wanted, RunRequest):
                     continue
                 host = RunHost(builder=RemoteBuilder(connection, wanted.process))
-                outcome: RunOutcome | Signal
+                outcome: RunOutcome | BuildSignal
                 try:
                     outcome = runs.execute(
                         host, wanted.key, run_id=wanted.run_id, options=wanted.options, process=wanted.process
                     )
                 except KeyboardInterrupt:
-                    outcome = Signal.INTERRUPTED
+                    outcome = BuildSignal.INTERRUPTED
                 try:
                     connection.send(outcome)
                 except ConnectionError:

@@ -22,7 +22,7 @@ from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.store.lease import Holder
 
 
-class Signal(Enum):
+class BuildSignal(Enum):
     """Messages without content: every further answer must be asked for, a person interrupted the build, and, instead of
     a run's outcome, it was canceled."""
 
@@ -139,9 +139,9 @@ class RemoteBuilder:
 
     def _receive(self) -> None:
         match self._connection.recv():
-            case Signal.STOP:
+            case BuildSignal.STOP:
                 raise KeyboardInterrupt
-            case Signal.NOTHING_AHEAD:
+            case BuildSignal.NOTHING_AHEAD:
                 self._must_ask = True
             case Reply(request, value):
                 self._known[request] = value
