@@ -5,7 +5,6 @@ for the model and its address. LiteLLM reads keys from the environment variable
 of each provider; they are never kept, shown or logged here.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
@@ -16,11 +15,14 @@ import numpy.typing as npt
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
+from codesum_pipeline.llm.litellm_door import failure_of, litellm_client
+from codesum_pipeline.llm.retrying import wait_before_retry
 from codesum_pipeline.model.errors import (
+    CallFailure,
     ConfigurationError,
     EmbedderUnavailable,
     RefusedText,
+    SummaryCallFailed,
     UnusableVectors,
 )
 from codesum_pipeline.model.hashing import hash_of
@@ -33,7 +35,6 @@ _BATCH_BYTES = 200_000
 _SAVE_EVERY = _BATCH_TEXTS
 _TIMEOUT_S = 60.0
 _ATTEMPTS = 5
-_LONGEST_WAIT_S = 60.0
 # HTTP: the caller is not known, or has no permission.
 _NO_ENTRY = (401, 403)
 # In place of an empty text, which no embedding model accepts.
@@ -118,14 +119,6 @@ class LiteLlmEmbedder:
                 "set embedder to 'static' or to a model that runs here, or unset offline"
             )
         litellm = litellm_client()
-        passing = (
-            litellm.RateLimitError,
-            litellm.Timeout,
-            litellm.APIConnectionError,
-            litellm.InternalServerError,
-            litellm.ServiceUnavailableError,
-            litellm.BadGatewayError,
-        )
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return litellm.embedding(
@@ -138,25 +131,33 @@ class LiteLlmEmbedder:
                     num_retries=0,
                     caching=False,
                 )
-            except passing as error:
-                if self._missing_keys() and _speaks_of_a_key(error):
-                    raise self._refusal(error) from None
-                if attempt == _ATTEMPTS:
-                    # Without its cause: a provider's message may repeat a part of the key.
-                    raise EmbedderUnavailable(
-                        f"embedder 'litellm/{self._model}': {_ATTEMPTS} requests failed, the last with "
-                        f"{self._told(error)}; what was embedded is kept: try again later"
-                    ) from None
-                time.sleep(_wait_s(error, self._first_wait_s * 2 ** (attempt - 1)))
+            # Without their cause: a provider's message may repeat a part of the key.
             except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
-                raise self._refusal(error) from None
+                failure = self._failure(error)
+                if not failure.is_passing:
+                    raise self._refusal(error) from None
+                wait_s = wait_before_retry(failure, attempt, first_wait_s=self._first_wait_s)
+                if attempt == _ATTEMPTS or wait_s is None:
+                    raise EmbedderUnavailable(
+                        f"embedder 'litellm/{self._model}': {attempt} requests failed, the last with "
+                        f"{self._words(failure)}; what was embedded is kept: try again later"
+                    ) from None
+                time.sleep(wait_s)
         raise AssertionError("the last attempt returns or raises")
+
+    def _failure(self, error: Exception) -> SummaryCallFailed:
+        return failure_of(error, self._model, key="", missing_key=", ".join(self._missing_keys()))
+
+    def _words(self, failure: SummaryCallFailed) -> str:
+        """The provider's words, on one line and without secrets."""
+        return str(failure).partition(f"{self._model}: ")[2]
 
     def _refusal(self, error: Exception) -> ConfigurationError:
         """What a person can do about an answer that will not change by itself."""
         litellm, name = litellm_client(), f"embedder 'litellm/{self._model}'"
-        missing = self._missing_keys()
-        if getattr(error, "status_code", 0) in _NO_ENTRY or (missing and _speaks_of_a_key(error)):
+        missing, failure = self._missing_keys(), self._failure(error)
+        is_about_key = failure.failure is CallFailure.CREDENTIALS
+        if is_about_key and (missing or getattr(error, "status_code", 0) in _NO_ENTRY):
             keys = ", ".join(missing) or "the provider's variable"
             state = "is not set" if missing else "was not accepted"
             return ConfigurationError(f"{name}: its key {state}: put it into the environment ({keys})")
@@ -167,16 +168,12 @@ class LiteLlmEmbedder:
             )
         is_about_texts = isinstance(error, (litellm.BadRequestError, litellm.UnprocessableEntityError))
         kind = RefusedText if is_about_texts else ConfigurationError
-        return kind(f"{name}: the request was refused: {self._told(error)}")
+        return kind(f"{name}: the request was refused: {self._words(failure)}")
 
     def _missing_keys(self) -> list[str]:
         """The variables that LiteLLM would read a key from and that are not set."""
         found: list[str] = litellm_client().validate_environment(self._model)["missing_keys"]
         return found
-
-    def _told(self, error: Exception) -> str:
-        """A provider's words, without secrets, on one line."""
-        return f"{type(error).__name__}: {' '.join(without_secrets(str(error)).split())[:300]}"
 
     def _checked(self, response: Any, asked: int) -> npt.NDArray[np.float64]:
         """The vectors of an answer in the order of the texts; raises `UnusableVectors`."""
@@ -212,21 +209,9 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _speaks_of_a_key(error: Exception) -> bool:
-    # LiteLLM takes a missing key for a failure of the server, with some providers.
-    return re.search(r"api.?key|credentials", str(error), re.IGNORECASE) is not None
-
-
 def _billed(response: Any) -> int:
     usage = getattr(response, "usage", None)
     return int(getattr(usage, "prompt_tokens", 0) or 0)
-
-
-def _wait_s(error: Exception, otherwise_s: float) -> float:
-    """How long the provider asks to wait, within reason."""
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    asked = headers.get("retry-after", "")
-    return min(float(asked), _LONGEST_WAIT_S) if re.fullmatch(r"\d+(\.\d+)?", asked) else otherwise_s
 
 
 @cache
