@@ -44,7 +44,7 @@ from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.wild import GROUPS, LIST
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.mcp_server.server import input_schema, structured
+from codesum_pipeline.mcp_server.server import input_schema, structured_content
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
@@ -182,7 +182,7 @@ def asking(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
 
     def as_structured(name: str, arguments: Mapping[str, Any]) -> tuple[AnswerPage, str]:
         page = page_of(name, arguments)
-        return page, json.dumps(structured(page), separators=(",", ":"), ensure_ascii=False)
+        return page, json.dumps(structured_content(page), separators=(",", ":"), ensure_ascii=False)
 
     return as_text, as_structured
 

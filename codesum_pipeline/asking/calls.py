@@ -182,7 +182,7 @@ def head_of(text: str) -> str:
     return f"{kept}\n[cut here: {len(text) - len(kept):,} more characters]"
 
 
-async def carry_out(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -> list[CapturedCall]:
+async def run_calls(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -> list[CapturedCall]:
     """Carry out the calls of one message at the same time; the results keep the order of the calls."""
     is_over = threading.Event()
     try:

@@ -6,7 +6,7 @@ A message is checked while it is written: each block is passed on once it is com
 import re
 from dataclasses import dataclass
 
-from codesum_pipeline.asking.events import BlockWritten, OnEvent, TextCame, TextVoid
+from codesum_pipeline.asking.events import BlockWritten, OnEvent, TextAdded, TextVoided
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.source.languages import language_of_path
 
@@ -74,7 +74,7 @@ class MessageBlocks:
 
     def hear(self, text: str) -> None:
         """Take more text of the message."""
-        self._on_event(TextCame(text))
+        self._on_event(TextAdded(text))
         *whole, self._waiting = (self._waiting + text).split("\n")
         for line in whole:
             self._take(line)
@@ -88,7 +88,7 @@ class MessageBlocks:
     def void(self, reason: str) -> None:
         """Drop the text of this message."""
         self._waiting, self._lines, self._is_fenced = "", [], False
-        self._on_event(TextVoid(reason))
+        self._on_event(TextVoided(reason))
 
     def _take(self, line: str) -> None:
         if _FENCE.match(line):

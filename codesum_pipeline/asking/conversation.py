@@ -33,7 +33,7 @@ class Exchange:
         return len(self.question) + len(self.answer)
 
 
-def that_fit(exchanges: Sequence[Exchange], *, max_prompt_chars: int) -> list[Exchange]:
+def fitting_exchanges(exchanges: Sequence[Exchange], *, max_prompt_chars: int) -> list[Exchange]:
     """The latest exchanges that fit, in their order."""
     room = int(min(BUDGET_TOKENS * CHARS_PER_TOKEN, max_prompt_chars * _MOST_OF_A_PROMPT))
     kept: list[Exchange] = []
@@ -51,7 +51,7 @@ def that_fit(exchanges: Sequence[Exchange], *, max_prompt_chars: int) -> list[Ex
 RESULT_LEFT_OUT = "(left out: the conversation has grown too long; call the tool again if you need it)"
 
 
-def within(messages: Sequence[Mapping[str, Any]], most_characters: int) -> list[dict[str, Any]]:
+def fit_messages(messages: Sequence[Mapping[str, Any]], most_characters: int) -> list[dict[str, Any]]:
     """The messages, without the oldest tool results where they would not all fit."""
     found = [dict(message) for message in messages]
     size = sum(map(_size, found))

@@ -9,7 +9,7 @@ from codesum_pipeline.tools.answers import shortened
 
 
 @dataclass(frozen=True, slots=True)
-class TextCame:
+class TextAdded:
     """More text of the message that is being written."""
 
     text: str
@@ -23,7 +23,7 @@ class BlockWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class TextVoid:
+class TextVoided:
     """The text of this message so far is void: it broke off, for this reason."""
 
     reason: str
@@ -61,19 +61,19 @@ class SynthesisBegan:
     files: tuple[str, ...]
 
 
-Event = TextCame | BlockWritten | TextVoid | MessageEnded | ToolCalled | ToolAnswered | SynthesisBegan
+Event = TextAdded | BlockWritten | TextVoided | MessageEnded | ToolCalled | ToolAnswered | SynthesisBegan
 OnEvent = Callable[[Event], None]
 
 
 _LONGEST_ARGUMENT = 60
 
 
-def called(name: str, arguments: str) -> str:
+def call_line(name: str, arguments: str) -> str:
     """The line for a call: the tool and the values of its arguments, each shortened."""
     return f"{name} {_values(arguments)}".rstrip()
 
 
-def wrote_up(tool: str, files: Sequence[str]) -> str:
+def synthesis_line(tool: str, files: Sequence[str]) -> str:
     """The line for a synthesis with some files."""
     return f"writing up {tool} with {counted(len(files), 'file')}: {', '.join(files)}"
 

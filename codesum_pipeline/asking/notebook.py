@@ -76,7 +76,7 @@ class Notebook:
 
 
 @contextmanager
-def closed_at_the_end(notebook: Notebook) -> Iterator[None]:
+def closing_turn(notebook: Notebook) -> Iterator[None]:
     """Give the turn a final state after the block, unless it has one."""
     try:
         yield

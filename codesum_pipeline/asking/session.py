@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from codesum_pipeline.asking.calls import ModelTool, ToolResult, index_tools
-from codesum_pipeline.asking.conversation import that_fit
+from codesum_pipeline.asking.conversation import fitting_exchanges
 from codesum_pipeline.asking.events import OnEvent
-from codesum_pipeline.asking.notebook import Notebook, closed_at_the_end
+from codesum_pipeline.asking.notebook import Notebook, closing_turn
 from codesum_pipeline.asking.paying import Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
 from codesum_pipeline.asking.store import AskStore, open_store
@@ -136,12 +136,12 @@ class AskedQuestion:
             said = store.exchanges(conversation)
             turn = store.begin_turn(conversation, asked, model=settings.llm.model)
         notebook = Notebook(store, turn)
-        with closed_at_the_end(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
+        with closing_turn(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
             payer = self._payer(turn, ledger)
             try:
                 answer = await Turn(
                     question=asked,
-                    earlier=that_fit(said, max_prompt_chars=payer.backend.max_prompt_chars),
+                    earlier=fitting_exchanges(said, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=RepositoryFiles(
                         SourceReader.of(self.catalogue, indexes, tell=lambda _: None), self.catalogue.embedder

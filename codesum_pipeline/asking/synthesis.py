@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from codesum_pipeline.asking.calls import CapturedCall
 from codesum_pipeline.asking.citations import MessageBlocks
 from codesum_pipeline.asking.conversation import Exchange
-from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoid
+from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoided
 from codesum_pipeline.asking.grounding import Material, gather
 from codesum_pipeline.asking.notebook import Notebook
 from codesum_pipeline.asking.paying import CostCapReached, Payer
@@ -70,7 +70,7 @@ class Synthesiser:
             # This does not change a message that is complete already.
             self.notebook.end(message, failed=failed)
         _log.warning("synthesis %s of %s failed (%s): the turn goes on without it", message, overview.call.name, failed)
-        self.on_event(TextVoid(f"the overview was not written up: {failed}"))
+        self.on_event(TextVoided(f"the overview was not written up: {failed}"))
         return None
 
     async def _write(self, question: str, overview: CapturedCall, tool_message: str) -> tuple[ChatResponse, Material]:

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codesum_pipeline.asking.calls import CapturedCall, ModelTool, carry_out, first_overview
+from codesum_pipeline.asking.calls import CapturedCall, ModelTool, first_overview, run_calls
 from codesum_pipeline.asking.citations import MessageBlocks, check_citations
-from codesum_pipeline.asking.conversation import Exchange, within
-from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoid, ToolAnswered, ToolCalled
+from codesum_pipeline.asking.conversation import Exchange, fit_messages
+from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoided, ToolAnswered, ToolCalled
 from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.repository_files import RepositoryFiles
@@ -174,7 +174,7 @@ class Turn:
         calls = _with_own_ids(response.calls, self.steps)
         for call in calls:
             self.on_event(ToolCalled(call.name, call.arguments))
-        entries = await carry_out(calls, self.tools)
+        entries = await run_calls(calls, self.tools)
         message = self._note_results(entries)
         self._messages += [_repeated(response, calls), *map(_result_message, entries)]
         overview = None if self._has_synthesised else first_overview(entries)
@@ -214,7 +214,7 @@ class Turn:
 
     async def _failed(self, failure: TurnFailed) -> TurnAnswer:
         """The best answer without a model."""
-        self.on_event(TextVoid(failure.detail))
+        self.on_event(TextVoided(failure.detail))
         text = await asyncio.to_thread(self.without_model, self.question)
         self.notebook.end_turn(text, failed=failure.reason)
         return self._ended(TurnAnswer(text, failed=failure.reason, detail=failure.detail))
@@ -235,7 +235,7 @@ class Turn:
     def _request(self, model: str, choice: ToolChoice) -> ChatRequest:
         return ChatRequest(
             model_name=model,
-            messages=tuple(within(self._messages, self.payer.backend.max_prompt_chars)),
+            messages=tuple(fit_messages(self._messages, self.payer.backend.max_prompt_chars)),
             tools=tuple(tool.schema() for tool in self.tools.values()),
             tool_choice=choice,
             max_tokens=self.payer.ask.max_tokens,

@@ -14,7 +14,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.tools.finding import no_such_document, with_id
+from codesum_pipeline.tools.finding import documents_with_id, no_such_document
 
 RepoOption = Annotated[
     str | None,
@@ -46,7 +46,7 @@ def find_document(
     """
     indexes = open_published(called, [repo] if repo else [])
     indexes = call.current_of(indexes) if call else indexes
-    found = with_id(indexes, doc_id)
+    found = documents_with_id(indexes, doc_id)
     if not found:
         raise no_such_document(doc_id, indexes)
     return found[0] if len(found) == 1 else _of_this_folder(called, doc_id, found)

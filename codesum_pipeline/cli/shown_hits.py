@@ -16,7 +16,7 @@ from codesum_pipeline.retrieval.search import SearchAnswer
 from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.sources import SourceReader
-from codesum_pipeline.tools.surroundings import BoundedSurroundings, bounded, surroundings
+from codesum_pipeline.tools.surroundings import BoundedSurroundings, bound_surroundings, surroundings
 from codesum_pipeline.tools.trees import repositories
 
 # What `--context` adds to all hits together, unless another bound is asked for.
@@ -68,7 +68,7 @@ def with_aids(
         number = documents.number(hit.id) if documents else None
         if documents and number is not None:
             share = tokens // (len(hits) - place)
-            around, left = bounded(surroundings(documents, number), tokens=share)
+            around, left = bound_surroundings(surroundings(documents, number), tokens=share)
             tokens -= share - left
         excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
         yield HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, excerpt)

@@ -13,7 +13,7 @@ import typer
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.serving.tokens import hashed, read_tokens
+from codesum_pipeline.serving.tokens import hashed_token, read_tokens
 from codesum_pipeline.store.locks import exclusive
 
 _BYTES = 32
@@ -71,7 +71,7 @@ def new(
 
 
 def _table(name: str, secret: str, repos: list[str], expires: date | None) -> str:
-    lines = [f"[{json.dumps(name)}]", f"token = {json.dumps(hashed(secret))}", f"repos = {json.dumps(repos)}"]
+    lines = [f"[{json.dumps(name)}]", f"token = {json.dumps(hashed_token(secret))}", f"repos = {json.dumps(repos)}"]
     return "\n".join([*lines, f"expires = {expires}"] if expires else lines)
 
 

@@ -16,12 +16,12 @@ from codesum_pipeline.asking.events import (
     BlockWritten,
     Event,
     SynthesisBegan,
-    TextCame,
-    TextVoid,
+    TextAdded,
+    TextVoided,
     ToolAnswered,
     ToolCalled,
-    called,
-    wrote_up,
+    call_line,
+    synthesis_line,
 )
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.cli.render import drawing_on
@@ -60,22 +60,22 @@ class WrittenAnswer:
     def hear(self, event: Event) -> None:
         """Show what happens."""
         match event:
-            case TextCame(text):
+            case TextAdded(text):
                 self._tail += text
             case BlockWritten(text):
                 self._tail = ""
                 self._has_blocks = True
                 self._print(text)
-            case TextVoid(reason):
+            case TextVoided(reason):
                 self._remark(f"{reason}{'; what was written so far does not count' if self._has_blocks else ''}")
                 self._tail, self._has_blocks = "", False
             case ToolCalled(name, arguments):
                 self._has_blocks = False
-                self._remark(called(name, arguments))
+                self._remark(call_line(name, arguments))
             case ToolAnswered(name, _, True):
                 self._remark(f"{name} gave an error")
             case SynthesisBegan(tool, files):
-                self._remark(wrote_up(tool, files))
+                self._remark(synthesis_line(tool, files))
 
     def show_rest(self, answer: TurnAnswer) -> None:
         """After the block: an answer that was not written by the model is shown as it is."""

@@ -62,7 +62,7 @@ def is_held_out(question: Question) -> bool:
 
 
 @contextmanager
-def held_out(
+def hold_out_docstrings(
     ws: Workspace,
     wanted: Sequence[tuple[DocstringSource, str]],
     *,
@@ -213,6 +213,6 @@ def ask_own_questions(
     questions = commit_questions(ws, commits=commits, guard=guard)
     answers = evaluate([index], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
     if wanted := sample_documented(ws, sample, guard=guard):
-        with held_out(ws, wanted, guard=guard, progress=progress) as (without, questions):
+        with hold_out_docstrings(ws, wanted, guard=guard, progress=progress) as (without, questions):
             answers += evaluate([without], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
     return answers

@@ -33,10 +33,10 @@ from codesum_pipeline.summaries.plan import plan_summaries
 def scratch_of(ws: Workspace) -> Iterator[Workspace]:
     """The same repository, written to a folder that is deleted after the block."""
     with tempfile.TemporaryDirectory(prefix="codesum-eval-") as folder:
-        yield beside(ws, Path(folder))
+        yield scratch_in(ws, Path(folder))
 
 
-def beside(ws: Workspace, folder: Path) -> Workspace:
+def scratch_in(ws: Workspace, folder: Path) -> Workspace:
     """The same repository, written to a folder, with settings that call no model."""
     layout = HomeLayout(folder)
     tables = TableStore(layout.warehouse, base=ws.tables.root)

@@ -37,7 +37,7 @@ from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.serving.audit import Auditor, request_of_now
+from codesum_pipeline.serving.audit import Auditor, current_request
 from codesum_pipeline.serving.gate import behind_tokens
 from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
 from codesum_pipeline.serving.tokens import AccessToken, TokenSource, check_reachable
@@ -63,7 +63,7 @@ def output_schema(page: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-def structured(page: BaseModel) -> dict[str, Any]:
+def structured_content(page: BaseModel) -> dict[str, Any]:
     """The content that `output_schema` describes."""
     return page.model_dump(mode="json", exclude_defaults=True)
 
@@ -185,9 +185,11 @@ class IndexTool(McpTool):
             call = ToolContext(self._catalogue, self._folder, progress=_progress_of(context))
             with wanted_until(anyio.from_thread.check_cancelled):
                 page = self._tool.ask(call, arguments)
-            request_of_now().answered((each.repo for each in page.as_of), page.shown)
+            current_request().answered((each.repo for each in page.as_of), page.shown)
             text = TextContent(type="text", text=self._tool.text(page))
-            return CallToolResult(content=[text], structured_content=structured(page) if self.output_schema else None)
+            return CallToolResult(
+                content=[text], structured_content=structured_content(page) if self.output_schema else None
+            )
 
         try:
             with self._audit.auditing(self.name) as request:

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
-from codesum_pipeline.evaluation.scratch import beside, index_texts, write_texts
+from codesum_pipeline.evaluation.scratch import index_texts, scratch_in, write_texts
 from codesum_pipeline.graph.build import build_call_graph
 from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.embedders.named import embedder_of, is_asked_over_the_network
@@ -147,7 +147,7 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     """
     _check(ws)
     with _aside(folder) as aside:
-        scratch = beside(ws, aside)
+        scratch = scratch_in(ws, aside)
         mirror = Mirror(scratch.layout.mirror(ws.key), ws.settings.git_timeout_s)
         mirror.create("sha1")
         if ws.settings.llm.enabled or not isinstance(embedder_of(ws.settings), StaticEmbedder):
@@ -164,7 +164,7 @@ def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     `build_overlay`."""
     _check(ws)
     with _aside(folder) as aside:
-        scratch = beside(ws, aside)
+        scratch = scratch_in(ws, aside)
         mirror = make_borrowing(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
         _build(scratch, mirror, scan, last=Resolution.standing(ws))
     drop_oldest(folder.parent)

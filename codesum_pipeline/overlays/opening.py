@@ -34,7 +34,7 @@ from codesum_pipeline.store.layout import HomeLayout
 _KINDS = len(LEVELS) + 1
 
 
-def as_rare_as_in(base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
+def with_rarity_of(base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
     """The small index with the base's rarity of words."""
     words = {lane: _lane_rescaled(base, small, lane) for lane in small.words}
     return replace(small, words=words)
@@ -225,7 +225,7 @@ def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> 
     with _lock:
         known = _rescaled.pop(folder, None)
     if known is None:
-        known = as_rare_as_in(base, opened)
+        known = with_rarity_of(base, opened)
     with _lock:
         while len(_rescaled) >= _RESCALED_KEPT:
             del _rescaled[next(iter(_rescaled))]

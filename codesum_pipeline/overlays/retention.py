@@ -44,7 +44,7 @@ def unused_since(folder: Path, moment: float) -> list[Path]:
     )
 
 
-def drop(index: Path) -> None:
+def delete_index(index: Path) -> None:
     """Delete an index: it is renamed first, so that a killed process leaves no damaged index under its name."""
     if not index.name.startswith(ASIDE):
         index = index.rename(index.with_name(f"{ASIDE}{index.name}"))
@@ -60,7 +60,7 @@ def _is_overlay(path: Path) -> bool:
     return not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)
 
 
-def still_kept(indexes: Iterable[PublishedIndex]) -> bool:
+def are_kept(indexes: Iterable[PublishedIndex]) -> bool:
     """Whether the indexes of an opened tree still exist; they count as used now."""
     folders = [index.home for index in indexes if index.home is not None]
     for folder in folders:

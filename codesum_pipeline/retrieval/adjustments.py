@@ -99,7 +99,7 @@ class ScorePenalty:
     factor: float
 
 
-def lowered(asked: DocumentQuery, candidates: Candidates) -> Iterator[ScorePenalty]:
+def penalties_of(asked: DocumentQuery, candidates: Candidates) -> Iterator[ScorePenalty]:
     """The penalties for a question; roles that it asks for have none."""
     weights = asked.weights
     if asked.shelf.filters.tests is not WhichTests.ONLY and not asked.asks_for_tests:

@@ -13,7 +13,7 @@ import numpy as np
 
 from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.adjustments import NameShares, RaisedScores, ScorePenalty, lowered, raise_callers
+from codesum_pipeline.retrieval.adjustments import NameShares, RaisedScores, ScorePenalty, penalties_of, raise_callers
 from codesum_pipeline.retrieval.candidates import Candidates
 from codesum_pipeline.retrieval.document_query import DocumentQuery, Levels, Wanted
 from codesum_pipeline.retrieval.filters import Mask
@@ -35,7 +35,7 @@ from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
 from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
 from codesum_pipeline.retrieval.named import EXACT_NAME
 from codesum_pipeline.retrieval.reader import name_of_file
-from codesum_pipeline.retrieval.twins import TwinGroup, fold, twin_notes
+from codesum_pipeline.retrieval.twins import TwinGroup, fold_twins, twin_notes
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal
 
 # A hit names at most this many of the good documents that it calls.
@@ -117,7 +117,7 @@ class Answer:
             passages=candidates.rank_files(passages, limit=limit),
             called_in_prose=candidates.places(called),
             pointed=candidates.places(pointed),
-            lowered=tuple(lowered(asked, candidates)),
+            lowered=tuple(penalties_of(asked, candidates)),
             shares=shares,
             together=Ranking(candidates.places(together.numbers), together.scores.astype(np.float64)),
             rare=Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64)),
@@ -385,7 +385,11 @@ class Answer:
             best = highest(scores, limit)
             order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))].tolist()
             alone = (TwinGroup(at, float(scores[at]), ()) for at in order)
-            folded = alone if self.asked.is_one_lane else fold(self.asked.shelf, self.candidates, order, places, scores)
+            folded = (
+                alone
+                if self.asked.is_one_lane
+                else fold_twins(self.asked.shelf, self.candidates, order, places, scores)
+            )
             shown = [*islice(folded, self.top)]
             if len(shown) == self.top or len(best) == len(scores):
                 return shown

@@ -64,7 +64,7 @@ class Occurrence:
     closeness: int
 
 
-def wanted_in(query: str) -> SearchLiteral | None:
+def literal_of(query: str) -> SearchLiteral | None:
     """The literal of a query: its longest part in quotes, else all of it where it has three words."""
     quoted = [first or second for first, second in _QUOTED.findall(query)]
     if quoted:
@@ -170,7 +170,7 @@ def exact_hits(
     shelf: Shelf, query: str, *, levels: Sequence[Level], read: ReadTexts, above: float, top: int
 ) -> list[Hit]:
     """The documents whose source has a query's text literally, closest first; scores are higher than `above`."""
-    wanted, inside = wanted_in(query), [level for level in levels if level in IN_FILES]
+    wanted, inside = literal_of(query), [level for level in levels if level in IN_FILES]
     if wanted is None or not inside:
         return []
     places = list(_places(shelf, wanted, inside, read))

@@ -60,7 +60,7 @@ class RelatedWords:
 
 
 @cache
-def packaged() -> RelatedWords:
+def load_related_words() -> RelatedWords:
     """The table of the package, mapped into memory."""
     with as_file(files("codesum_pipeline.indexes") / "models" / "related_words.npz") as path:
         arrays = map_npz(path)
@@ -113,7 +113,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         identifiers=identifiers_in(text),
         compounds=compounds,
         vector=vector,
-        related=packaged().of(text),
+        related=load_related_words().of(text),
     )
 
 

@@ -21,7 +21,14 @@ from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights, lacking, needs_vector, signals_of
+from codesum_pipeline.retrieval.weights import (
+    DEFAULT_WEIGHTS,
+    SIGNALS,
+    Weights,
+    missing_signals,
+    needs_vector,
+    signals_of,
+)
 
 DEFAULT_TOP = 10
 
@@ -137,7 +144,7 @@ def _weights_of(indexes: Sequence[PublishedIndex], lanes: Sequence[Lane], weight
     that all indexes have."""
     if set(lanes) == set(LANES):
         return weights
-    not_there = {signal for index in indexes for signal in lacking(index)}
+    not_there = {signal for index in indexes for signal in missing_signals(index)}
     chosen, of_files = dict(weights.signals), dict(weights.file_signals)
     for lane in lanes:
         if len(lanes) == 1 or not any(chosen[signal] for signal in SIGNALS[lane]):

@@ -34,7 +34,7 @@ class TwinGroup:
     twins: tuple[int, ...]
 
 
-def fold(
+def fold_twins(
     shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Places, scores: Scores
 ) -> Iterator[TwinGroup]:
     """The documents at some positions of `places`, best first; of twins, the one used most if it is hardly worse."""

@@ -137,11 +137,11 @@ def needs_vector(signals: Iterable[Signal]) -> bool:
     return any(signal in VECTORS for signal in signals)
 
 
-def lacking(index: PublishedIndex) -> Sequence[Signal]:
+def missing_signals(index: PublishedIndex) -> Sequence[Signal]:
     """The signals whose vectors an index was built without."""
     return [signal for signal, lane in VECTORS.items() if lane not in index.vectors]
 
 
 def has_lane(index: PublishedIndex, lane: Lane) -> bool:
     """Whether a search of this index in one lane alone finds something."""
-    return not set(SIGNALS[lane]) <= {*lacking(index)}
+    return not set(SIGNALS[lane]) <= {*missing_signals(index)}

@@ -182,7 +182,7 @@ class AuditedRequest:
 _NOW: ContextVar[AuditedRequest | None] = ContextVar("audited request", default=None)
 
 
-def request_of_now() -> AuditedRequest:
+def current_request() -> AuditedRequest:
     """The request that is being answered; without an audit log, one that is written nowhere."""
     return _NOW.get() or AuditedRequest("")
 

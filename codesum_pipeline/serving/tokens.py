@@ -55,7 +55,7 @@ def digest_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def hashed(secret: str) -> str:
+def hashed_token(secret: str) -> str:
     """The digest of a secret for a file of tokens, whose readers cannot use it."""
     return f"{_HASHED}{digest_of(secret).hex()}"
 

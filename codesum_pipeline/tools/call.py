@@ -18,7 +18,7 @@ from codesum_pipeline.tools.as_of import AsOf, as_of_all
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
 from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.finding import documents_meant, no_such_document, with_id
+from codesum_pipeline.tools.finding import documents_meant, documents_with_id, no_such_document
 from codesum_pipeline.tools.paging import Cursor, fitting
 from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.trees import Trees
@@ -242,7 +242,7 @@ class ToolContext:
         indexes = self.current([repo] if repo else [])
         found = documents_meant(indexes, text)
         if not found and not repo:
-            found = with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
+            found = documents_with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)

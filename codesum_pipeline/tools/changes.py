@@ -27,9 +27,9 @@ from codesum_pipeline.tools.tree_changes import (
     AS_PUBLISHED,
     View,
     keep_view,
-    kept_view,
     level_of_value,
     path_of,
+    read_view,
     value_in,
     view_of,
 )
@@ -147,7 +147,7 @@ class TreeEdits:
 
 def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> TreeEdits:
     """How the caller's work tree differs from the view with a number."""
-    before = kept_view(call.catalogue.layout.tree_views(index.repo), number)
+    before = read_view(call.catalogue.layout.tree_views(index.repo), number)
     if before is None:
         call.tell(
             "what the cursor knew of the work tree is not kept any more: all that differs from the index is listed"

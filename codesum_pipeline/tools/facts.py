@@ -27,7 +27,7 @@ from codesum_pipeline.tools.answers import (
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.relations import Relation, related
+from codesum_pipeline.tools.relations import Relation, related_documents
 
 _FILES_TOLD = 5
 _EVIDENCE_TOLD = 3
@@ -201,7 +201,7 @@ def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments)
         for each in (facts["neighbourhoods"] if facts else ())
         if not found or found.id in {member["id"] for member in each["members"]}
     ]
-    if found and (like := related(documents, documents.number_of(found), Relation.SIMILAR)):
+    if found and (like := related_documents(documents, documents.number_of(found), Relation.SIMILAR)):
         members = [documents.row(each.number) for each in like[: asked.members]]
         name = f"like {one_line(found.id)}"
         rows.append(NeighbourhoodRow(name=name, kind="alike", size=len(like), members=members))

@@ -21,7 +21,7 @@ _PIECE = 3
 _ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
 
 
-def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:
+def documents_with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:
     """The documents with an id, at most one of each index. A folder may have a slash behind it, as rows show it."""
     doc_id = "." if doc_id == "./" else doc_id.rstrip("/") or doc_id
     return [IndexedDocument(index, row) for index in indexes if (row := index.row(doc_id)) is not None]
@@ -29,7 +29,7 @@ def with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocum
 
 def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
     """The documents that a text names: by their id, else by `path:line`, else by name or qualified name."""
-    return with_id(indexes, text) or list(_pointed(indexes, text)) or _named(indexes, text)
+    return documents_with_id(indexes, text) or list(_pointed(indexes, text)) or _named(indexes, text)
 
 
 def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDocument]:

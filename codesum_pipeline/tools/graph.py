@@ -27,9 +27,9 @@ from codesum_pipeline.tools.relations import (
     OF_SYMBOLS,
     Relation,
     definitions,
-    external,
-    related,
-    used_elsewhere,
+    exports_of,
+    external_names,
+    related_documents,
 )
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 
@@ -182,9 +182,7 @@ def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
         rows = fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
         return FileSection(total=len(numbers), rows=rows)
 
-    exports = (
-        Export.of(documents[one], users=users) for one, users in used_elsewhere(documents, number)[: asked.limit]
-    )
+    exports = (Export.of(documents[one], users=users) for one, users in exports_of(documents, number)[: asked.limit])
     page = FilePage(
         as_of=call.as_of([documents.repo]),
         document=documents.row(number),
@@ -192,9 +190,9 @@ def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
         summary=one_line(document["summary"]),
         defines=part(definitions(documents, number)),
         exports=fitting(exports, Export.line, **bounds),
-        imports=part([each.number for each in related(documents, number, Relation.IMPORTS)]),
-        imported_by=part([each.number for each in related(documents, number, Relation.IMPORTED_BY)]),
-        external=fitting(map(one_line, external(documents, number)), str, **bounds),
+        imports=part([each.number for each in related_documents(documents, number, Relation.IMPORTS)]),
+        imported_by=part([each.number for each in related_documents(documents, number, Relation.IMPORTED_BY)]),
+        external=fitting(map(one_line, external_names(documents, number)), str, **bounds),
     )
     call.tell_gone(documents, number)
     parts = (page.defines, page.imports, page.imported_by)
@@ -268,9 +266,9 @@ def _group(
     documents: JoinedDocuments, number: int, name: str, *, start: int, limit: int, tokens: int, depth: int
 ) -> Group:
     if name == EXTERNAL:
-        names = [one_line(each) for each in external(documents, number)]
+        names = [one_line(each) for each in external_names(documents, number)]
         return Group(relation=name, total=len(names), names=fitting(names[start:], str, limit=limit, tokens=tokens))
-    others = related(documents, number, Relation(name), depth=depth)
+    others = related_documents(documents, number, Relation(name), depth=depth)
     rows = (
         RelatedRow.of(documents[each.number], distance=each.distance, trusted=each.trusted) for each in others[start:]
     )

@@ -72,7 +72,7 @@ def shared_end(name: str, id_: str) -> int:
     return 0
 
 
-def splits(name: str) -> list[tuple[list[str], list[str]]]:
+def name_splits(name: str) -> list[tuple[list[str], list[str]]]:
     """The ways to split a dotted name into a module and a name in it, the shortest name first."""
     parts = dotted_parts(name)
     return [(parts[:-count], parts[-count:]) for count in range(1, _LONGEST_QUALIFIED + 1) if len(parts) > count]
@@ -257,7 +257,7 @@ class _JoinedPair:
         if not best:
             best = [
                 row
-                for module, inside in splits(name)
+                for module, inside in name_splits(name)
                 for row in self.base.names.exactly(".".join(inside))
                 if self.base.shows(row)
                 and qualified_parts(self.base.ids[row]) == inside

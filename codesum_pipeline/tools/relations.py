@@ -49,7 +49,9 @@ class RelatedNumber:
     trusted: bool = False
 
 
-def related(documents: JoinedDocuments, number: int, relation: Relation, *, depth: int = 1) -> list[RelatedNumber]:
+def related_documents(
+    documents: JoinedDocuments, number: int, relation: Relation, *, depth: int = 1
+) -> list[RelatedNumber]:
     """The documents in a relation to one, nearest first, then most important first; parents from the inside out."""
     if relation is Relation.PART_OF:
         return [RelatedNumber(above, steps) for steps, above in enumerate(_above(documents, number), start=1)]
@@ -60,7 +62,7 @@ def related(documents: JoinedDocuments, number: int, relation: Relation, *, dept
     return _followed(documents, number, _STEPS[relation], depth)
 
 
-def external(documents: JoinedDocuments, number: int) -> list[str]:
+def external_names(documents: JoinedDocuments, number: int) -> list[str]:
     """The external names that a document, a file, or the files of a folder use, as the code writes them."""
     is_place = documents[number].level in (Level.FILE, Level.MODULE)
     named = {
@@ -69,7 +71,7 @@ def external(documents: JoinedDocuments, number: int) -> list[str]:
     return sorted(named)
 
 
-def used_elsewhere(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
+def exports_of(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
     """The definitions of a file that other files use, with the number of using documents, most used first."""
     found = []
     for number in documents.inside_file(file):

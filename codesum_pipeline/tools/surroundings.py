@@ -10,7 +10,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.paging import tokens_of
-from codesum_pipeline.tools.relations import Relation, external, related
+from codesum_pipeline.tools.relations import Relation, external_names, related_documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class BoundedSurroundings:
     more: Mapping[str, int] = field(default_factory=dict)
 
 
-def bounded(around: DocumentRelations, *, tokens: int) -> tuple[BoundedSurroundings, int]:
+def bound_surroundings(around: DocumentRelations, *, tokens: int) -> tuple[BoundedSurroundings, int]:
     """The first neighbours of each part in turn, as many as fit, and the number of tokens left."""
     waiting = {name: [*getattr(around, name)] for name in _PARTS}
     kept: dict[str, list[RelatedDocument | str]] = {name: [] for name in _PARTS}
@@ -94,9 +94,11 @@ def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
         called_by = _related(documents, number, Relation.IMPORTED_BY if is_place else Relation.CALLERS)
         calls = _related(documents, number, Relation.IMPORTS if is_place else Relation.CALLEES)
         known = {name for name in document["dependencies"] if documents.number(name) is not None}
-        dependencies = sorted({*known, *external(documents, number)})
+        dependencies = sorted({*known, *external_names(documents, number)})
     return DocumentRelations(
-        parents=_neighbours(documents, (each.number for each in related(documents, number, Relation.PART_OF))),
+        parents=_neighbours(
+            documents, (each.number for each in related_documents(documents, number, Relation.PART_OF))
+        ),
         children=_neighbours(documents, documents.children(number)),
         called_by=called_by,
         calls=calls,
@@ -109,7 +111,7 @@ def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tup
     is_class = documents[number].level is Level.CLASS
     inside = [number, *(documents.children(number) if is_class else ())]
     found: dict[int, bool] = {}
-    for each in (other for one in inside for other in related(documents, one, relation)):
+    for each in (other for one in inside for other in related_documents(documents, one, relation)):
         found[each.number] = each.trusted or found.get(each.number, False)
     others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
     return _neighbours(documents, others, trusted=[other for other in others if found[other]])

@@ -71,7 +71,7 @@ def keep_view(folder: Path, view: View) -> int:
     return int(digits, 16)
 
 
-def kept_view(folder: Path, number: int) -> View | None:
+def read_view(folder: Path, number: int) -> View | None:
     """The view with a number; None where it was deleted."""
     if number == 0:
         return AS_PUBLISHED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
-from codesum_pipeline.overlays.retention import still_kept
+from codesum_pipeline.overlays.retention import are_kept
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import ComparedTree, IndexCatalogue, Tell
 from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
@@ -84,7 +84,7 @@ def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedInd
 
 def _is_valid(tree: TreeIndex) -> bool:
     """Whether an opened tree answers again as it is: it was compared, is settled, and its indexes are kept."""
-    return tree.found is not None and tree.is_settled and still_kept(tree.parts)
+    return tree.found is not None and tree.is_settled and are_kept(tree.parts)
 
 
 def _area(entry: RepositoryEntry) -> tuple[object, ...]:

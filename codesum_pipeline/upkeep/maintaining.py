@@ -17,7 +17,7 @@ from codesum_pipeline.indexes.embedding import discard
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld
-from codesum_pipeline.overlays.retention import drop, unused_since
+from codesum_pipeline.overlays.retention import delete_index, unused_since
 from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.upkeep.mirrors import GONE, MirrorFolder
@@ -118,7 +118,7 @@ class MaintainedHome:
         if unused:
             size = size_of(unused)
             for index in () if self.is_dry_run else unused:
-                drop(index)
+                delete_index(index)
             yield FreedSpace(RemovalKind.OVERLAYS, key, len(unused), size)
 
     def _drop_leftovers(self) -> Iterator[FreedSpace]:

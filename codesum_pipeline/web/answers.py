@@ -8,12 +8,12 @@ from codesum_pipeline.asking.events import (
     Event,
     MessageEnded,
     SynthesisBegan,
-    TextCame,
-    TextVoid,
+    TextAdded,
+    TextVoided,
     ToolAnswered,
     ToolCalled,
-    called,
-    wrote_up,
+    call_line,
+    synthesis_line,
 )
 from codesum_pipeline.asking.past import PastStep, PastTurn
 from codesum_pipeline.asking.session import NO_MODEL
@@ -108,7 +108,7 @@ def state_of(turn: PastTurn) -> str:
 
 
 @dataclass(slots=True)
-class Way:
+class TurnListener:
     """Passes the events of a turn on to the page, and keeps the steps for its end."""
 
     link: Link
@@ -118,25 +118,25 @@ class Way:
 
     def hear(self, event: Event) -> None:
         match event:
-            case TextCame(text):
+            case TextAdded(text):
                 self.tell({"kind": "text", "said": clean(text)})
             case BlockWritten(text):
                 self.tell({"kind": "block", "said": as_html(text, self.link)})
-            case TextVoid(reason):
+            case TextVoided(reason):
                 self.tell({"kind": "void", "said": ""})
                 self._step(reason)
             case MessageEnded(False):
                 self.tell({"kind": "aside", "said": ""})
             case ToolCalled(name, arguments):
                 self._calls.append(len(self.steps))
-                self._step(called(name, arguments))
+                self._step(call_line(name, arguments))
             case ToolAnswered(_, characters, is_error):
                 # Tools answer in the order of their calls.
                 at = self._calls.pop(0)
                 self.steps[at] += " → an error" if is_error else f" → {counted(characters, 'character')}"
                 self.tell({"kind": "step", "at": str(at), "said": self.steps[at]})
             case SynthesisBegan(tool, files):
-                self._step(wrote_up(tool, files))
+                self._step(synthesis_line(tool, files))
 
     def _step(self, said: str) -> None:
         self.steps.append(one_line(said))
@@ -147,8 +147,8 @@ def _said_of(step: PastStep) -> str:
     content = step.content
     match step.kind:
         case PartKind.TOOL_CALL:
-            return one_line(called(content["name"], content["arguments"]))
+            return one_line(call_line(content["name"], content["arguments"]))
         case PartKind.SYNTHESIS if "files" in content:
-            return one_line(wrote_up(content["tool"], content["files"]))
+            return one_line(synthesis_line(content["tool"], content["files"]))
         case _:
             return ""

@@ -31,10 +31,10 @@ from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.serving.audit import request_of_now
+from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.web.answers import AnswerView, Happening, Way, places_in, state_of, view_of, view_of_past
+from codesum_pipeline.web.answers import AnswerView, Happening, TurnListener, places_in, state_of, view_of, view_of_past
 from codesum_pipeline.web.markdown import Link
 from codesum_pipeline.web.rendering import render
 
@@ -128,7 +128,7 @@ class AskPages:
         turn = past.one(utc_now(), id_)
         if turn is None:
             raise HTTPException(404, f"There is no question {one_line(id_)[:100]!r}: it may have been deleted since.")
-        request_of_now().answered(turn.repositories)
+        current_request().answered(turn.repositories)
         view = view_of_past(turn, past.steps(id_), self._link(list(turn.repositories)))
         return HTMLResponse(render("earlier.html", turn=turn, view=view, repo=_one(turn.repositories)))
 
@@ -143,7 +143,7 @@ class AskPages:
             return StreamingResponse(
                 self._happenings(asked, link), media_type=STREAM, headers={"X-Accel-Buffering": "no"}
             )
-        view = await _until_gone(request, self._answer(asked, Way(link, lambda _: None)))
+        view = await _until_gone(request, self._answer(asked, TurnListener(link, lambda _: None)))
         return HTMLResponse(await run_in_threadpool(self._page, asked, view=view))
 
     async def _happenings(self, asked: AskFields, link: Link) -> AsyncIterator[str]:
@@ -155,7 +155,7 @@ class AskPages:
         def tell(each: Happening) -> None:
             loop.call_soon_threadsafe(happened.put_nowait, each)
 
-        answer = asyncio.create_task(self._written(asked, Way(link, tell)))
+        answer = asyncio.create_task(self._written(asked, TurnListener(link, tell)))
         answer.add_done_callback(lambda _: happened.put_nowait(None))
         try:
             is_under_way = True
@@ -170,14 +170,14 @@ class AskPages:
         finally:
             answer.cancel()
 
-    async def _written(self, asked: AskFields, way: Way) -> str:
+    async def _written(self, asked: AskFields, listener: TurnListener) -> str:
         """The part of a page with the answer, or with the error."""
         try:
-            return render("answer.html", view=await self._answer(asked, way))
+            return render("answer.html", view=await self._answer(asked, listener))
         except CodesumError as error:
             return render("message.html", told=one_line(str(error)))
 
-    async def _answer(self, asked: AskFields, way: Way) -> AnswerView:
+    async def _answer(self, asked: AskFields, listener: TurnListener) -> AnswerView:
         notes: list[str] = []
         question = AskedQuestion(
             text=asked.question,
@@ -188,13 +188,13 @@ class AskPages:
             tell=notes.append,
             conversation=asked.conversation or None,
         )
-        request = request_of_now()
+        request = current_request()
         request.question = asked.question
-        answer = await self.turns.answer(question, way.hear)
+        answer = await self.turns.answer(question, listener.hear)
         request.answered(each.repo for each in answer.as_of)
         model = self.catalogue.settings.llm.model
         return await run_in_threadpool(
-            view_of, answer, model=model, link=way.link, notes=map(one_line, notes), steps=way.steps
+            view_of, answer, model=model, link=listener.link, notes=map(one_line, notes), steps=listener.steps
         )
 
     def _every_key(self) -> list[str]:

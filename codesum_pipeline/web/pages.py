@@ -14,7 +14,7 @@ from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.retrieval.filters import WhichTests
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.serving.audit import request_of_now
+from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
@@ -271,5 +271,5 @@ class Pages:
         answer = tools_by_name()[tool].ask(call, arguments)
         if not isinstance(answer, page):
             raise TypeError(f"{tool} answered with {type(answer).__name__}")
-        request_of_now().answered((each.repo for each in answer.as_of), answer.shown)
+        current_request().answered((each.repo for each in answer.as_of), answer.shown)
         return answer

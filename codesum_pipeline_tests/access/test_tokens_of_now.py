@@ -10,7 +10,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.repository_scope import RepositoryScope, read_scope
 from codesum_pipeline.serving.gate import Attempts
-from codesum_pipeline.serving.tokens import TokenSource, digest_of, hashed, read_tokens
+from codesum_pipeline.serving.tokens import TokenSource, digest_of, hashed_token, read_tokens
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline_tests.access.asking import HEADERS, SECRET, Session, mcp, pages, tokens_of_a
 from codesum_pipeline_tests.access.homes import KEY_OF_B, Homes
@@ -142,13 +142,13 @@ def test_a_time_of_day_needs_its_offset(tmp_path: Path) -> None:
 
 
 def test_a_file_may_hold_hashes_and_a_hash_is_no_token(homes: Homes, tmp_path: Path) -> None:
-    file = written(tmp_path / "tokens", f"[a]\ntoken = '{hashed(SECRET)}'\nrepos = ['till']\n")
+    file = written(tmp_path / "tokens", f"[a]\ntoken = '{hashed_token(SECRET)}'\nrepos = ['till']\n")
     with pages(homes.both, source_of(file)) as site:
         by_secret = site.get("/", headers=HEADERS)
-        by_hash = site.get("/", headers={"Authorization": f"Bearer {hashed(SECRET)}"})
+        by_hash = site.get("/", headers={"Authorization": f"Bearer {hashed_token(SECRET)}"})
 
     assert (by_secret.status_code, by_hash.status_code) == (200, 401)
-    twice = f"[a]\ntoken = '{hashed(SECRET)}'\nrepos = ['x']\n[b]\ntoken = '{SECRET}'\nrepos = ['y']\n"
+    twice = f"[a]\ntoken = '{hashed_token(SECRET)}'\nrepos = ['x']\n[b]\ntoken = '{SECRET}'\nrepos = ['y']\n"
     with pytest.raises(ConfigurationError, match=r"\[a\] and \[b\] have the same token"):
         read_tokens(written(file, twice), {}, variable="X")
 

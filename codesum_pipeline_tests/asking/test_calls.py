@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from codesum_pipeline.asking.calls import ToolResult, carry_out, first_overview
+from codesum_pipeline.asking.calls import ToolResult, first_overview, run_calls
 from codesum_pipeline.llm.chat import ToolCall
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline_tests.support.played_turns import tool_giving
@@ -19,7 +19,7 @@ def test_the_first_overview_counts_by_the_order_of_calls_and_not_of_answers() ->
     }
     calls = [ToolCall("1", "slow", "{}"), ToolCall("2", "quick", "{}")]
 
-    entries = asyncio.run(carry_out(calls, tools))
+    entries = asyncio.run(run_calls(calls, tools))
 
     assert [entry.result.text for entry in entries] == ["slow", "quick"]
     assert first_overview(entries) is entries[0]
@@ -34,7 +34,7 @@ def test_a_tool_that_fails_unforeseen_gives_an_error_and_the_others_their_result
         "whole": tool_giving("whole", ToolResult("fine"), is_overview=True),
     }
 
-    entries = asyncio.run(carry_out([ToolCall("1", "broken", ""), ToolCall("2", "whole", "")], tools))
+    entries = asyncio.run(run_calls([ToolCall("1", "broken", ""), ToolCall("2", "whole", "")], tools))
 
     assert entries[0].result == ToolResult("Error: the tool failed: ZeroDivisionError: of all things", is_error=True)
     assert first_overview(entries) is entries[1]
@@ -44,7 +44,7 @@ def test_a_result_is_without_secrets_and_what_is_not_seen() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     tools = {"read": tool_giving("read", ToolResult(f"token = '{secret}'\u202e"))}
 
-    (entry,) = asyncio.run(carry_out([ToolCall("1", "read", "{}")], tools))
+    (entry,) = asyncio.run(run_calls([ToolCall("1", "read", "{}")], tools))
 
     assert entry.result.text == "token = '«masked github-token»'"
 
@@ -63,7 +63,7 @@ def test_tools_whose_caller_has_cancelled_end_at_their_next_step() -> None:
 
     async def ask_and_cancel() -> None:
         tools = {"slow": tool_giving("slow", ToolResult("late"), first=work)}
-        asking = asyncio.create_task(carry_out([ToolCall("1", "slow", "{}")], tools))
+        asking = asyncio.create_task(run_calls([ToolCall("1", "slow", "{}")], tools))
         await asyncio.to_thread(begun.wait)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.asking.conversation import BUDGET_TOKENS, Exchange, that_fit
+from codesum_pipeline.asking.conversation import BUDGET_TOKENS, Exchange, fitting_exchanges
 from codesum_pipeline.asking.session import LATEST
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
@@ -134,10 +134,10 @@ def test_a_conversation_about_other_repositories_is_refused_with_their_names(sho
     ],
 )
 def test_what_was_said_before_has_a_budget(exchanges: list[Exchange], kept: list[Exchange]) -> None:
-    assert that_fit(exchanges, max_prompt_chars=10**6) == kept
+    assert fitting_exchanges(exchanges, max_prompt_chars=10**6) == kept
 
 
 def test_a_small_model_is_shown_less_of_it() -> None:
-    (kept,) = that_fit([Exchange("a", "b" * 5000)], max_prompt_chars=4000)
+    (kept,) = fitting_exchanges([Exchange("a", "b" * 5000)], max_prompt_chars=4000)
 
     assert len(kept) == 1000

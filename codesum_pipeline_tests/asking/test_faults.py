@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from codesum_pipeline.asking.calls import HEAD_CHARACTERS, ModelTool, ToolResult, index_tools
-from codesum_pipeline.asking.events import SynthesisBegan, TextCame, ToolCalled
+from codesum_pipeline.asking.events import SynthesisBegan, TextAdded, ToolCalled
 from codesum_pipeline.asking.session import LONGEST_QUESTION
 from codesum_pipeline.asking.store import STORE_FILE, open_store
 from codesum_pipeline.model.errors import ConfigurationError
@@ -131,7 +131,7 @@ def test_a_caller_who_cancels_an_ordinary_message_finds_it_and_the_turn_cancelle
     shop.server.script = in_order(Streams("It is a shop with many words.", hangs_after=3))
 
     with pytest.raises(asyncio.CancelledError):
-        cancel_when(shop, lambda event: isinstance(event, TextCame))
+        cancel_when(shop, lambda event: isinstance(event, TextAdded))
 
     assert shop.states() == [
         ("user", "complete", None),
@@ -266,7 +266,7 @@ def test_no_key_is_handed_on_stored_or_answered(shop: Shop) -> None:
 
     answer = shop.ask()
 
-    heard = "".join(event.text for event in shop.heard if isinstance(event, TextCame))
+    heard = "".join(event.text for event in shop.heard if isinstance(event, TextAdded))
     stored = b"".join(file.read_bytes() for file in shop.home.glob(f"{STORE_FILE}*"))
     assert answer.text == "The key is … and no other."
     assert heard == answer.text

@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.evaluation.commit_questions import clean_subject, commit_questions
 from codesum_pipeline.evaluation.evaluate import ALL
-from codesum_pipeline.evaluation.own_questions import ask_own_questions, held_out, sample_documented
+from codesum_pipeline.evaluation.own_questions import ask_own_questions, hold_out_docstrings, sample_documented
 from codesum_pipeline.evaluation.questions import AnswerPlace
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.progress import no_progress
@@ -79,7 +79,7 @@ def published(workspace: Workspace) -> PublishedIndex:
 
 
 def test_a_docstrings_first_sentence_asks_for_its_symbol_unless_it_is_short_or_of_a_test(built: Workspace) -> None:
-    with held_out(built, sample_documented(built, 10), progress=no_progress) as (_, questions):
+    with hold_out_docstrings(built, sample_documented(built, 10), progress=no_progress) as (_, questions):
         asked = {question.query: (question.relevant, question.level) for question in questions}
 
     assert asked == {
@@ -98,7 +98,7 @@ def test_what_a_held_out_docstring_said_is_in_no_table_and_no_document_of_its_in
     telling = ("wishes", "visitor", "article", "reckon", "owes", "money")
     assert all(word in words_of(published(built)).lower() for word in telling)
 
-    with held_out(built, sample_documented(built, 10), progress=no_progress) as (index, _):
+    with hold_out_docstrings(built, sample_documented(built, 10), progress=no_progress) as (index, _):
         scratch = index.version.folder.parents[4]
         terms = " ".join(_column(scratch, "terms", "tokens"))
         sources = " ".join(
@@ -121,7 +121,7 @@ def test_definitions_of_one_name_keep_their_ids_without_their_docstrings(
     workspace = make_workspace(git_repo({"shop/total.py": source}).path)
     build(workspace)
 
-    with held_out(workspace, sample_documented(workspace, 10), progress=no_progress) as (index, questions):
+    with hold_out_docstrings(workspace, sample_documented(workspace, 10), progress=no_progress) as (index, questions):
         ids = set(index.ids)
 
     assert len(ids) == 9

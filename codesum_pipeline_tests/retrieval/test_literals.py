@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.retrieval.exact import Occurrence, occurrence_in, wanted_in
+from codesum_pipeline.retrieval.exact import Occurrence, literal_of, occurrence_in
 
 SOURCE = """def check(cookie):
     raise ValueError("Session cookie is "
@@ -14,7 +14,7 @@ log.warn(f"retrying {count} times for {url}")
 
 
 def found(query: str) -> Occurrence | None:
-    wanted = wanted_in(query)
+    wanted = literal_of(query)
     return None if wanted is None else occurrence_in(SOURCE, wanted)
 
 

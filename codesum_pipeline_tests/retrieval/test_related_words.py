@@ -1,7 +1,7 @@
 import numpy as np
 
 from codesum_pipeline.indexes.string_table import StringTable
-from codesum_pipeline.retrieval.query import STEPS, RelatedWords, packaged
+from codesum_pipeline.retrieval.query import STEPS, RelatedWords, load_related_words
 
 TABLE = RelatedWords(
     words=StringTable.of(["credentials", "length", "min", "minimum", "password", "short"]),
@@ -27,7 +27,7 @@ def test_unknown_words_have_none() -> None:
 
 
 def test_the_packaged_table_knows_what_programmers_call_the_same() -> None:
-    found = packaged().of("the minimum of a password")
+    found = load_related_words().of("the minimum of a password")
 
     assert {"min", "credenti"} <= set(found)
     assert all(0.4 < likeness <= 1 for likeness in found.values())

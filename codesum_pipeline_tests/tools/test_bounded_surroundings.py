@@ -3,7 +3,7 @@ from dataclasses import asdict
 
 import pytest
 
-from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, bounded
+from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, bound_surroundings
 
 
 def neighbours(name: str, count: int) -> tuple[RelatedDocument, ...]:
@@ -21,7 +21,7 @@ AROUND = DocumentRelations(
 
 @pytest.mark.parametrize("tokens", [0, 100, 300, 1000])
 def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
-    found, left = bounded(AROUND, tokens=tokens)
+    found, left = bound_surroundings(AROUND, tokens=tokens)
 
     values = [each for part in asdict(found.around).values() for each in part]
     characters = sum(len(json.dumps(value, ensure_ascii=False)) for value in values)
@@ -29,14 +29,14 @@ def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    found, _ = bounded(AROUND, tokens=10_000)
+    found, _ = bound_surroundings(AROUND, tokens=10_000)
 
     assert [each.id for each in found.around.parents] == ["above/0.py", "above/1.py", "above/2.py"]
     assert dict(found.more) == {"called_by": 25, "children": 35, "dependencies": 95}
 
 
 def test_with_little_room_each_part_has_its_first() -> None:
-    found, _ = bounded(AROUND, tokens=180)
+    found, _ = bound_surroundings(AROUND, tokens=180)
 
     assert [len(part) > 0 for part in (found.around.parents, found.around.called_by, found.around.children)] == [
         True
