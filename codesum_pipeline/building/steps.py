@@ -1,6 +1,5 @@
 """The steps of a build in order: what does each one's work, and what its report says when nothing is left to do."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,14 +32,6 @@ from codesum_pipeline.summaries.preview import settle_plan
 _PROVENANCE = frozenset({"snapshot", "document_history"})
 
 
-def _nothing_parsed(report: ParseReport) -> ParseReport:
-    return replace(report, parsed=0, carried=report.files, lines_parsed=0)
-
-
-def _nothing_resolved(report: GraphReport) -> GraphReport:
-    return replace(report, files_resolved=0)
-
-
 def _nothing_written(report: LevelReport) -> LevelReport:
     asked = report.asked and calls_of_unchanged(report.asked)
     return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=asked)
@@ -54,35 +45,6 @@ def _all_written(report: LevelReport) -> bool:
 def _note_avoided(ws: Workspace, report: LevelReport) -> None:
     if report.asked:
         note_avoided(ws, report.level, report.asked.avoided)
-
-
-def _nothing_changed(report: DocumentsReport) -> DocumentsReport:
-    return replace(report, texts_changed=0, texts_removed=0)
-
-
-def _nothing_embedded(report: DenseReport) -> DenseReport:
-    return replace(report, embedded=0, resumed=0, carried=report.rows, billed_tokens=0, cost_usd=0.0)
-
-
-def _nothing_tokenized(report: SparseReport) -> SparseReport:
-    return replace(report, tokenized=0, carried=report.rows)
-
-
-def _nothing_rewritten(report: OverviewReport) -> OverviewReport:
-    return replace(report, written=False)
-
-
-def _statistics_file(ws: Workspace, _report: GraphReport) -> Sequence[Path]:
-    return [ws.layout.graph_index(ws.key) / "stats.json"]
-
-
-def _version_files(_ws: Workspace, report: CandidateReport) -> Sequence[Path]:
-    return sorted(path for path in Path(report.folder).rglob("*") if path.is_file())
-
-
-def _published_manifest(ws: Workspace, _report: OverviewReport) -> Sequence[Path]:
-    """By the name that readers resolve: another file once that points at another version."""
-    return [ws.layout.published(ws.key) / MANIFEST]
 
 
 _TEXTS = tuple(texts_table(level) for level in Level)
@@ -120,7 +82,7 @@ SYMBOLS = Step(
     ParseReport,
     reads=("files", "scip_indexes"),
     writes=("symbols", "file_facts", "compiler_files"),
-    idle=_nothing_parsed,
+    idle=lambda report: replace(report, parsed=0, carried=report.files, lines_parsed=0),
 )
 CALL_GRAPH = Step(
     "call_graph",
@@ -128,8 +90,8 @@ CALL_GRAPH = Step(
     GraphReport,
     reads=("files", "symbols", "file_facts", "compiler_files"),
     writes=("edges", "graph_stats", "contexts", "call_sites", "syntax_edges"),
-    idle=_nothing_resolved,
-    files=_statistics_file,
+    idle=lambda report: replace(report, files_resolved=0),
+    files=lambda ws, _report: [ws.layout.graph_index(ws.key) / "stats.json"],
 )
 FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, write_functions, "contexts")
 CLASS_SUMMARIES = _level_step(Level.CLASS, write_classes, "document_history", *_TEXTS[:1])
@@ -141,7 +103,7 @@ SUMMARY_DOCUMENTS = Step(
     DocumentsReport,
     reads=("snapshot", "files", "symbols", "file_facts", "contexts", "plan", *_TEXTS),
     writes=("documents", "document_history"),
-    idle=_nothing_changed,
+    idle=lambda report: replace(report, texts_changed=0, texts_removed=0),
     stamps=frozenset({"snapshot", "plan"}),
 )
 SUMMARY_PLAN = Step(
@@ -160,10 +122,20 @@ SUMMARY_PLAN = Step(
 )
 _SEARCHED = ("documents", "symbols", "files", "file_facts")
 DENSE_INDEX = Step(
-    "dense_index", embed_documents, DenseReport, reads=_SEARCHED, writes=("vectors",), idle=_nothing_embedded
+    "dense_index",
+    embed_documents,
+    DenseReport,
+    reads=_SEARCHED,
+    writes=("vectors",),
+    idle=lambda report: replace(report, embedded=0, resumed=0, carried=report.rows, billed_tokens=0, cost_usd=0.0),
 )
 SPARSE_INDEX = Step(
-    "sparse_index", index_terms, SparseReport, reads=_SEARCHED, writes=("terms",), idle=_nothing_tokenized
+    "sparse_index",
+    index_terms,
+    SparseReport,
+    reads=_SEARCHED,
+    writes=("terms",),
+    idle=lambda report: replace(report, tokenized=0, carried=report.rows),
 )
 INDEX_CANDIDATE = Step(
     "index_candidate",
@@ -174,7 +146,7 @@ INDEX_CANDIDATE = Step(
         *("edges", "graph_stats", "file_facts", "snapshot"),
     ),
     writes=("candidate",),
-    files=_version_files,
+    files=lambda _ws, report: sorted(path for path in Path(report.folder).rglob("*") if path.is_file()),
 )
 RETRIEVAL_EVALUATION = Step(
     "retrieval_evaluation",
@@ -201,9 +173,9 @@ REPO_OVERVIEW = Step(
     OverviewReport,
     reads=(PUBLISHED, "candidate", "documents", "symbols", "edges", "graph_stats", "files", "file_facts", "snapshot"),
     writes=("overviews",),
-    idle=_nothing_rewritten,
+    idle=lambda report: replace(report, written=False),
     # The page is of the version that the name points at: it is looked for again once that is another one.
-    files=_published_manifest,
+    files=lambda ws, _report: [ws.layout.published(ws.key) / MANIFEST],
     version=OVERVIEW_VERSION,
 )
 
