@@ -21,6 +21,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?")
 _MAILBOX = re.compile(r"(?P<alone>[^<>\s]+)|\"?(?P<name>[^<>\"]*?)\"?\s*<(?P<inner>[^<>\s]+)>")
 _SECRET_KEYS = re.compile(r"pass|secret|token|key", re.IGNORECASE)
+_CA_FILE = (
+    "These certificates vouch for the server; relative to the home. Default: those of the system or of `certifi`."
+)
 WebHost = Literal["github", "gitlab", "gitea", "bitbucket"]
 
 
@@ -29,9 +32,9 @@ class _ChannelSettings(SettingsGroup):
 
     # How far the channel keeps what is sent twice apart, in words for the operator.
     promise: ClassVar[str]
-    secret_env: str = setting("", "The environment variable that holds the channel's secret.")
-    secret_file: Path | None = setting(None, "The file that holds it instead, relative to the home.")
-    timeout_s: float = setting(30.0, "How long one attempt may take.", gt=0, le=600)
+    secret_env: str = setting("", "This environment variable holds the channel's secret.")
+    secret_file: Path | None = setting(None, "This file holds it instead; relative to the home.")
+    timeout_s: float = setting(30.0, "One attempt takes at most N seconds.", gt=0, le=600)
 
     @model_validator(mode="before")
     @classmethod
@@ -83,21 +86,17 @@ class EmailSettings(_ChannelSettings):
 
     promise: ClassVar[str] = "once; a repeat after a lost answer has the same Message-ID"
     kind: Literal["email"] = Field(description="`email`.")
-    host: str = Field(min_length=1, max_length=253, description="The SMTP server.")
-    port: int = setting(587, "Its port.", ge=1, le=65535)
+    host: str = Field(min_length=1, max_length=253, description="This SMTP server sends the mail.")
+    port: int = setting(587, "The server listens at this port.", ge=1, le=65535)
     security: Literal["starttls", "tls", "none"] = setting(
         "starttls",
-        "starttls: the connection becomes encrypted before anything is sent; tls: it is from its start (port 465); "
-        "none: only for a server on this machine.",
+        "starttls encrypts the connection before anything is sent, tls from its start (port 465); none suits only a "
+        "server on this machine.",
     )
-    ca_file: Path | None = setting(
-        None,
-        "Certificates that vouch for the server, relative to the home; default: those that the system or Python's "
-        "`certifi` trusts.",
-    )
-    user: str = setting("", "Who logs in, with the secret as the password; empty: nobody does.")
-    sender: str = Field(alias="from", description="Who the mail is from: `codesum <codesum@example.com>`.")
-    to: tuple[str, ...] = Field(min_length=1, max_length=100, description="Who it is to, a list of addresses.")
+    ca_file: Path | None = setting(None, _CA_FILE)
+    user: str = setting("", "This user logs in, with the secret as the password; empty: nobody does.")
+    sender: str = Field(alias="from", description="The mail comes from this address: `codesum <codesum@example.com>`.")
+    to: tuple[str, ...] = Field(min_length=1, max_length=100, description="The mail goes to these addresses, a list.")
 
     @field_validator("sender")
     @classmethod
@@ -126,13 +125,9 @@ class WebhookChannelSettings(_ChannelSettings):
 
     promise: ClassVar[str] = "once, where the receiver drops a webhook-id that it has seen"
     kind: Literal["webhook"] = Field(description="`webhook`.")
-    url: str = Field(description="Where it is sent: http(s)://HOST/PATH, without a key or password.")
-    ca_file: Path | None = setting(
-        None,
-        "Certificates that vouch for the server, relative to the home; default: those that the system or Python's "
-        "`certifi` trusts.",
-    )
-    allow_private: bool = setting(False, "Whether the address may be one of this machine or of a private network.")
+    url: str = Field(description="The message is sent to http(s)://HOST/PATH, without a key or password.")
+    ca_file: Path | None = setting(None, _CA_FILE)
+    allow_private: bool = setting(False, "The address may be one of this machine or of a private network.")
 
     @field_validator("url")
     @classmethod
@@ -168,14 +163,14 @@ class DeliverySettings(SettingsGroup):
     """How digests and notices reach people."""
 
     channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting(
-        {}, "Mail, webhooks and chats by name, a table each; see [delivery](delivery.md#channels)."
+        {}, "Messages go out by these channels, a table each by its name; see [delivery](delivery.md#channels)."
     )
     operator_channels: tuple[str, ...] = setting(
-        (), "Channels that hear of what a person has to repair; empty: only the log does."
+        (), "These channels hear of what a person has to repair; empty: only the log does."
     )
-    max_attempts: int = setting(8, "How often one message is tried on one channel before it is given up.", ge=1, le=50)
+    max_attempts: int = setting(8, "One message is tried N times on one channel, and then given up.", ge=1, le=50)
     web_hosts: dict[str, WebHost] = setting(
-        {}, "Your own git hosts and what they run, for links: github, gitlab, gitea or bitbucket."
+        {}, "Your own git hosts run this, which shapes links: github, gitlab, gitea or bitbucket."
     )
 
     @field_validator("channels")
