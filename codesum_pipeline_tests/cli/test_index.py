@@ -150,6 +150,7 @@ def test_an_unchanged_repository_is_not_run_again(codesum, recorded_shop):
         "run_id": None,
         "succeeded": True,
         "up_to_date": True,
+        "held": False,
         "seconds": 0.0,
         "commit": commit,
         "message": None,
