@@ -4,13 +4,12 @@ The planner's ticks and the schedule `verification` see to them; a build does no
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from codesum_pipeline.alerts.book import open_book
+from codesum_pipeline.alerts.book import AlertBook, open_book
 from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
 from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
@@ -18,18 +17,16 @@ from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.defs.resource import VERIFY_JOB, CodesumResource
 from codesum_pipeline.defs.steps import OWNER, PUBLISHED_INDEX, report_check, schedule_of, severity_of, stage_failures
 from codesum_pipeline.delivery.web_links import host_of
+from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import CheckName
+from codesum_pipeline.store.bucket_health import broken_parts
 from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.holding import hold_unless_held
 from codesum_pipeline.store.layout import HomeLayout
-
-if TYPE_CHECKING:
-    from codesum_pipeline.alerts.book import AlertBook
-    from codesum_pipeline.indexes.verify import IndexFault
-    from codesum_pipeline.wiring import Home
+from codesum_pipeline.wiring import Home
 
 VERIFICATION_CRON = "17 * * * *"
 _MARK = "verified:"
@@ -37,46 +34,63 @@ _MARK = "verified:"
 _NAMED = 5
 
 
-@dg.asset_check(
-    asset=PUBLISHED_INDEX,
-    name=CheckName.FRESH.value,
-    partitions_def=codesum_repos,
-    description="The index is behind its repository for no longer than `checks.behind_hours`. Set by the planner's "
-    "ticks, where it changes, also while nothing is built.",
-)
-def index_is_fresh(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
+def _check(
+    name: CheckName, description: str, look: Callable[[Home, str, str], dg.AssetCheckEvaluation]
+) -> dg.AssetChecksDefinition:
+    """A check of the published index that a person can also have carried out."""
+
+    @dg.asset_check(asset=PUBLISHED_INDEX, name=name.value, partitions_def=codesum_repos, description=description)
+    def check(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
+        found = look(codesum.open_home(), context.partition_key, context.run.run_id)
+        return dg.AssetCheckResult(
+            passed=found.passed, severity=found.severity, description=found.description, metadata=found.metadata
+        )
+
+    return check
+
+
+def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
     """What the planner's last ticks saw."""
-    home, key = codesum.open_home(), context.partition_key
     with open_book(home.settings.home, now=utc_now) as book:
         since = book.behind_since(key)
     allowed = timedelta(hours=home.settings.checks.behind_hours)
     is_late = since is not None and datetime.fromisoformat(since) <= utc_now() - allowed
-    return dg.AssetCheckResult(
-        passed=not is_late,
-        severity=severity_of(home, CheckName.FRESH),
-        description=f"behind its repository since {since}" if since else "at the newest commit that a tick has seen",
-        metadata={"allowed_hours": home.settings.checks.behind_hours},
-    )
+    said = f"behind its repository since {since}" if since else "at the newest commit that a tick has seen"
+    return evaluation_of(home, key, passed=not is_late, said=said)
 
 
-@dg.asset_check(
-    asset=PUBLISHED_INDEX,
-    name=CheckName.VERIFIED.value,
-    partitions_def=codesum_repos,
-    description="Every byte of the published index is what its manifest says, and its documents are those of the "
-    "tables. Looked at once in `checks.verify_days`.",
-)
-def published_index_equals_tables(
-    context: dg.AssetCheckExecutionContext, codesum: CodesumResource
-) -> dg.AssetCheckResult:
+def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     """What `codesum doctor` finds about the index."""
-    found = _verify(codesum.open_home(), context.partition_key, context.run.run_id)
-    return dg.AssetCheckResult(
-        passed=found.passed, severity=found.severity, description=found.description, metadata=found.metadata
+    with stage_failures():
+        is_published, findings = _findings(home, key, run_id)
+    named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
+    more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
+    said = f"{named}{more} (`codesum index {key} --force` writes it anew)" if findings else "no fault"
+    return dg.AssetCheckEvaluation(
+        asset_key=PUBLISHED_INDEX,
+        check_name=CheckName.VERIFIED.value,
+        passed=is_published and not findings,
+        severity=severity_of(home, CheckName.VERIFIED) if is_published else dg.AssetCheckSeverity.WARN,
+        description=said if is_published else f"{NO_DATA}: nothing is published",
+        metadata={"wrong": len(findings), STATE: OUT_OF_BAND if findings else OK if is_published else NO_DATA},
+        partition=key,
     )
 
 
-STANDING_CHECKS = (index_is_fresh, published_index_equals_tables)
+STANDING_CHECKS = (
+    _check(
+        CheckName.FRESH,
+        "The index is behind its repository for no longer than `checks.behind_hours`. Set by the planner's ticks where "
+        "it changes, also while nothing is built.",
+        _lateness,
+    ),
+    _check(
+        CheckName.VERIFIED,
+        "Every byte of the published index is what its manifest says, and its documents are those of the tables. "
+        "Looked at once in `checks.verify_days`.",
+        _verify,
+    ),
+)
 
 
 @dg.op(tags={"dagster/kind": "numpy"})
@@ -98,15 +112,12 @@ def verify_indexes() -> None:
     verify_published_index()
 
 
-def _findings(home: "Home", key: str, run_id: str) -> "tuple[bool, Sequence[IndexFault]]":
+def _findings(home: Home, key: str, run_id: str) -> tuple[bool, Sequence[IndexFault]]:
     """Whether anything is published, and what is wrong with it.
 
     Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
     ones.
     """
-    # The process that only records a build imports no stage.
-    from codesum_pipeline.indexes.verify import verify_index
-
     layout = home.layout
     if layout.bucket is not None and (broken := _broken_objects(layout, layout.bucket, key)):
         return True, broken
@@ -115,10 +126,7 @@ def _findings(home: "Home", key: str, run_id: str) -> "tuple[bool, Sequence[Inde
         return is_published, verify_index(layout, key, tables=home.tables) if is_published else []
 
 
-def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> "list[IndexFault]":
-    from codesum_pipeline.indexes.verify import IndexFault
-    from codesum_pipeline.store.bucket_health import broken_parts
-
+def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> list[IndexFault]:
     try:
         parts = broken_parts(bucket, key, near=layout.home)
     except BrokenStore as error:
@@ -129,24 +137,7 @@ def _broken_objects(layout: HomeLayout, bucket: BucketPlace, key: str) -> "list[
     ]
 
 
-def _verify(home: "Home", key: str, run_id: str) -> dg.AssetCheckEvaluation:
-    with stage_failures():
-        is_published, findings = _findings(home, key, run_id)
-    named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
-    more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
-    said = f"{named}{more} (`codesum index {key} --force` writes it anew)" if findings else "no fault"
-    return dg.AssetCheckEvaluation(
-        asset_key=PUBLISHED_INDEX,
-        check_name=CheckName.VERIFIED.value,
-        passed=is_published and not findings,
-        severity=severity_of(home, CheckName.VERIFIED) if is_published else dg.AssetCheckSeverity.WARN,
-        description=said if is_published else f"{NO_DATA}: nothing is published",
-        metadata={"wrong": len(findings), STATE: OUT_OF_BAND if findings else OK if is_published else NO_DATA},
-        partition=key,
-    )
-
-
-def _look_for_due(context: dg.ScheduleEvaluationContext, home: "Home") -> list[dg.RunRequest] | str:
+def _look_for_due(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     """Those that were looked at longest ago, or never; an hour's share of all."""
     keys = take_due(home, home.registry.survey().entries)
     add_partitions(context.instance, keys)
@@ -162,7 +153,7 @@ verification = schedule_of(
 )
 
 
-def take_due(home: "Home", entries: Sequence[RepositoryEntry]) -> list[str]:
+def take_due(home: Home, entries: Sequence[RepositoryEntry]) -> list[str]:
     """The repositories whose turn it is, which counts as taken."""
     days = home.settings.checks.verify_days
     enabled = [entry.key for entry in entries if entry.enabled]
@@ -179,7 +170,7 @@ _BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, Buil
 _AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
 
 
-def note_plan(home: "Home", instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
+def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
     """Note who is behind, late, or cannot be read; an event is written for those alone that become late, or in time.
 
     Of repositories that are not in the plan nothing changes.
@@ -193,7 +184,7 @@ def note_plan(home: "Home", instance: dg.DagsterInstance, plan: Plan, entries: S
         report_check(instance, evaluation_of(home, key, passed=key not in late, said=said))
 
 
-def evaluation_of(home: "Home", key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
+def evaluation_of(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
     """What the check `index_is_fresh` says of one repository."""
     return dg.AssetCheckEvaluation(
         asset_key=PUBLISHED_INDEX,
@@ -221,7 +212,7 @@ def _observed_sources(plan: Plan, hosts: Mapping[str, str]) -> Sequence[Conditio
     ]
 
 
-def _noted(home: "Home", book: "AlertBook", plan: Plan) -> tuple[dict[str, str], list[str]]:
+def _noted(home: Home, book: AlertBook, plan: Plan) -> tuple[dict[str, str], list[str]]:
     """Who is late from now on, with what is said of it, and who is so no more. In one transaction: lateness that is
     remembered has been told of."""
     with book.together():
@@ -238,7 +229,7 @@ def _noted(home: "Home", book: "AlertBook", plan: Plan) -> tuple[dict[str, str],
     return late, found.in_time
 
 
-def _note_late(home: "Home", book: "AlertBook", late: Mapping[str, str], in_time: Sequence[str]) -> None:
+def _note_late(home: Home, book: AlertBook, late: Mapping[str, str], in_time: Sequence[str]) -> None:
     alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
     name = CheckName.FRESH.value
     if alarms:

@@ -116,7 +116,7 @@ def test_a_frame_or_a_picture_of_another_page_gets_nothing_and_a_link_leads_here
     }
 
     assert status == {"iframe": 403, "image": 403, "document": 200}
-    assert requests.get(ui.url, timeout=TIMEOUT_S).headers["X-Frame-Settings"] == "SAMEORIGIN"
+    assert requests.get(ui.url, timeout=TIMEOUT_S).headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
 def test_a_socket_of_another_page_is_refused_and_an_own_one_is_opened(ui: DagsterDev) -> None:
