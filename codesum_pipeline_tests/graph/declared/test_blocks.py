@@ -1,7 +1,5 @@
 """Which of several definitions and variables of one name is meant follows from the blocks around a call."""
 
-import json
-
 import pytest
 
 from codesum_pipeline.graph.interfaces import interface_of
@@ -94,13 +92,20 @@ def test_classes_of_one_name_have_each_its_own_members():
     assert len(called) == len({callee for _, callee in called}) == 2
 
 
-def test_only_blocks_of_names_that_others_may_ask_for_are_seen_by_others():
-    def interface(source):
-        parsed = parse_file("a.ts", "typescript", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
-        assert json.loads(parsed.facts.references)["blocks"]
-        return interface_of(load_declared("a.ts", parsed.facts.references))
+def interface(source):
+    parsed = parse_file("a.ts", "typescript", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+    return interface_of(load_declared("a.ts", parsed.facts.references))
 
+
+def test_only_blocks_of_names_that_others_may_ask_for_are_seen_by_others():
     source = "export function f() { return 1; }\nit('x', () => { const one = 1; class A { m() {} } });\n"
     more = source.replace("it(", "it('w', (done) => { const other = 1; });\nit(")
     assert interface(source) == interface(more)
     assert interface(source) != interface(source.replace("m()", "n()"))
+
+
+def test_a_variable_that_is_exported_under_another_name_is_seen_by_others():
+    source = "class A {}\nclass B {}\nconst inner = new A();\nconst own = 1;\nexport { inner as outer };\n"
+
+    assert interface(source) != interface(source.replace("new A", "new B"))
+    assert interface(source) == interface(source.replace("own = 1", "own = new B()"))
