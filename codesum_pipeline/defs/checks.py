@@ -40,7 +40,8 @@ CHECKS = (
             "no_orphans": "Every document's parent, file, symbol and neighbours are there.",
             "every_source_has_its_document": "Every symbol, indexed file and folder has its document, with a text.",
             "citations_hold": "Every filled field of a function is cited, by lines of the function.",
-            "no_names_leak": "No text names a caller or callee that the graph knows, besides its subject's own names.",
+            "no_names_leak": "No text names a caller or callee that the graph knows, besides its subject's own "
+            "names. A warning where only extractive texts do, whose writer sees no caller.",
         },
     ),
     _checks(

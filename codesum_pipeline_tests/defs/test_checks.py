@@ -17,6 +17,7 @@ from codesum_pipeline.defs.building.faults import (
     ORPHAN_FAULTS,
     ROW_FAULTS,
     VECTOR_FAULTS,
+    find_document_faults,
     find_faults,
     find_leaks,
 )
@@ -182,6 +183,19 @@ def test_the_name_of_a_caller_that_is_an_overload_is_a_leak(copied_home: Home, s
 
     assert caller in edges
     assert [id_.partition(" ")[0] for id_ in faults(copied_home)[LEAK_FAULT]] == [TOTAL]
+
+
+@pytest.mark.parametrize(("writer", "stops"), [("llm", True), ("extractive", False)])
+def test_a_name_that_leaks_stops_a_run_where_a_model_wrote_it(copied_home: Home, writer: str, stops: bool) -> None:
+    plant(copied_home, "documents", with_value(TOTAL, summary="Adds up what Cart.checkout has.", written_by=writer))
+
+    (found,) = [
+        each
+        for each in find_document_faults(copied_home.workspace("shop", run_id="test"))
+        if each.name == NO_NAMES_LEAK
+    ]
+
+    assert (found.passed, found.is_warning) == (False, not stops)
 
 
 def test_every_query_is_tried_with_a_fault() -> None:
