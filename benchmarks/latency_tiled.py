@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Vectors
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import write_npz, write_tensor
@@ -22,17 +21,15 @@ from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import SymbolNames, ranges_of
 from codesum_pipeline.indexes.uses import Callers
 from codesum_pipeline.indexes.version_folder import (
+    BM25_FILES,
     CALLERS,
-    CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
     EMBEDDINGS,
-    KEYWORDS_BM25,
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
     SHOWN_FIELDS,
-    SUMMARY_BM25,
     SYMBOL_NAMES,
     VECTOR_FILES,
     manifest_bytes,
@@ -133,7 +130,7 @@ def _write_shown(shown: ShownFields, sources: Integers, folder: Path) -> None:
 
 def _write_words(tiling: Tiling, folder: Path) -> None:
     index, copies = tiling.index, tiling.copies
-    for lane, name in ((Lane.CODE, CODE_BM25), (Lane.KEYWORDS, KEYWORDS_BM25), (Lane.SUMMARY, SUMMARY_BM25)):
+    for lane, name in BM25_FILES.items():
         words = index.words[lane]
         indptr, places, numbers = tiling.postings(words.indptr)
         old = words.indices[places].astype(np.int64)

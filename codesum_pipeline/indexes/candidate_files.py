@@ -32,20 +32,18 @@ from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.symbol_names import build_symbol_names
 from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.version_folder import (
+    BM25_FILES,
     CALLERS,
-    CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
     EMBEDDINGS,
     INDEX_MAP,
-    KEYWORDS_BM25,
     KEYWORDS_METADATA,
     KEYWORDS_VOCABULARY,
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
     SHOWN_FIELDS,
-    SUMMARY_BM25,
     SYMBOL_NAMES,
     USES,
     VECTOR_FILES,
@@ -59,8 +57,6 @@ from codesum_pipeline.source.roles import ROLES, role_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-
-_BM25_FILES = {Lane.CODE: CODE_BM25, Lane.KEYWORDS: KEYWORDS_BM25, Lane.SUMMARY: SUMMARY_BM25}
 
 # The short columns of each document.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
@@ -308,7 +304,7 @@ def _make_terms(parts: Parts, tables: CandidateTables) -> None:
     for lane in TERM_LANES:
         made_from = tables.lane_hashes("terms", lane, "tokens")
         others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
-        files = [_BM25_FILES[lane], *others.get(lane, [])]
+        files = [BM25_FILES[lane], *others.get(lane, [])]
         parts.make(f"words {lane}", made_from, files, partial(_write_lane, parts.folder, tables, lane))
 
 
@@ -322,7 +318,7 @@ def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
         # Passages are a level of their own: how rare a word is counts among passages alone.
         rows = np.concatenate((rows, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
     found = count_tokens(texts)
-    build_bm25(found, rows).write(_new_file(folder, _BM25_FILES[lane]))
+    build_bm25(found, rows).write(_new_file(folder, BM25_FILES[lane]))
     if lane is Lane.KEYWORDS:
         _write_keywords(folder, tables, found)
 

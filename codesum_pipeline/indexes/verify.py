@@ -26,14 +26,13 @@ from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.uses import USE_ARRAYS, Callers, Uses
 from codesum_pipeline.indexes.version_folder import (
+    BM25_FILES,
     CALLERS,
-    CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
     EMBEDDINGS,
     INDEX_MAP,
     INDEX_SCHEMA_VERSION,
-    KEYWORDS_BM25,
     KEYWORDS_METADATA,
     KEYWORDS_VOCABULARY,
     MANIFEST,
@@ -41,7 +40,6 @@ from codesum_pipeline.indexes.version_folder import (
     OFFSETS,
     PASSAGES,
     SHOWN_FIELDS,
-    SUMMARY_BM25,
     USES,
     VECTOR_FILES,
     Version,
@@ -238,15 +236,17 @@ def _check_words(content: Content) -> Iterator[Problem]:
     for row in np.unique(passages).tolist():
         if row >= count or content.documents[row]["type"] != Level.FILE:
             yield "row map", PASSAGES, f"names document {row}, which is no file"
-    for name, rows in ((KEYWORDS_BM25, count), (SUMMARY_BM25, count), (CODE_BM25, count + len(passages))):
+    for lane, name in BM25_FILES.items():
+        rows = count + len(passages) * (lane is Lane.CODE)
         index = Bm25Index.map(folder / name)
         if index.documents != rows:
             yield "row map", name, f"has {index.documents} documents, {DOCUMENTS} and passages are {rows}"
         if index.indices.max(initial=-1) >= rows or len(index.indptr) != len(index.vocabulary) + 1:
             yield "row map", name, "points at documents or words that are not there"
+    keywords = BM25_FILES[Lane.KEYWORDS]
     vocabulary = json.loads((folder / KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
-    if list(vocabulary) != list(Bm25Index.map(folder / KEYWORDS_BM25).vocabulary):
-        yield "row map", KEYWORDS_VOCABULARY, f"differs from the words of {KEYWORDS_BM25}"
+    if list(vocabulary) != list(Bm25Index.map(folder / keywords).vocabulary):
+        yield "row map", KEYWORDS_VOCABULARY, f"differs from the words of {keywords}"
     lines = (folder / KEYWORDS_METADATA).read_text(encoding="utf-8").split("\n")[:-1]
     if [json.loads(line)["id"] for line in lines] != content.ids:
         yield "row map", KEYWORDS_METADATA, f"names other documents than {DOCUMENTS}"

@@ -17,7 +17,6 @@ MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
 EMBEDDINGS = "dense/embeddings.pt"
 INDEX_MAP = "dense/index_map.json"
-KEYWORDS_BM25 = "bm25/index.npz"
 KEYWORDS_VOCABULARY = "bm25/vocab.json"
 KEYWORDS_METADATA = "bm25/metadata.jsonl"
 
@@ -30,12 +29,11 @@ SHOWN_FIELDS = "documents/shown.npz"
 CALLERS = "documents/callers.npz"
 # Who uses each function, class and file, how, and whether a compiler's index confirms it.
 USES = "documents/uses.npz"
-# The words of each document, and after them those of each passage of a file.
-CODE_BM25 = "code/bm25.npz"
 # The document of each passage.
 PASSAGES = "code/passages.npy"
-SUMMARY_BM25 = "summary/bm25.npz"
 SYMBOL_NAMES = "symbol/names.npz"
+# The words of each document in each BM25 lane; in `code` those of each passage of a file come after them.
+BM25_FILES = {Lane.CODE: "code/bm25.npz", Lane.KEYWORDS: "bm25/index.npz", Lane.SUMMARY: "summary/bm25.npz"}
 # Rows as in `embeddings.pt`, which is the `summary` lane; `code` only where the setting `extra_lanes` names it.
 VECTOR_FILES = {Lane.CODE: "dense/code.npy", Lane.FUSED: "dense/fused.npy"}
 # The vectors again, sorted into cells; only where there are too many to look at all of them.

@@ -21,18 +21,16 @@ from codesum_pipeline.indexes.symbol_names import SymbolNames
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.indexes.uses import Callers, Uses
 from codesum_pipeline.indexes.version_folder import (
+    BM25_FILES,
     CALLERS,
-    CODE_BM25,
     DOCUMENT_ARRAYS,
     DOCUMENTS,
     EMBEDDINGS,
     INDEX_SCHEMA_VERSION,
-    KEYWORDS_BM25,
     NEAREST_FILES,
     OFFSETS,
     PASSAGES,
     SHOWN_FIELDS,
-    SUMMARY_BM25,
     SYMBOL_NAMES,
     USES,
     VECTOR_FILES,
@@ -174,11 +172,7 @@ class PublishedIndex:
                 for lane, name in NEAREST_FILES.items()
                 if name in manifest["files"]
             },
-            words={
-                Lane.CODE: Bm25Index.map(folder / CODE_BM25),
-                Lane.KEYWORDS: Bm25Index.map(folder / KEYWORDS_BM25),
-                Lane.SUMMARY: Bm25Index.map(folder / SUMMARY_BM25),
-            },
+            words={lane: Bm25Index.map(folder / name) for lane, name in BM25_FILES.items()},
             passage_files=map_npy(folder / PASSAGES),
             names=SymbolNames.map(folder / SYMBOL_NAMES),
             callers=Callers.map(folder / CALLERS),
