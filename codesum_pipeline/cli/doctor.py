@@ -1,5 +1,6 @@
 """`codesum doctor`: what is wrong in a home, and the way out of each."""
 
+import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,19 +10,25 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from codesum_pipeline.cli.bucket_health import bucket_troubles, release_in_bucket
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.index_health import index_troubles
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.model_health import reach_model
 from codesum_pipeline.cli.render import count, indented, note, show, styled
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.homes.own import check_may_be_own, record_home
 from codesum_pipeline.indexes.verify import verify_index
-from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError, ConfigurationError
+from codesum_pipeline.model.errors import (
+    BrokenStore,
+    BucketUnavailable,
+    CannotWrite,
+    CodesumError,
+    ConfigurationError,
+)
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.bucket_health import broken_promises, examine_heads, release_head
+from codesum_pipeline.store.bucket_place import BucketPlace
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.wiring import Home
@@ -129,14 +136,36 @@ def _release(home: Home, key: str | None) -> None:
     if key is None:
         raise ConfigurationError("--release-lease needs the KEY of one repository")
     entry, bucket = home.registry.get(key), home.layout.bucket
-    holder = release_in_bucket(bucket, entry.key) if bucket else release_lease(home.layout.state(entry.key))
+    holder = _release_in_bucket(bucket, entry.key) if bucket else release_lease(home.layout.state(entry.key))
     note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
 
 
 def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
     if home.layout.bucket:
-        for key, what, way_out in bucket_troubles(home.layout.bucket, keys):
+        for key, what, way_out in _bucket_troubles(home.layout.bucket, keys):
             yield Problem(key, what, way_out, about="Bucket")
+
+
+def _bucket_troubles(place: BucketPlace, keys: Sequence[str]) -> Iterator[tuple[str | None, str, str | None]]:
+    """Whether the bucket can be reached and swaps objects, who builds, and which states are not whole: each with its
+    repository, what is wrong, and the way out."""
+    objects = place.objects()
+    try:
+        for promise in broken_promises(objects):
+            way_out = "keep the home in a store with conditional writes (If-None-Match and If-Match), or in a folder"
+            yield None, f"{place.url}: {promise}", way_out
+        for found in examine_heads(objects, keys):
+            yield found.key, found.what, f"codesum index {found.key} --rebuild" if found.is_broken else None
+    except BucketUnavailable as error:
+        yield None, str(error), "see that the endpoint is right and can be reached from here"
+    except ConfigurationError as error:
+        yield None, str(error), "correct the address or the credentials"
+
+
+def _release_in_bucket(place: BucketPlace, key: str) -> str | None:
+    """Who held the lease of a repository; whoever it was can commit nothing any more."""
+    holder = release_head(place.objects(), key)
+    return f"run {holder.run_id} on {holder.host}" if holder else None
 
 
 def _scattered(home: Home) -> Iterator[Problem]:
@@ -231,11 +260,31 @@ def _digests(home: Home) -> Iterator[Problem]:
 
 
 def _model(home: Home) -> Iterator[Problem]:
-    found, way_out = reach_model(home)
+    found, way_out = _reach_model(home)
     if way_out:
         yield Problem(None, found, way_out)
     else:
         note(found)
+
+
+def _reach_model(home: Home) -> tuple[str, str | None]:
+    """What is found, and the way out where it cannot be reached. Raises `ConfigurationError` where none is set up.
+
+    Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
+    """
+    from codesum_pipeline.llm.factory import build_backend
+    from codesum_pipeline.summaries.by_model.setup import templates_of
+
+    llm = home.settings.llm
+    if not llm.enabled:
+        raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
+    if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
+        return f"{llm.model} can be reached; whether a model has this name shows with the first call", None
+    if llm.asks_nobody:
+        return f"llm.backend = {llm.backend.value!r} cannot answer", "set llm.backend, or llm.recording to a recording"
+    key = f"put its key into {llm.api_key_env}" if llm.api_key_env else "put its key into the environment"
+    server = f", and see that something listens at {llm.api_base}" if llm.api_base else ""
+    return f"{llm.model} cannot be reached: its key is missing or nobody answers", f"{key}{server}"
 
 
 def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:

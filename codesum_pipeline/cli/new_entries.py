@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codesum_pipeline.cli.forgetting import forget
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.remove import forget
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import CannotWrite, LeaseHeld, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
