@@ -91,6 +91,7 @@ class _Crew:
     """
 
     def __init__(self, work: object) -> None:
+        self._thread = threading.current_thread()
         self._process, ours = start_child(WORKER)
         self._parent = Connection(ours.detach())
         self._lock = threading.Lock()
@@ -118,6 +119,11 @@ class _Crew:
             self.workers.add(worker)
         return worker
 
+    def is_alive(self) -> bool:
+        """Not where somebody killed the process that they are forked from, or where the thread that started it ended:
+        on Linux it ends with that thread."""
+        return self._thread.is_alive() and self._process.poll() is None
+
     def status_of(self, worker: _PoolProcess) -> int:
         """How a worker ended that did."""
         with self._lock:
@@ -130,7 +136,8 @@ class _Crew:
         """End all, whatever they are doing; a thread that waits for one then sees it gone."""
         with self._lock:
             self._is_ended = True
-            while self.workers:
+            # Without their parent they are ended, and their numbers may be those of other processes.
+            while self.workers and self._process.poll() is None:
                 worker = self.workers.pop()
                 os.kill(worker.pid, signal.SIGKILL)
                 self._status_of(worker)
@@ -164,12 +171,16 @@ class Pool:
         self._threads = ThreadPoolExecutor(max(self._count, 1), thread_name_prefix="worker")
 
     def __enter__(self) -> Self:
-        if _resting and self._count:
-            self._crew = _resting.pop()
-            for worker in self._crew.workers:
-                self._idle.put(worker)
-        while _resting:
-            _resting.pop().end()
+        # Another thread may take the last one at this moment.
+        with suppress(IndexError):
+            while True:
+                crew = _resting.pop()
+                if self._count and self._crew is None and crew.is_alive():
+                    self._crew = crew
+                else:
+                    crew.end()
+        for worker in self._crew.workers if self._crew else ():
+            self._idle.put(worker)
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from codesum_pipeline.model.errors import ProcessGone
+from codesum_pipeline.workers import pool as pools
 from codesum_pipeline.workers.pool import WINDOW, Pool, receive, send
 from codesum_pipeline_tests.workers.works import CRASH, FAIL, HANG, CannotBeRead, Double, WhereItRuns
 
@@ -79,6 +81,49 @@ def test_a_pool_that_is_left_early_leaves_no_worker() -> None:
 
     # Two workers and the process that they are forked from.
     assert (len(started), [worker for worker in started if worker.is_running()]) == (3, [])
+
+
+def pids(*, keep: bool) -> set[int]:
+    """The workers of a pool that leaves them to the next one, or ends them."""
+    with Pool(2, keep=keep) as pool:
+        return set(pool.map(WhereItRuns(), range(50)))
+
+
+def running(pids: set[int]) -> set[int]:
+    """Those that still run a moment later."""
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=5)
+    return {process.pid for process in alive if process.status() != psutil.STATUS_ZOMBIE}
+
+
+def test_workers_that_are_kept_work_for_the_next_pool_and_end_with_it() -> None:
+    kept = pids(keep=True)
+
+    assert pids(keep=False) <= kept
+    assert running(kept) == set()
+
+
+def test_a_pool_that_needs_no_workers_ends_those_that_were_kept() -> None:
+    kept = pids(keep=True)
+
+    with Pool(1):
+        assert running(kept) == set()
+
+
+def test_kept_workers_that_were_killed_meanwhile_are_replaced() -> None:
+    kept = pids(keep=True)
+    (crew,) = pools._resting
+    os.kill(crew._process.pid, signal.SIGKILL)
+    crew._process.wait()
+
+    assert not pids(keep=False) & kept
+
+
+def test_workers_that_a_thread_kept_and_left_are_replaced() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        kept = thread.submit(pids, keep=True).result()
+
+    assert pids(keep=False)
+    assert running(kept) == set()
 
 
 def test_a_slice_of_a_table_is_sent_without_the_rest(tmp_path: Path) -> None:
