@@ -7,18 +7,17 @@ and files under 30 lines by room; how long functions are; class names that stand
 that do nothing but hand their own arguments on.
 """
 
+import argparse
 import ast
 import io
-import subprocess
-import sys
-import tarfile
 import tempfile
 import tokenize
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROJECT = Path(__file__).parent.parent
+from benchmarks.revisions import PROJECT, tree_at
+
 PACKAGE = "codesum_pipeline"
 SMALL = 30
 NO_CODE = {
@@ -117,15 +116,14 @@ def show(house: House) -> None:
 
 
 def main() -> None:
-    for revision in sys.argv[1:]:
-        archive = subprocess.run(
-            ["git", "archive", revision, PACKAGE], cwd=PROJECT, check=True, capture_output=True
-        ).stdout
-        with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
-            print(f"{revision}:\n")
-            show(measure(Path(folder) / PACKAGE))
-    if not sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revisions", nargs="*", metavar="REVISION")
+    revisions = parser.parse_args().revisions
+    for revision in revisions:
+        print(f"{revision}:\n")
+        with tempfile.TemporaryDirectory() as folder:
+            show(measure(tree_at(revision, Path(folder) / "tree") / PACKAGE))
+    if not revisions:
         show(measure(PROJECT / PACKAGE))
 
 
