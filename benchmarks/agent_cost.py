@@ -20,12 +20,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import to_builtins
 
 from benchmarks.agent_peers import Grep, Semble, chunks, grep_and_read, semble_and_read, whole_files
 from benchmarks.agent_sessions import (
@@ -106,7 +107,7 @@ def main() -> None:
         for name, agent in agents(catalogue, Grep(arguments.rg, folder), semble).items():
             costs += [Cost(each.id, each.language, name, follow(agent(each.query), each)) for each in asked]
     if arguments.run:
-        arguments.run.write_text("".join(f"{json.dumps(asdict(cost))}\n" for cost in costs), encoding="utf-8")
+        arguments.run.write_text("".join(f"{json.dumps(to_builtins(cost))}\n" for cost in costs), encoding="utf-8")
     for name, tools in before.items():
         print(f"{name} describes its tools in {tokens_of(json.dumps(tools)):,} tokens, once")
     print_tables(costs)

@@ -17,11 +17,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 from dagster._core.scheduler.instigation import TickStatus
+from msgspec import to_builtins
 
 from benchmarks.fleet_repositories import copies, made, packages
 from codesum_pipeline.defs.steps import JOB
@@ -191,7 +192,7 @@ def main() -> None:
             place = Path(folder) / "fleet"
             place.mkdir()
             for phase in measure(repos, workers=workers, changed=arguments.changed, folder=place):
-                found.append(asdict(phase))
+                found.append(to_builtins(phase))
                 print(json.dumps(found[-1]), flush=True)
     if arguments.out:
         machine = {"cpus": os.cpu_count(), "python": platform.python_version(), "load_before": os.getloadavg()[2]}

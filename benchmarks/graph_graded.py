@@ -20,9 +20,11 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from benchmarks.graded_calls import PlacedCall, Tree, read_tree
 from benchmarks.graded_jedi import ask_jedi
@@ -193,7 +195,7 @@ def _summary(graded: Sequence[tuple[str, GradedCall]]) -> dict[str, dict[str, di
             (f"{one.call.language} {one.call.site.outcome}", one) for _, one in graded if one.verdict is Verdict.MISSED
         ],
     }
-    return {title: {name: asdict(tally) for name, tally in tallies(rows).items()} for title, rows in named.items()}
+    return {title: {name: to_builtins(tally) for name, tally in tallies(rows).items()} for title, rows in named.items()}
 
 
 def _arguments() -> argparse.Namespace:

@@ -11,15 +11,16 @@ documented.
 """
 
 import argparse
+import dataclasses
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
 from codesum_pipeline.building.steps import STEPS
@@ -55,7 +56,7 @@ def main() -> None:
     folder = arguments.home / "trees" / tree.key
     write_tree(tree, arguments.clones, folder)
     entry = RepositoryEntry(tree.key, str(folder.resolve()), subdir=tree.scope)
-    asked = [replace(question, repo=tree.key) for question in questions]
+    asked = [dataclasses.replace(question, repo=tree.key) for question in questions]
     found = {
         name: _measures(arguments.home / "homes" / name.replace(" ", "-"), entry, asked, name, texts)
         for name in ("extractive", "model alone", "model beside author", "model where undocumented")

@@ -13,10 +13,11 @@ import itertools
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.indexes.embedders.named import load_embedder

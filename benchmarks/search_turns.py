@@ -78,7 +78,7 @@ for line in sys.stdin:
         hits = search(indexes, question, embedder=embedder)
         took.append(1000 * (time.process_time() - start))
         if told["hits"]:
-            told_hits.append([question, [sorted(asdict(hit).items()) for hit in hits]])
+            told_hits.append([question, [sorted(to_builtins(hit).items()) for hit in hits]])
     print(json.dumps({"took": took, "hits": told_hits}), flush=True)
 """
 ASK_SEMBLE = """

@@ -7,7 +7,8 @@ that read code and paths are the same at every level.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_of
 from codesum_pipeline.indexes.lane_texts import author_words

@@ -7,11 +7,13 @@ workspaces and never see a setting.
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.evaluation.questions import Question, read_questions
@@ -46,8 +48,7 @@ if TYPE_CHECKING:
     from codesum_pipeline.hosts.syncing import Syncer
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(Struct, frozen=True, dict=True):
     """One `$CODESUM_HOME` with its settings."""
 
     settings: Settings

@@ -5,8 +5,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from benchmarks.static_embedder.archives import is_allowed, members
 from benchmarks.static_embedder.comments import LINE_MARKS, commented_code
@@ -48,7 +50,7 @@ def _write_passages(job: tuple[Package, Path, Path]) -> Path:
     if not path.exists():
         archives, licences = fetched(package, downloads), licences_of(package, downloads)
         found = sorted(_passages(archives, licences), key=_rank)[:_MOST_PASSAGES]
-        lines = "".join(json.dumps(asdict(passage)) + "\n" for passage in found)
+        lines = "".join(json.dumps(to_builtins(passage)) + "\n" for passage in found)
         partial = path.with_suffix(".partial")
         partial.write_text(lines, encoding="utf-8")
         partial.rename(path)

@@ -8,9 +8,11 @@ the outbox knows it. So neither a restart nor a second process says it again.
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from codesum_pipeline.alerts.conditions import Condition, ConditionKind, ConditionState
 from codesum_pipeline.model.moments import iso_moment
@@ -40,8 +42,7 @@ _OF_REPOSITORIES = (
 _COLUMNS = ", ".join(field.name for field in fields(Condition))
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What is to be said, under an id that stays its own."""
 
     id: str
@@ -50,8 +51,7 @@ class Message:
     created_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lateness:
+class Lateness(Struct, frozen=True):
     """Repositories whose index has become late, with since when it is behind, and those that are late no more."""
 
     late: dict[str, str]

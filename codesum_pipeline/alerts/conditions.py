@@ -1,7 +1,8 @@
 """A condition is one thing that is right or wrong: a check of a repository, its builds, its remote, a daemon's part."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class ConditionKind(StrEnum):
@@ -13,8 +14,7 @@ class ConditionKind(StrEnum):
     DAEMON = "daemon"
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionState:
+class ConditionState(Struct, frozen=True):
     """How a condition is now. `name` is the check's; `cause` is what it may share with others, as a host."""
 
     kind: ConditionKind
@@ -25,8 +25,7 @@ class ConditionState:
     cause: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """How a condition is, since when, and whether people believe it to be bad."""
 
     kind: ConditionKind

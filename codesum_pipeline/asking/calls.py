@@ -7,10 +7,11 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.llm.chat import ToolCall
@@ -24,8 +25,7 @@ from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import TOOLS, Tool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """The result of a call: `text` for a reader, `structured` for a program. The text of an error says what to do.
 
     `whole` is the text without the bounds of the call; None where `text` is complete.
@@ -37,8 +37,7 @@ class ToolResult:
     whole: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTool:
+class ModelTool(Struct, frozen=True):
     """One tool. An overview tool describes a whole repository; a synthesis is made from its first good result."""
 
     name: str
@@ -150,8 +149,7 @@ def _unbounded(asked: Arguments) -> Arguments:
 HEAD_CHARACTERS = 32_000
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedCall:
+class CapturedCall(Struct, frozen=True):
     """A call and its whole result, without secrets."""
 
     call: ToolCall

@@ -4,7 +4,8 @@ A message is checked while it is written: each block is passed on once it is com
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.asking.events import BlockWritten, OnEvent, TextAdded, TextVoided
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
@@ -16,8 +17,7 @@ _CITATION = re.compile(
 _DROPPED = "\0"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedText:
+class CheckedText(Struct, frozen=True):
     """A text whose citations all resolve, the number of these, and the number of those taken out."""
 
     text: str

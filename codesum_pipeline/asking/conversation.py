@@ -5,8 +5,9 @@ again. The latest exchanges have priority; the answer of the last one may be cut
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 
@@ -17,8 +18,7 @@ _MOST_OF_A_PROMPT = 0.25
 _CUT = "\n[cut here]"
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """A question and the model's answer to it."""
 
     question: str

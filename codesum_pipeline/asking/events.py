@@ -2,50 +2,45 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.tools.answers import shortened
 
 
-@dataclass(frozen=True, slots=True)
-class TextAdded:
+class TextAdded(Struct, frozen=True):
     """More text of the message that is being written."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlockWritten:
+class BlockWritten(Struct, frozen=True):
     """A whole paragraph, list or piece of code of that message, without citations that do not resolve."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextVoided:
+class TextVoided(Struct, frozen=True):
     """The text of this message so far is void: it broke off, for this reason."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class MessageEnded:
+class MessageEnded(Struct, frozen=True):
     """The message is complete; `is_answer` says that it is the last."""
 
     is_answer: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCalled:
+class ToolCalled(Struct, frozen=True):
     """The model calls a tool; `arguments` is its JSON."""
 
     name: str
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswered:
+class ToolAnswered(Struct, frozen=True):
     """The tool answered with so many characters."""
 
     name: str
@@ -53,8 +48,7 @@ class ToolAnswered:
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SynthesisBegan:
+class SynthesisBegan(Struct, frozen=True):
     """The synthesis of a tool's overview began, with these sources and documents."""
 
     tool: str

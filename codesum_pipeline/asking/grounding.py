@@ -8,9 +8,11 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
 from codesum_pipeline.llm.marking import numbered
@@ -78,8 +80,7 @@ _FOLDERS = ("", "docs/", "doc/", ".github/")
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFile:
+class ShownFile(Struct, frozen=True):
     """The first lines of a file. A piece with a lower `rank` is left out first; one without a rank never."""
 
     file: FileRef
@@ -88,8 +89,7 @@ class ShownFile:
     is_document: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(Struct, frozen=True):
     """The pieces that fit, most important first, and the files that were left out."""
 
     pieces: tuple[ShownFile, ...]

@@ -4,10 +4,11 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.asking.store import ABANDONED, ABANDONED_AFTER, BUSY_TIMEOUT_S, STORE_FILE, PartKind, Status
 from codesum_pipeline.llm.ledger import NO_ANSWER_YET, reading
@@ -26,8 +27,7 @@ _SPENT = (
 _STEPS = (PartKind.TOOL_CALL, PartKind.TOOL_RESULT, PartKind.SYNTHESIS)
 
 
-@dataclass(frozen=True, slots=True)
-class PastTurn:
+class PastTurn(Struct, frozen=True):
     """A question with its outcome. `reason` says why it failed, or that its process ended."""
 
     id: str
@@ -42,16 +42,14 @@ class PastTurn:
     usd: float
 
 
-@dataclass(frozen=True, slots=True)
-class PastStep:
+class PastStep(Struct, frozen=True):
     """A step of a turn: a call, a result, or a synthesis with its material."""
 
     kind: PartKind
     content: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PastTurns:
+class PastTurns(Struct, frozen=True):
     """The questions of a home; with `only`, those about no other repositories; with an `asker`, this asker's."""
 
     home: Path
@@ -146,8 +144,7 @@ WHERE l.started_at >= ? ORDER BY l.sequence
 """
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionCall:
+class QuestionCall(Struct, frozen=True):
     """One call of a model for a question (`run_id`); an open call counts with its highest possible cost."""
 
     repositories: tuple[str, ...]

@@ -5,7 +5,8 @@ The ledger has the form of that of texts, and lies in the store's own file.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
@@ -28,8 +29,7 @@ class CostCapReached(CodesumError):
     """The next call could pass a cap in dollars; it was not made."""
 
 
-@dataclass(slots=True)
-class Payer:
+class Payer(Struct):
     """Pays for the calls of one turn, and sums up `usd`, `prompt_tokens` and `completion_tokens` of all attempts."""
 
     backend: ChatBackend

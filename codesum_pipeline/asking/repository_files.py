@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
@@ -14,16 +16,14 @@ from codesum_pipeline.tools.sources import SourceReader
 _MOST_FITTING = 50
 
 
-@dataclass(frozen=True, slots=True)
-class FileRef:
+class FileRef(Struct, frozen=True):
     """A file of a repository."""
 
     repo: str
     path: str
 
 
-@dataclass(frozen=True)
-class RepositoryFiles:
+class RepositoryFiles(Struct, frozen=True):
     """Reads each file once, for several threads. A work tree may have two indexes, first that of the commit."""
 
     sources: SourceReader

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.asking.calls import ModelTool, ToolResult, index_tools
 from codesum_pipeline.asking.conversation import fitting_exchanges
@@ -87,8 +89,7 @@ LATEST = "latest"
 MakeTools = Callable[[ToolContext, Sequence[str]], Sequence[ModelTool]]
 
 
-@dataclass(frozen=True)
-class AskedQuestion:
+class AskedQuestion(Struct, frozen=True):
     """A question about some repositories: without names, those of the folder, else all."""
 
     text: str

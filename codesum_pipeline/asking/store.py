@@ -9,12 +9,13 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, overload
 from uuid import uuid4
+
+from msgspec import Struct
 
 from codesum_pipeline.asking.conversation import Exchange
 from codesum_pipeline.llm.ledger import open_ledger
@@ -90,8 +91,7 @@ WHOLE_RESULTS_KEPT = timedelta(days=30)
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class MessagePart:
+class MessagePart(Struct, frozen=True):
     """A piece of a message; `content` is a JSON value."""
 
     kind: PartKind

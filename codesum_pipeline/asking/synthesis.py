@@ -7,7 +7,8 @@ cancels, and the turn continues without it.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.asking.calls import CapturedCall
 from codesum_pipeline.asking.citations import MessageBlocks
@@ -30,8 +31,7 @@ TIMEOUT = "timeout"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Synthesiser:
+class Synthesiser(Struct, frozen=True):
     """Writes the synthesis of an overview."""
 
     system: str

@@ -8,8 +8,10 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.asking.calls import CapturedCall, ModelTool, first_overview, run_calls
 from codesum_pipeline.asking.citations import MessageBlocks, check_citations
@@ -32,8 +34,7 @@ _TOUCH_EVERY_S = 30.0
 EMPTY, STEPS, COST_CAP, ERROR = "empty", "steps", "cost-cap", "error"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnAnswer:
+class TurnAnswer(Struct, frozen=True):
     """The answer to a question. `failed` says why it is not a model's; `citations_dropped` did not resolve.
 
     `problems` are errors of the store; `as_of` are the commits that it stands for.
@@ -69,8 +70,7 @@ class TurnFailed(Exception):
         self.detail = detail
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """A turn of a conversation; `earlier` are the exchanges before it.
 
     `without_model` gives the answer where the model gives none.

@@ -3,20 +3,19 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from msgspec import json
 
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.store.atomic import write_text_atomically
 
 _END = ".failures.json"
-_JSON = TypeAdapter(tuple[Failure, ...])
 
 
 def keep_failures(folder: Path, step: str, failures: Sequence[Failure]) -> None:
     """Those of a step that just ran, in place of those of its run before; `folder` holds the memos."""
     path = folder / f"{step}{_END}"
     if failures:
-        write_text_atomically(path, _JSON.dump_json(tuple(failures), indent=1).decode())
+        write_text_atomically(path, json.format(json.encode(failures), indent=1).decode())
     else:
         path.unlink(missing_ok=True)
 
@@ -29,6 +28,6 @@ def read_failures(folder: Path) -> Mapping[str, Sequence[Failure]]:
 
 def _read(path: Path) -> tuple[Failure, ...]:
     try:
-        return _JSON.validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+        return json.decode(path.read_bytes(), type=tuple[Failure, ...])
+    except (OSError, ValueError):
         return ()

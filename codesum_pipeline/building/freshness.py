@@ -10,8 +10,9 @@ Fingerprints say what was built. Whether it is still there, and whether anything
 say (`is_complete`): a table may be deleted, an item may have failed, a model may have texts left to write.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.building.reuse import is_current, is_remembered
@@ -36,8 +37,7 @@ _LEVELS = (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES
 _LOOKING = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprints:
+class Fingerprints(Struct, frozen=True, kw_only=True):
     """Those of one repository; None where there is none.
 
     `wanted` is that of a build that would start now, None where the repository cannot be read. `begun` is that of the
@@ -78,8 +78,7 @@ class IndexState(StrEnum):
     FRESH = "up to date"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What was built of a repository, against a build of now.
 
     `head` is the commit of that build. Where it is None, the commit of the last build stands in for it: then it is

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from msgspec import Struct, json
 
 from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -12,10 +12,8 @@ from codesum_pipeline.store.file_state import FileState
 from codesum_pipeline.store.tables import TableStore
 
 
-class Input(BaseModel):
+class Input(Struct, frozen=True):
     """One table as it was read: which columns (None: all), and the hash of their values; None where it was missing."""
-
-    model_config = ConfigDict(frozen=True)
 
     columns: tuple[str, ...] | None
     content_hash: str | None
@@ -30,14 +28,12 @@ class Input(BaseModel):
         return self.of(tables, repo, table, self.columns)
 
 
-class Memo(BaseModel):
+class Memo(Struct, frozen=True):
     """One step of one repository.
 
     `settings` is the fingerprint but for the commit, `report` is JSON, and
     `files` are relative to the home, so that a home can be moved.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     settings: str
     inputs: dict[str, Input]
@@ -49,13 +45,13 @@ class Memo(BaseModel):
     def read(cls, path: Path) -> Self | None:
         """None where there is none that can be read."""
         try:
-            return cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
+            return json.decode(path.read_bytes(), type=cls)
+        except (OSError, ValueError):
             return None
 
     def write(self, path: Path) -> None:
         """Replace the memo, durably."""
-        write_text_atomically(path, self.model_dump_json())
+        write_text_atomically(path, json.encode(self).decode())
 
     def outputs_stand(self, tables: TableStore, repo: str, *, home: Path) -> bool:
         """Whether all that the step wrote is there as it was written."""

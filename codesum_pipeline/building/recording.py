@@ -5,9 +5,9 @@ new read. What is noted here cannot be forgotten.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import pyarrow as pa
+from msgspec import field
 
 from codesum_pipeline.store.tables import TableStore, TableWrite
 
@@ -15,8 +15,7 @@ from codesum_pipeline.store.tables import TableStore, TableWrite
 Columns = frozenset[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingStore(TableStore):
+class RecordingStore(TableStore, frozen=True):
     """The tables of one root folder, and which of them were touched."""
 
     _reads: dict[str, Columns] = field(default_factory=dict)

@@ -14,12 +14,11 @@ place: a build killed in between finds none.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
+from msgspec import DecodeError, Struct, json
+from msgspec.structs import replace
 
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.building.memos import Memo, inputs_of
@@ -37,8 +36,6 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-# By the type of report that each reads: making one takes milliseconds.
-_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 # The name of an index, which a step reads and writes besides tables.
 PUBLISHED = "published"
 # Whether the promotion gate holds the candidate back.
@@ -51,8 +48,7 @@ class StageFunction(Protocol[R_co]):
     def __call__(self, ws: Workspace, /, *, progress: Progress) -> R_co: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Settle(Generic[R]):
+class Settle(Struct, Generic[R], frozen=True):
     """How a step that looks at what later steps left is brought up to date once they are done.
 
     Where nothing but their outputs differs from what the step saw, and each of
@@ -63,8 +59,7 @@ class Settle(Generic[R]):
     write: Callable[[Workspace, R], R]
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[R]):
+class Step(Struct, Generic[R], frozen=True):
     """One step of a build.
 
     `reads` and `writes` name tables, and `PUBLISHED` and `HOLD`; what a later step
@@ -92,8 +87,7 @@ class Step(Generic[R]):
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Done(Generic[R]):
+class Done(Struct, Generic[R], frozen=True):
     """A step's report, and whether it stands for an earlier run."""
 
     report: R
@@ -119,7 +113,7 @@ def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
     memo = None if ws.force else _standing_memo(step, ws)
     if memo is None:
         return Done(_run(step, ws, progress), is_reused=False)
-    report: R = _json_of(step.report).validate_json(memo.report)
+    report = json.decode(memo.report, type=step.report)
     if memo.changed_inputs(ws.tables, ws.key) and step.settle:
         report = _settle(step, step.settle, ws, memo, report)
     return Done(report, is_reused=True)
@@ -134,8 +128,8 @@ def last_report(step: Step[R], layout: HomeLayout, key: str) -> R | None:
     """What the last run of a step reported, whatever changed since; None where it left no memo."""
     memo = Memo.read(layout.memos(key) / f"{step.name}.json")
     try:
-        return _json_of(step.report).validate_json(memo.report) if memo else None
-    except ValidationError:
+        return json.decode(memo.report, type=step.report) if memo else None
+    except DecodeError:
         return None
 
 
@@ -183,7 +177,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
             inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
             tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
             files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
-            report=to_json(step.idle(report)).decode(),
+            report=json.encode(step.idle(report)).decode(),
         )
         memo.write(path)
     return report
@@ -199,21 +193,14 @@ def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report:
     path = _path(step, ws)
     path.unlink(missing_ok=True)
     report = settle.write(ws, report)
-    settled = memo.model_copy(
-        update={
-            "inputs": {table: found.now(ws.tables, ws.key, table) for table, found in memo.inputs.items()},
-            "tables": {table: ws.tables.content_hash(table, ws.key) for table in memo.tables},
-            "report": to_json(report).decode(),
-        }
+    settled = replace(
+        memo,
+        inputs={table: found.now(ws.tables, ws.key, table) for table, found in memo.inputs.items()},
+        tables={table: ws.tables.content_hash(table, ws.key) for table in memo.tables},
+        report=json.encode(report).decode(),
     )
     settled.write(path)
     return report
-
-
-def _json_of(report: type[Any]) -> TypeAdapter[Any]:
-    if report not in _ADAPTERS:
-        _ADAPTERS[report] = TypeAdapter(report)
-    return _ADAPTERS[report]
 
 
 def _settings(step: Step[Any], ws: Workspace) -> str:

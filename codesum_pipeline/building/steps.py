@@ -1,8 +1,9 @@
 """The steps of a build in order: what does each one's work, and what its report says when nothing is left to do."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from codesum_pipeline.building.reuse import HOLD, PUBLISHED, Settle, StageFunction, Step
 from codesum_pipeline.evaluation.gate import judge_candidate, publish_unless_held

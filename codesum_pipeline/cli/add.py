@@ -1,9 +1,9 @@
 """`codesum add`: one more entry of the registry."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.home_folder import make_home

@@ -1,11 +1,11 @@
 """`codesum ask`: a question, answered by a model with the index's tools."""
 
 import asyncio
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.asking.events import Event
 from codesum_pipeline.asking.session import LATEST, NO_MODEL, AskedQuestion
@@ -95,5 +95,5 @@ def _tell(answer: TurnAnswer, model: str) -> None:
 
 
 def _as_json(asked: AskedQuestion, answer: TurnAnswer, model: str) -> dict[str, Any]:
-    said = asdict(answer) | {"as_of": [each.model_dump() for each in answer.as_of]}
+    said = to_builtins(answer) | {"as_of": [each.model_dump() for each in answer.as_of]}
     return {"question": asked.text, "model": None if answer.failed == NO_MODEL else model, **said}

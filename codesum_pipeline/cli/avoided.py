@@ -1,9 +1,9 @@
 """The avoided-work meter as a table: what builds did not have to ask a model for, and why."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note, show, table
@@ -30,7 +30,7 @@ def show_avoided(rows: Sequence[AvoidedRow], *, as_json: bool) -> None:
     found = add_up(rows)
     if as_json:
         for cause, saving in found.items():
-            typer.echo(safe_json({"cause": cause.value, **asdict(saving)}))
+            typer.echo(safe_json({"cause": cause.value, **to_builtins(saving)}))
     elif found:
         everything = sum(found.values(), CallTotals())
         lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]

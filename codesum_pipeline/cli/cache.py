@@ -1,10 +1,10 @@
 """`codesum cache`: what is kept of models' texts, and how to let some of it go."""
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.invocation import invocation
@@ -37,7 +37,7 @@ def stats(
     found = kept.stats()
     if as_json:
         for each in found:
-            typer.echo(safe_json(asdict(each)))
+            typer.echo(safe_json(to_builtins(each)))
         return
     if not found:
         note(f"no text of a model is kept in {kept.path.parent}")

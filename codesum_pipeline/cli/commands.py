@@ -7,19 +7,18 @@ one that runs is imported, so that `codesum search` does not wait for what
 
 import gc
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import typer
+from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
 from codesum_pipeline.cli.failures import report_failures
 from codesum_pipeline.cli.narrow_help import is_narrow, show_narrow_help
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command's name, its panel in `codesum --help`, and the first line of its own help.
 
     One that `loads_long` imports a second or more of code before it can do anything, and says so.

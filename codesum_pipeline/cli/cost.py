@@ -1,13 +1,13 @@
 """`codesum cost`: what calls of models cost, over time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 from rich.console import RenderableType
 
 from codesum_pipeline.asking.past import QuestionCall, calls_of_questions
@@ -165,7 +165,7 @@ def _name_of_digest(by: By, about: str, row: LedgerRow) -> str:
 
 
 def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
-    return {by.value: name, **asdict(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
+    return {by.value: name, **to_builtins(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
 
 
 def _table(by: By, totals: Mapping[str, Totals], of: tuple[str, str, str]) -> RenderableType:

@@ -1,10 +1,10 @@
 """`codesum digest`: what was told; what is to be sent, what became of it, and whether channels work."""
 
 import os
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.failures import FAILED, complain
@@ -83,7 +83,7 @@ def outbox(
         found = opened.deliveries(states=state or ())
     if as_json:
         for each in found:
-            typer.echo(safe_json(asdict(each)))
+            typer.echo(safe_json(to_builtins(each)))
         return
     if not found:
         note("the outbox has nothing of that kind" if state else "the outbox is empty")
@@ -102,7 +102,7 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
         complain(why)
     if as_json:
         for each in report.tried:
-            typer.echo(safe_json(asdict(each)))
+            typer.echo(safe_json(to_builtins(each)))
     elif report.tried:
         _show_deliveries(report.tried)
     else:
@@ -176,8 +176,11 @@ def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
     found = opened.deliveries(post=id_)
     attempts = {each.channel: opened.attempts(post.id, each.channel) for each in found}
     if as_json:
-        tried = [asdict(each) | {"attempts": [asdict(attempt) for attempt in attempts[each.channel]]} for each in found]
-        typer.echo(safe_json(asdict(post) | {"deliveries": tried}))
+        tried = [
+            to_builtins(each) | {"attempts": [to_builtins(attempt) for attempt in attempts[each.channel]]}
+            for each in found
+        ]
+        typer.echo(safe_json(to_builtins(post) | {"deliveries": tried}))
         return
     show(fields({"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}))
     _show_deliveries(found)

@@ -3,7 +3,8 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
@@ -16,8 +17,7 @@ from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.wiring import Home
 
 
-@dataclass(frozen=True, slots=True)
-class DigestTrouble:
+class DigestTrouble(Struct, frozen=True):
     """What is wrong, and the command or file that mends it."""
 
     what: str

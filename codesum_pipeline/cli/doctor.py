@@ -3,11 +3,11 @@
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 from rich.text import Text
 
 from codesum_pipeline.cli.completion import complete_keys
@@ -37,8 +37,7 @@ from codesum_pipeline.wiring import Home
 _SHOWN_PER_REPOSITORY = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something about one repository, or else what it is `about`, and the way out; None: nothing is left to do."""
 
     repo: str | None

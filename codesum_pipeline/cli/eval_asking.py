@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, note
@@ -19,8 +20,7 @@ from codesum_pipeline.retrieval.weights import has_lane
 from codesum_pipeline.wiring import Home
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Struct, frozen=True):
     """The lanes and levels that a person chose, and which of them are asked alone beside them together."""
 
     lanes: tuple[Lane, ...]
@@ -45,8 +45,7 @@ class Ways:
         return setups
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationAnswers:
+class EvaluationAnswers(Struct, frozen=True):
     """The answers, and what a person should know about them."""
 
     answers: Sequence[QuestionResult]

@@ -1,8 +1,9 @@
 """`codesum eval --lift`: what written texts add to each repository's index, and what they cost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.evaluation.evaluate import indexes_of
@@ -42,4 +43,4 @@ def lifts_markdown(found: Mapping[str, Lift]) -> str:
 
 def lifts_json(found: Mapping[str, Lift]) -> dict[str, Any]:
     """The ledgers for programs."""
-    return {"lift": {repo: asdict(lift)["rows"] for repo, lift in found.items()}}
+    return {"lift": {repo: to_builtins(lift)["rows"] for repo, lift in found.items()}}

@@ -13,9 +13,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+
+from msgspec import Struct, field
 
 from codesum_pipeline.cli.first_use import UnindexedCheckout, in_time
 from codesum_pipeline.cli.home_folder import make_home
@@ -33,8 +34,7 @@ _TAIL_BYTES = 4000
 _COMPLAINT = "codesum: "
 
 
-@dataclass
-class FirstIndex:
+class FirstIndex(Struct):
     """Answers why there is no index yet, and sees to it that there will be one. Several threads may ask."""
 
     called: Invocation
@@ -146,8 +146,7 @@ class FirstIndex:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     """Where a build is locked, and where it says what it does."""
 
     folder: Path

@@ -8,10 +8,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from msgspec import Struct
 
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import count, note
@@ -31,8 +31,7 @@ _BYTES_A_SECOND = 250_000
 _CODE = "import sys; sys.path[:] = {path!r}; from codesum_pipeline.cli import main; main()"
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """How much of a repository's last commit would be indexed."""
 
     files: int
@@ -44,8 +43,7 @@ class Size:
         return _START_S + self.bytes / _BYTES_A_SECOND
 
 
-@dataclass(frozen=True)
-class UnindexedCheckout:
+class UnindexedCheckout(Struct, frozen=True):
     """A checkout without an index, and what is to be indexed for it: `targets` are keys, or where it lies."""
 
     called: Invocation

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.building.freshness import IndexState, compare, is_complete
 from codesum_pipeline.indexes.publish import published_version
@@ -18,8 +19,7 @@ from codesum_pipeline.wiring import Home
 _READERS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """One repository; `head` is the commit that a build would stand for, `why` what keeps us from telling more."""
 
     entry: RepositoryEntry
@@ -81,8 +81,7 @@ def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str
         return None, str(error)
 
 
-@dataclass(frozen=True, slots=True)
-class LastBuild:
+class LastBuild(Struct, frozen=True):
     """The commit that the last build stands for, and why it was not published, where it was held back."""
 
     commit: str

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.building.reuse import last_report
 from codesum_pipeline.building.steps import CALL_GRAPH, SYMBOLS
@@ -18,8 +19,7 @@ _MOST_STALE = 3
 _MOST_NOTES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedFiles:
+class IndexedFiles(Struct, frozen=True):
     """Of how many files indexes tell, by the tool that wrote them; `stale` are files of another text, and why."""
 
     by_tool: dict[str, int]

@@ -1,12 +1,12 @@
 """`codesum intent`: the standing questions, of which digests tell what changed."""
 
 import os
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.completion import complete_intents, complete_keys
@@ -204,7 +204,7 @@ def _row(each: Intent, surroundings: IntentContext) -> dict[str, Any]:
     remarks = surroundings.remarks_on(each)
     timed = {"at": schedule.at.strftime("%H:%M"), "timezone": schedule.timezone} if due else {}
     weekday = {"on": _day(schedule.weekday)} if schedule.cadence is Cadence.WEEKLY else {}
-    fields = asdict(each)
+    fields: dict[str, Any] = to_builtins(each)
     return fields | {
         "system": fields.pop("system_template"),
         "instruction": fields.pop("instruction_template"),

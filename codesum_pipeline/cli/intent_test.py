@@ -1,10 +1,10 @@
 """`codesum intent test`: what an intent would have matched in the last commits."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
+from msgspec.structs import replace
 from rich.text import Text
 
 from codesum_pipeline.cli.completion import complete_intents, complete_keys

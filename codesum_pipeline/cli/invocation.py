@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import typer
+from msgspec import Struct
 
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.usual_home import usual_home
@@ -25,8 +25,7 @@ _READING = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Invocation:
+class Invocation(Struct, frozen=True, dict=True):
     """One call of `codesum`. Nothing is read until it is asked for."""
 
     flags: Mapping[str, Any]

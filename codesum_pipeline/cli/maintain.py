@@ -1,9 +1,9 @@
 """`codesum maintain`: prune what nobody needs any more, as the schedule does."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note, show, table
@@ -32,7 +32,7 @@ def maintain(
     done = maintain_home(Home(called.settings), is_dry_run=dry_run, tell=_tell)
     if as_json:
         for each in done.freed:
-            typer.echo(safe_json(asdict(each)))
+            typer.echo(safe_json(to_builtins(each)))
     elif done.freed:
         _show(done)
     else:

@@ -1,9 +1,9 @@
 """What `codesum plan --llm` says: what a model would write, at which price, and how to go on."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
+from msgspec import to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -144,9 +144,9 @@ def _remarks(key: str, is_enabled: bool, options: Settings, found: PlanPrice) ->
 
 def _as_json(found: PlanPrice) -> Mapping[str, Any]:
     return {
-        "asked": asdict(found.asked),
+        "asked": to_builtins(found.asked),
         "found": found.found,
-        "documented": asdict(found.documented),
-        "undocumented": asdict(found.undocumented),
-        "stopped": {gate.value: asdict(saving) for gate, saving in sorted(found.stopped.items())},
+        "documented": to_builtins(found.documented),
+        "undocumented": to_builtins(found.undocumented),
+        "stopped": {gate.value: to_builtins(saving) for gate, saving in sorted(found.stopped.items())},
     }

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.avoided import add_up, avoided_line
 from codesum_pipeline.cli.render import count
@@ -96,7 +97,7 @@ def model_report(home: Home, outcome: "RunOutcome") -> dict[str, Any] | None:
         "predicted_usd": _sum(outcome, "predicted_usd"),
         "predicted_usd_with_cache": _sum(outcome, "predicted_usd_with_cache"),
         "gates": stopped_by(home, outcome.key),
-        "trust": trust and {"edges": trust.edges, "passing": trust.passing, "waiting": asdict(trust.waiting)},
+        "trust": trust and {"edges": trust.edges, "passing": trust.passing, "waiting": to_builtins(trust.waiting)},
         "failures": dict(spent.failures),
         "avoided": {cause.value: saving.calls for cause, saving in avoided.items()},
         "skipped_reason": Gate.NO_CREDENTIALS.value if _is_skipped(outcome) else None,

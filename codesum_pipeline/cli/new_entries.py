@@ -8,8 +8,9 @@ import os
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation
@@ -23,8 +24,7 @@ from codesum_pipeline.store.locks import is_free, take_own
 from codesum_pipeline.wiring import Home
 
 
-@dataclass(frozen=True)
-class NewEntries:
+class NewEntries(Struct, frozen=True, weakref=True):
     """The entries that one command registered or changed, with what they were before it."""
 
     called: Invocation

@@ -1,9 +1,9 @@
 """`codesum digest preview` and `run`: what the next digests are, and having those that are due."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.completion import complete_intents, complete_keys
 from codesum_pipeline.cli.failures import FAILED, complain
@@ -60,7 +60,9 @@ def preview_digest(
             note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
         found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)
     if as_json:
-        typer.echo(safe_json({"intent": wanted.name, "waits": found is not None} | (asdict(found) if found else {})))
+        typer.echo(
+            safe_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
+        )
     elif found is None:
         note(f"nothing waits for {one_line(wanted.name)}")
     else:
@@ -97,7 +99,7 @@ def run_digests(
     for each in rolled_up:
         _tell_month(each)
     if as_json:
-        for said in [asdict(row) for row in rows] + [asdict(each) for each in rolled_up]:
+        for said in [to_builtins(row) for row in rows] + [to_builtins(each) for each in rolled_up]:
             typer.echo(safe_json(said))
     elif rows:
         show(table(("intent", "came of it", "matches", "items", "digest", "why"), map(_row, rows), right=_NUMBERS))

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
 from codesum_pipeline.cli.failures import MISCONFIGURED, complain
@@ -105,7 +105,7 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     organisations, entries = called.registry.organisations(), called.entries()
     if as_json:
         for each in organisations:
-            typer.echo(safe_json(asdict(each) | _numbers(each, entries)))
+            typer.echo(safe_json(to_builtins(each) | _numbers(each, entries)))
         return
     if not organisations:
         note("no organisation is registered: `codesum org add HOST:OWNER` registers one")

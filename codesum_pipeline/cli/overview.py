@@ -3,11 +3,11 @@
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.theme import Theme
 
@@ -62,8 +62,7 @@ def overview(
     show_parts(MarkdownPage(_DIAGRAM.sub("", clean(row["page"]))))
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownPage:
+class MarkdownPage(Struct, frozen=True):
     """Markdown whose code keeps the terminal's own background."""
 
     text: str

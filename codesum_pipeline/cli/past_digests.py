@@ -3,12 +3,12 @@
 import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.compaction import compaction_as_json
 from codesum_pipeline.cli.completion import complete_keys
@@ -74,7 +74,7 @@ def list_digests(
     ]
     if as_json:
         for each in rows:
-            typer.echo(safe_json(asdict(each)))
+            typer.echo(safe_json(to_builtins(each)))
         for record in inside:
             typer.echo(safe_json(compaction_as_json(record)))
     elif rows or inside:
@@ -256,9 +256,10 @@ def _why_nowhere(row: DigestRow) -> str:
 
 
 def _as_json(row: DigestRow, matches: Sequence[IntentMatch], deliveries: Sequence[Delivery]) -> dict[str, Any]:
-    return asdict(row) | {
+    return {
+        **to_builtins(row),
         "matched": list(_matched(matches)),
-        "deliveries": [asdict(each) for each in deliveries],
+        "deliveries": [to_builtins(each) for each in deliveries],
     }
 
 

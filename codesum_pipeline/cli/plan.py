@@ -3,11 +3,11 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -108,7 +108,7 @@ def _as_json(entry: RepositoryEntry, preview: PlanPreview, embedding: EmbeddingP
             {"id": row.id, "level": row.level, "action": row.action, "cause": row.cause, "cause_ids": row.cause_ids}
             for row in preview.rows
         ],
-        "embedding": asdict(embedding),
+        "embedding": to_builtins(embedding),
     }
 
 

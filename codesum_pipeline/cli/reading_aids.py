@@ -1,9 +1,9 @@
 """What helps to judge a document without opening its file: what stands around it, and the lines that answer."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
@@ -52,8 +52,7 @@ def excerpt_json(excerpt: Excerpt | None) -> dict[str, Any] | None:
     return None if excerpt is None else {"start_line": excerpt.start_line, "lines": excerpt.lines}
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """An id, whole, and what it is for as far as its line has room."""
 
     neighbour: RelatedDocument

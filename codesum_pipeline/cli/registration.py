@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.wrong_locations import check_address, check_path
@@ -82,8 +83,7 @@ ScipCommandOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class EntryOptions:
+class EntryOptions(Struct, frozen=True):
     """The options of `add`, as far as they were given."""
 
     key: str | None = None
@@ -140,7 +140,10 @@ class EntryOptions:
         )
 
 
-def find_entry(registry: Registry, text: str, options: EntryOptions = EntryOptions()) -> tuple[RepositoryEntry, bool]:
+_NO_OPTIONS = EntryOptions()
+
+
+def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS) -> tuple[RepositoryEntry, bool]:
     """The entry that `text` and the options describe, and whether it is registered as it stands.
 
     `text` is a key, a path (also of a folder inside a git work tree) or a URL.

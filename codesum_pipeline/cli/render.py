@@ -3,10 +3,10 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import typer
+from msgspec import Struct
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderableType, RenderResult
@@ -87,8 +87,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: It
     return TableView(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
 
 
-@dataclass(frozen=True, slots=True)
-class TableView:
+class TableView(Struct, frozen=True):
     """A table; on a terminal that is too narrow for it one block per row, so that no name is cut into pieces."""
 
     columns: tuple[str, ...]

@@ -1,9 +1,9 @@
 """`codesum repos`: the registry, with what is published of each entry."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
@@ -28,7 +28,7 @@ def repos(
                 "commit": out.commit, "documents": out.documents, "published_at": moment(out.published_at)
             }  # fmt: skip
             shown = {"location": redact(entry.location), "scip_command": redact(entry.scip_command), "published": built}
-            typer.echo(safe_json(asdict(entry) | shown))
+            typer.echo(safe_json(to_builtins(entry) | shown))
         return
     if not found:
         note("no repository is registered: `codesum index PATH|URL` registers and indexes one")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 import typer
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
@@ -26,8 +26,7 @@ from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.wiring import Home
 
 
-@dataclass(frozen=True, slots=True)
-class _RollupRequest:
+class _RollupRequest(Struct, frozen=True):
     """A roll-up that a command is about."""
 
     desk: DigestDesk
@@ -123,7 +122,8 @@ def _tell_paid(found: DigestRow) -> None:
 
 
 def _as_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:
-    return asdict(found) | {
+    return {
+        **to_builtins(found),
         "rows_used": found.items,
         "rows_total": found.matches,
         "rows": [row.id for row in plan.rows],

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.cli.first_use import index_on_first_use
 from codesum_pipeline.cli.invocation import Invocation
@@ -13,8 +14,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.checkout import checkout_of, entries_of
 
 
-@dataclass(frozen=True, slots=True)
-class SearchScope:
+class SearchScope(Struct, frozen=True):
     """The indexes to search; `remark` says why it is these where nobody named them.
 
     It `leaves_out` others that a question of a batch may name.

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct, field
 
 from codesum_pipeline.cli.asking_options import (
     LanesOption,
@@ -132,8 +132,7 @@ def search(
         note(f"nothing found for {one_line(query)!r} in {', '.join(repositories(searched))}{among}")
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchView:
+class _SearchView(Struct, frozen=True):
     """How each question of a call is asked and shown."""
 
     call: ToolContext

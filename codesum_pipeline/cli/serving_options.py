@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.first_index import FirstIndex

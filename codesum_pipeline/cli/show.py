@@ -1,11 +1,11 @@
 """`codesum show`: one document, readable, with what it belongs to and what it uses."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -64,7 +64,7 @@ def show(
 
         asked = asked_prompt(called, found.repo, found.id, found.document()["type"])
         if as_json:
-            typer.echo(safe_json({"repo": found.repo, "id": found.id, **asdict(asked)}))
+            typer.echo(safe_json({"repo": found.repo, "id": found.id, **to_builtins(asked)}))
         else:
             show_parts(*prompt_sections(found.repo, found.id, asked))
         return
@@ -75,7 +75,7 @@ def show(
     standing = call.as_of([found.repo])
     if as_json:
         said_of = {"as_of": [each.model_dump() for each in standing], "changed_since": bool(changed[found.repo])}
-        typer.echo(safe_json({"repo": found.repo, **document, **asdict(around), **said_of}))
+        typer.echo(safe_json({"repo": found.repo, **document, **to_builtins(around), **said_of}))
         return
     for each in standing:
         if each.of_tree or each.behind:

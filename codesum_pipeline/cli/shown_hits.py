@@ -1,9 +1,9 @@
 """Hits as people and as programs get them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -32,8 +32,7 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Aids:
+class Aids(Struct, frozen=True):
     """What is shown of each hit besides itself: what stands around it, and how many of its lines."""
 
     context: bool = False
@@ -41,8 +40,7 @@ class Aids:
     excerpt_lines: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class HitView:
+class HitView(Struct, frozen=True):
     """One hit with the aids that were asked for, and whether its file changed since the commit that is searched."""
 
     hit: Hit
@@ -95,9 +93,11 @@ def answer_json(
 
 def _hit_json(shown: HitView, aids: Aids) -> dict[str, Any]:
     """The hit's own fields, then those of each aid that was asked for."""
-    around: Mapping[str, Any] = {**asdict(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
+    around: Mapping[str, Any] = (
+        {**to_builtins(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
+    )
     excerpt = {"excerpt": excerpt_json(shown.excerpt)} if aids.excerpt_lines else {}
-    return {**asdict(shown.hit), "changed_since": shown.changed_since, **around, **excerpt}
+    return {**to_builtins(shown.hit), "changed_since": shown.changed_since, **around, **excerpt}
 
 
 def blocks(shown: Sequence[HitView], *, several: bool) -> Iterator[RenderableType]:
@@ -106,7 +106,7 @@ def blocks(shown: Sequence[HitView], *, several: bool) -> Iterator[RenderableTyp
     width = len(str(len(shown)))
     for rank, each in enumerate(shown, start=1):
         hit = each.hit
-        lines = lines_of(asdict(hit))
+        lines = lines_of(to_builtins(hit))
         yield Text.assemble(
             (f"{rank:>{width}}. ", "bold"),
             (one_line(hit.id), "bold cyan"),

@@ -9,9 +9,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.compaction.ssh_signatures import KEY_TYPE, fingerprint
 from codesum_pipeline.model.errors import CompactionRefused, SignerExpired, SignerNotAllowed
@@ -24,8 +25,7 @@ _TIMES = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class SignerLine:
+class SignerLine(Struct, frozen=True):
     """One line: who it is for, which key, for what and when; None where a line does not say."""
 
     number: int

@@ -4,12 +4,11 @@ An attestation is a file of canonical JSON, so that the same attestation is the
 same bytes; `FILE.sig` beside it is its signature.
 """
 
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from msgspec import Meta, Struct, json, to_builtins
 
 from codesum_pipeline.compaction.ssh_signatures import SshSignature, read_signature
 from codesum_pipeline.model.errors import AttestationInvalid, SignatureInvalid
@@ -21,8 +20,8 @@ NAMESPACE = "codesum-attestation"
 SIGNATURE_SUFFIX = ".sig"
 _MAX_BYTES = 64 << 20
 
-_Text = Annotated[str, Field(min_length=1)]
-_Number = Annotated[int, Field(ge=1)]
+_Text = Annotated[str, Meta(min_length=1)]
+_Number = Annotated[int, Meta(ge=1)]
 
 
 class Policy(StrEnum):
@@ -32,8 +31,7 @@ class Policy(StrEnum):
     TOMBSTONED = "tombstoned"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Which rows are meant; what a kind of rows has no use for is None.
 
     `before` is a moment in UTC that the rows are older than, `ids` a pattern
@@ -47,16 +45,14 @@ class Selection:
     limit: _Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AttestedSource:
+class AttestedSource(Struct, frozen=True):
     """One row: its id, and the BLAKE3 of all that it says."""
 
     id: _Text
     blake3: _Text
 
 
-@dataclass(frozen=True, slots=True)
-class Attestation:
+class Attestation(Struct, frozen=True):
     """The file's content. `repository` is None for rows of none; the model is shown the sources in order."""
 
     job_id: _Text
@@ -65,7 +61,7 @@ class Attestation:
     kind: _Text
     repository: str | None
     selection: Selection
-    sources: Annotated[tuple[AttestedSource, ...], Field(min_length=1)]
+    sources: Annotated[tuple[AttestedSource, ...], Meta(min_length=1)]
     policy: Policy
     model: _Text
     prompt_template_blake3: _Text
@@ -75,17 +71,15 @@ class Attestation:
 
     def to_bytes(self) -> bytes:
         """The file."""
-        return f"{canonical_json(asdict(self))}\n".encode("utf-8", "surrogatepass")
+        return f"{canonical_json(to_builtins(self))}\n".encode("utf-8", "surrogatepass")
 
     @classmethod
     def of(cls, data: bytes) -> Self:
         """The inverse of `to_bytes`; raises `AttestationInvalid`."""
         try:
-            found = _ATTESTATION.validate_json(data)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"])) or "the file"
-            raise AttestationInvalid(f"{place}: {first['msg']}: make it with `codesum attest new`") from error
+            found = json.decode(data, type=cls)
+        except (ValueError, RecursionError) as error:
+            raise AttestationInvalid(f"{error}: make it with `codesum attest new`") from error
         if found.format != FORMAT:
             raise AttestationInvalid(f"its format is {found.format!r}, known is {FORMAT!r}: attest anew")
         ids = [source.id for source in found.sources]
@@ -94,14 +88,10 @@ class Attestation:
             raise AttestationInvalid(f"the source {twice!r} stands in it twice: attest anew")
         if found.to_bytes() != data:
             raise AttestationInvalid("it is not in canonical form, or has unknown fields: attest anew")
-        return found  # type: ignore[return-value]
+        return found
 
 
-_ATTESTATION = TypeAdapter(Attestation)
-
-
-@dataclass(frozen=True, slots=True)
-class SignedAttestation:
+class SignedAttestation(Struct, frozen=True):
     """An attestation with its file's bytes and its signature's text, which nobody has checked yet."""
 
     attestation: Attestation

@@ -8,10 +8,11 @@ there: it asks for nothing that was paid, and does nothing twice.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
+
+from msgspec import Struct
 
 from codesum_pipeline.compaction.allowed_signers import check_signer
 from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
@@ -35,16 +36,14 @@ JOB_PREFIX = "cmp_"
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionResult:
+class CompactionResult(Struct, frozen=True):
     """What a job led to; `is_done_before` where an earlier run had carried it out."""
 
     record: CompactionRecord
     is_done_before: bool
 
 
-@dataclass(frozen=True)
-class Compactor:
+class Compactor(Struct, frozen=True):
     """Carries out the jobs of one home."""
 
     settings: Settings

@@ -7,11 +7,13 @@ of it. So a compaction changes nothing that is still to be told.
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fnmatch import translate
 from functools import partial
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection
 from codesum_pipeline.compaction.sources import SourceRow, attested_rows, compacted_ids
@@ -112,4 +114,4 @@ def _source(row: DigestRow) -> SourceRow:
         f"{row.created_at}, {row.kind} of {row.intent_name!r} about {', '.join(row.repositories)}: "
         f"{row.result.summary}\nSources: {sources or 'none'}"
     )
-    return SourceRow(row.id, text, blake3_of(canonical_json(asdict(row))))
+    return SourceRow(row.id, text, blake3_of(canonical_json(to_builtins(row))))

@@ -8,11 +8,11 @@ is replaced as a whole: rows and compaction change in one step.
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
 from fnmatch import translate
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection
 from codesum_pipeline.compaction.sources import SourceRow, attested_rows, compacted_ids
@@ -28,8 +28,7 @@ from codesum_pipeline.store.tables import TableStore
 TABLE = "document_history"
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRows:
+class HistoryRows(Struct, frozen=True):
     """Those of one repository."""
 
     tables: TableStore
@@ -98,7 +97,7 @@ def _old(history: Sequence[HistoryRow]) -> list[HistoryRow]:
 
 
 def _source(row: HistoryRow) -> SourceRow:
-    values = asdict(row)
+    values = to_builtins(row)
     del values["compaction"]
     because = f" because of {row.cause}" if row.cause else ""
     through = f" of {', '.join(row.cause_ids)}" if row.cause_ids and row.cause_ids != (row.id,) else ""

@@ -3,7 +3,7 @@
 An answer that was paid for by a run that was killed is taken from the ledger.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from codesum_pipeline.llm.attempts import settled_good
 from codesum_pipeline.llm.backend import SummaryBackend, checked
@@ -19,8 +19,7 @@ from codesum_pipeline.settings.llm import CompactionSettings, LlmSettings
 LEVEL = "compaction"
 
 
-@dataclass(slots=True)
-class JobPayer:
+class JobPayer(Struct):
     """Asks for the answer of one job; `system` is sent with the request. A recording costs nothing and has no books."""
 
     backend: SummaryBackend

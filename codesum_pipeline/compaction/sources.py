@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.compaction.attestation import Attestation, AttestedSource, Selection
 from codesum_pipeline.model.documents import CompactionRecord
@@ -12,8 +13,7 @@ from codesum_pipeline.model.errors import SourcesChanged
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRow:
+class SourceRow(Struct, frozen=True):
     """One row: `text` is what a model is shown of it, `blake3` covers all that it says."""
 
     id: str

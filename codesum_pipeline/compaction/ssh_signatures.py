@@ -9,12 +9,12 @@ import binascii
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, SignatureInvalid
 
@@ -27,8 +27,7 @@ _LINE_CHARS = 70
 _MAX_CHARS = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class SshSignature:
+class SshSignature(Struct, frozen=True):
     """What a signature file says. `public_key` is OpenSSH's blob of the key; `raw` are Ed25519's 64 bytes."""
 
     public_key: bytes

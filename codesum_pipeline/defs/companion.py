@@ -8,8 +8,10 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.defs.building.exchange import (
     BuilderRequest,
@@ -97,8 +99,7 @@ def _builds_beside(home: "Home", keys: Sequence[str]) -> Iterator[BuildOne]:
         )
 
 
-@dataclass
-class _RunServer:
+class _RunServer(Struct):
     """Answers what the assets and checks of one run ask, most of it before they do."""
 
     builder: "Build"

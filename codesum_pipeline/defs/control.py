@@ -8,12 +8,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NoReturn
 
 import dagster as dg
+from msgspec import Struct
 
 import codesum_pipeline
 from codesum_pipeline.defs import mending, processes
@@ -42,8 +42,7 @@ class UiPart(StrEnum):
     DAEMON = "daemon"
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(Struct, frozen=True):
     """One run of a repository, as Dagster remembers it; times are Unix seconds."""
 
     run_id: str

@@ -9,11 +9,11 @@ import random
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import dagster as dg
+from msgspec.structs import replace
 
 from codesum_pipeline.building.freshness import has_left_over
 from codesum_pipeline.defs.planner import Observation

@@ -6,10 +6,11 @@ each is asked of all together, or is a few system calls.
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import dagster as dg
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.defs.leftovers import with_left_overs
 from codesum_pipeline.defs.planner import Observation, next_in_turn
@@ -27,8 +28,7 @@ ASKED_TWICE = 2
 DECIDED_S = 50.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """The repositories that there was time for, those that were asked for their head, and hosts that want rest."""
 
     observations: list[Observation]

@@ -7,8 +7,9 @@ failed run or a commit that arrived during a build heals by itself.
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.building.freshness import Fingerprints
 
@@ -31,8 +32,7 @@ class BuildDecision(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Observation(Fingerprints):
+class Observation(Fingerprints, frozen=True):
     """One repository as it stands; without `wanted` it cannot be read.
 
     `tried` lists the fingerprints that the last runs were requested for, newest first; None for
@@ -59,8 +59,7 @@ class Observation(Fingerprints):
         return count
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A build to ask for. A `run_key` that was ever launched is never launched again, hence the number in it.
 
     With `usd_left` it goes on with what is left over, and may spend so much.
@@ -76,8 +75,7 @@ class Request:
         return f"{self.key}:{self.fingerprint}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What one tick does, and what it says about every repository it looked at."""
 
     requests: tuple[Request, ...]

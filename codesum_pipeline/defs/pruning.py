@@ -14,7 +14,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -26,6 +25,7 @@ from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, Sq
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from msgspec import Struct
 
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, size_of
@@ -46,16 +46,14 @@ _SHOWN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PrunableRun:
+class PrunableRun(Struct, frozen=True):
     """An ended run that may go, and of which repository it was; empty where of none."""
 
     run_id: str
     repository: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecords:
+class RunRecords(Struct, frozen=True):
     """The runs and events of one instance; `folder` is Dagster's own in the home, for what of a run is a file."""
 
     instance: dg.DagsterInstance

@@ -9,8 +9,9 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import takewhile
+
+from msgspec import Struct
 
 from codesum_pipeline.evaluation.gate import hold_again, standing_hold
 from codesum_pipeline.indexes.publish import published_version
@@ -30,8 +31,7 @@ _RETRY_S = 10.0
 _READERS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class StandingBuild:
+class StandingBuild(Struct, frozen=True):
     """What was made of a repository: the fingerprint of the published index, and the commit of the snapshot that the
     tables hold, which is ahead where a build did not end.
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.workers.child import start_child
 
@@ -15,8 +16,7 @@ from codesum_pipeline.workers.child import start_child
 CLOSE_S = 10.0
 
 
-@dataclass
-class Recorder:
+class Recorder(Struct):
     """The child process, and this end of the sockets."""
 
     process: "subprocess.Popen[bytes]"

@@ -4,7 +4,6 @@ published fingerprints, and how often builds were tried.
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -14,6 +13,7 @@ import dagster as dg
 # Private: which database has the records, and where its files are.
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.runs import SqlRunStorage
+from msgspec.structs import replace
 
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.planner import Observation

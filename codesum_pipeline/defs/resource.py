@@ -8,11 +8,11 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 from dagster_duckdb import DuckDBResource
+from msgspec import Struct, field
 from pydantic import Field, PrivateAttr
 
 from codesum_pipeline.defs.building.exchange import RemoteBuilder
@@ -68,8 +68,7 @@ def run_config_for(options: BuildOptions, *, loggers: dict[str, Any] | None = No
     return dg.RunConfig(resources={"request": asked}, loggers=loggers)
 
 
-@dataclass(frozen=True)
-class RunHost:
+class RunHost(Struct, frozen=True):
     """What the process that made the definitions gives to their runs; no run config reaches it.
 
     `settings`, `home` among them, win over file and environment. `home` is open already and is taken as it is, and

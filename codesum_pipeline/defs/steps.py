@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+from msgspec.structs import astuple
 
 from codesum_pipeline.defs.building.values import AT_HEAD, NOT_WORSE, PLOT, PREVIEW, Builder, CheckFinding, StepOutcome
 from codesum_pipeline.defs.metadata import metadata_of

@@ -12,12 +12,12 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import yaml
+from msgspec import Struct
 
 from codesum_pipeline.defs import storage
 from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
@@ -47,8 +47,7 @@ _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BROKEN_WORDS = ("no such table", "no such column", "has no column named")
 
 
-@dataclass(frozen=True, slots=True)
-class StorageFile:
+class StorageFile(Struct, frozen=True):
     """One of Dagster's SQLite files, and what kind of records it holds."""
 
     kind: str

@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import dagster as dg
+from msgspec import Struct
 
 from codesum_pipeline.defs.building.values import BuildOptions
 from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
@@ -22,8 +22,7 @@ from codesum_pipeline.source.poll_state import PollState, open_poll_state
 from codesum_pipeline.wiring import Home
 
 
-@dataclass(frozen=True, slots=True)
-class SensorTick:
+class SensorTick(Struct, frozen=True):
     """What a tick found; `published` has an index, and `last` is the last repository it had time for."""
 
     plan: Plan

@@ -1,17 +1,17 @@
 """A channel takes one message, or says why not. Which one, the settings decide."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.delivery.posts import Post
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.delivery import ChatSettings, DeliverySettings, EmailSettings, WebhookChannelSettings
 
 
-@dataclass(frozen=True, slots=True)
-class OutgoingMessage:
+class OutgoingMessage(Struct, frozen=True):
     """A post on its way to one channel.
 
     `key` is the same whenever this post is sent there. `is_repeat`: an earlier try may have arrived.

@@ -8,11 +8,12 @@ are ours, to what the citations name.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from html import escape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.posts import Post, PostKind
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
@@ -32,8 +33,7 @@ _SOURCES_SHARE = 0.4
 MAY_BE_A_REPEAT = "This may be a repeat: an earlier try ended before it was known whether it arrived."
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """How text is written: what makes letters stand for themselves, and the marks before and after parts."""
 
     text: Callable[[str], str]
@@ -166,8 +166,7 @@ def _sources(post: Post, dialect: Dialect) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSource:
+class ShownSource(Struct, frozen=True):
     """A citation as it is listed; `about` is the source or its repository, and the day."""
 
     number: int

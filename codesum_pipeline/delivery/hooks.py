@@ -19,9 +19,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.printable import clean, one_line
@@ -43,8 +44,7 @@ class PushOutcome(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class PushDecision:
+class PushDecision(Struct, frozen=True):
     """Whether a digest may be sent, and who says that it may not.
 
     `VETOED`: a hook answered False. `FAILED`: one raised, hung or answered nonsense, and so nobody knows.
@@ -55,8 +55,7 @@ class PushDecision:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HookAnswer:
+class HookAnswer(Struct, frozen=True):
     """What came of one call. `problem` is empty where it went well; `value` is what the hook returned."""
 
     hook: str
@@ -101,7 +100,7 @@ def _found(group: str) -> Sequence[EntryPoint]:
 def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookAnswer:
     """Load and call a hook in a process, which imports what this one could."""
     name = f"{hook.name} ({hook.value})"
-    request = {"hook": hook.value, "path": sys.path, "result": asdict(result)}
+    request = {"hook": hook.value, "path": sys.path, "result": to_builtins(result)}
     # Answers go through a file: a grandchild that keeps a pipe open would keep this process waiting.
     with tempfile.TemporaryFile() as answers, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as asked:
         asked.write(json.dumps(request).encode())

@@ -10,10 +10,11 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
+
+from msgspec import Struct
 
 from codesum_pipeline.delivery.posts import Post, read_post
 from codesum_pipeline.delivery.schema import WAITING, DeliveryState, open_file
@@ -38,8 +39,7 @@ _DELIVERY = "post_id, channel, state, tries, tries_left, due_at, may_have_arrive
 _WAITING = ", ".join(repr(state.value) for state in WAITING)
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """One post on one channel, as it is now. `detail` is what the channel said last, or why nothing was sent."""
 
     post_id: PostId
@@ -53,8 +53,7 @@ class Delivery:
     sent_at: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryAttempt:
+class DeliveryAttempt(Struct, frozen=True):
     """One try to send a post on a channel."""
 
     number: int

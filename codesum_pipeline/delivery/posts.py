@@ -4,9 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.model.digests import DigestCitation, PostId, SummaryResult
 from codesum_pipeline.model.printable import one_line
@@ -24,8 +25,7 @@ class PostKind(StrEnum):
     NOTICE = "notice"
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
+class Post(Struct, frozen=True):
     """One digest or notice. `text` is Markdown of a digest, plain text of a notice.
 
     `links` has an address of the web for each citation, or None where its host has no pages that are known.
@@ -42,7 +42,7 @@ class Post:
 
     def content(self) -> str:
         """All but what the outbox has columns for, as JSON."""
-        kept = {name: value for name, value in asdict(self).items() if name not in ("id", "kind", "created_at")}
+        kept = {name: value for name, value in to_builtins(self).items() if name not in ("id", "kind", "created_at")}
         # A lone surrogate of a model or a repository is no UTF-8.
         return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False))
 

@@ -5,10 +5,11 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
+
+from msgspec import Struct, field
 
 from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_channel
 from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
@@ -28,16 +29,14 @@ _DETAIL_CHARS = 500
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SendingReport:
+class SendingReport(Struct, frozen=True):
     """What came of one round: how each delivery that was tried stands, and why channels could not be used, by name."""
 
     tried: tuple[Delivery, ...] = ()
     unusable: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class OutboxSender:
+class OutboxSender(Struct, frozen=True):
     """The outbox of a home and its channels."""
 
     home: Path

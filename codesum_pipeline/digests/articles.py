@@ -8,7 +8,8 @@ sentence, and a fence that it left open is closed.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.digests.wording import noun
@@ -47,8 +48,7 @@ _HAPPENED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
+class Article(Struct, frozen=True):
     """One change as it is shown. `sources` are its texts, as far as they are shown, each with single spaces."""
 
     number: int
@@ -66,8 +66,7 @@ class Article:
         return any(wanted in source for source in self.sources)
 
 
-@dataclass(frozen=True, slots=True)
-class Articles:
+class Articles(Struct, frozen=True):
     """The entries that fit, and how many at the end do not. `cap` is the length above which texts were cut."""
 
     shown: tuple[Article, ...]
@@ -160,8 +159,7 @@ def _line(text: str, most: int) -> str:
     return f"{shown[: most - 1]}…" if len(shown) > most else shown
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
+class _Body(Struct, frozen=True):
     """The texts of one item in one text, the first to be cut last, and where in it each of them begins and ends."""
 
     text: str

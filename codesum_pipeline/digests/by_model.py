@@ -7,9 +7,10 @@ the books or in a recording.
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.affording import affordable_chars
 from codesum_pipeline.digests.articles import Articles, fill_articles, first_entry_chars
@@ -37,8 +38,7 @@ MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDigest:
+class ModelDigest(Struct, frozen=True):
     """A digest by a model. `cost_usd` are all attempts for it, also those of a run that was killed; `calls` this run's.
 
     `dropped_claims` had no quote that holds, `removed_numbers` are citations of changes that were not shown.
@@ -133,8 +133,7 @@ def price_in_advance(intent: Intent, items: Sequence[Item], settings: Settings) 
     return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens_upper(*said), settings.digests.max_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turns:
+class _Turns(Struct, frozen=True):
     """The two turns of an intent's digests as their templates are now."""
 
     resolved: ResolvedTemplate

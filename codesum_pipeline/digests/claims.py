@@ -10,9 +10,9 @@ its quote stands in.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from msgspec import Struct
 from pydantic import Field
 
 from codesum_pipeline.digests.articles import LEAST_QUOTE_CHARS, Article
@@ -60,8 +60,7 @@ class DigestAnswer(AnswerPart):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedClaims:
+class CheckedClaims(Struct, frozen=True):
     """What is left of an answer. Their numbers are those of the articles; `dropped` had no quote that stands where it
     says, `removed_numbers` are such that no article has."""
 

@@ -8,9 +8,10 @@ is left out.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.llm.masking import mask_secrets
@@ -31,8 +32,7 @@ _MARK = "\x1e"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Commit:
+class _Commit(Struct, frozen=True):
     id: str
     subject: str
 

@@ -7,9 +7,10 @@ The same question is not paid for twice.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES
@@ -35,8 +36,7 @@ LONGEST_WAIT_S = 20.0
 Read = Callable[[SummaryResponse, AnswerForm], CheckedClaims]
 
 
-@dataclass(frozen=True, slots=True)
-class HeardClaims:
+class HeardClaims(Struct, frozen=True):
     """The claims of a digest that hold, and the request that they answer. `cost_usd` are all attempts of the job, also
     those of a run that was killed; `calls` are this run's."""
 
@@ -78,8 +78,7 @@ def ask_for_claims(
     return asyncio.run(ask())
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDigestAnswer:
+class ModelDigestAnswer(Struct, frozen=True):
     """An answer, and the claims of it that hold, or what is wrong with it."""
 
     response: SummaryResponse
@@ -87,8 +86,7 @@ class ModelDigestAnswer:
     complaint: str = ""
 
 
-@dataclass(slots=True)
-class DigestConversation:
+class DigestConversation(Struct):
     """Asks for one digest. `prompt` is the user's turn, `read` takes an answer or raises `AnswerProblem`."""
 
     backend: SummaryBackend

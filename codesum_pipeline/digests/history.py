@@ -9,9 +9,11 @@ import logging
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import Article
 from codesum_pipeline.digests.by_model import LEVEL, MakeBackend, check_gates
@@ -41,8 +43,7 @@ _log = logging.getLogger(__name__)
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateResult:
+class AggregateResult(Struct, frozen=True):
     """What came of a roll-up: `rows_used` of `rows_total` digests were shown to a model.
 
     With none, nothing was asked, the result is empty, and `problem` says why. `cost_usd` are all attempts for it, those
@@ -63,8 +64,7 @@ class AggregateResult:
         return self.result.summary
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryTemplates:
+class HistoryTemplates(Struct, frozen=True):
     """Both templates of an intent's roll-ups."""
 
     system: DigestTemplate
@@ -82,8 +82,7 @@ class HistoryTemplates:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateRequest:
+class AggregateRequest(Struct, frozen=True):
     """All that is asked for one roll-up."""
 
     template: ResolvedTemplate

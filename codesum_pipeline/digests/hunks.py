@@ -8,7 +8,8 @@ gives the same diff.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.aligning import edits
 from codesum_pipeline.llm.masking import mask_secrets
@@ -30,8 +31,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)")
 _INDENT = re.compile(r"[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """Lines that begin with `-`, `+` or a space, parts of a longer text apart by a line `@@`.
 
     `added` and `removed` count all lines that differ, blank ones apart, also those that are not in `text`. Where

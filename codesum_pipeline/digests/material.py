@@ -10,9 +10,10 @@ pushed away) is missing from its item, and the item goes on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.commits import Subjects
 from codesum_pipeline.digests.hunks import Hunk
@@ -39,8 +40,7 @@ class ChangeNature(StrEnum):
     REWORDED = "reworded"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One thing that changed.
 
     `change` is the best of its group, `alike` are the others, near-duplicates of it, best first. `parts` are changed

@@ -8,8 +8,9 @@ digest's sources: what is left out at the other end changes no number.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.articles import with_closed_fence
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut
@@ -41,8 +42,7 @@ class PastDigest(Protocol):
     def result(self) -> SummaryResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PastBlock:
+class PastBlock(Struct, frozen=True):
     """The block, how many digests are in it, how many of these were cut, and what its `[N]` refer to.
 
     `texts` are those of the digests as they are shown, the newest first.

@@ -8,7 +8,8 @@ give the same text.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codesum_pipeline.digests import wording
 from codesum_pipeline.digests.differences import new_names
@@ -78,8 +79,7 @@ def _is_beside(item: Item) -> bool:
     return item.change.is_test or item.change.is_vendored or is_minor
 
 
-@dataclass
-class _PlainDigest:
+class _PlainDigest(Struct):
     """Paragraphs, and the items that they cite."""
 
     has_many: bool

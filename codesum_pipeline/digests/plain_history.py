@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.past import MergedCitations, PastDigest, newest_first
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
@@ -22,8 +23,7 @@ _MOST_REPOSITORIES = 12
 _STATE_CHARS = 220
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldDocument:
+class _ToldDocument(Struct, frozen=True):
     """That a digest told of a document; the texts are None where only its citation is left."""
 
     day: date
@@ -35,8 +35,7 @@ class _ToldDocument:
     change: DocumentChange | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Often:
+class _Often(Struct, frozen=True):
     """A document and each time that a digest told of it, oldest first."""
 
     times: tuple[_ToldDocument, ...]

@@ -9,9 +9,11 @@ before, in the intent's own time zone.
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
 from codesum_pipeline.digests.by_model import MakeBackend, check_gates
@@ -37,16 +39,14 @@ _ID_CHARS = 16
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """From a moment on and before another (ISO 8601, UTC); None where there is no bound."""
 
     since: str | None = None
     until: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RollupPlan:
+class RollupPlan(Struct, frozen=True):
     """What a roll-up would be made of.
 
     `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None where none may
@@ -63,8 +63,7 @@ class RollupPlan:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MonthlyRollup:
+class MonthlyRollup(Struct, frozen=True):
     """What came of one intent's month: its roll-up, or why there is none now."""
 
     intent_name: str

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import fields, replace
 
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
@@ -54,8 +56,7 @@ class TickFailure(StrEnum):
     UNFORESEEN = "unforeseen"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptMatch:
+class KeptMatch(Struct, frozen=True):
     """A match that waits for its digest, and when it was found first."""
 
     id: int
@@ -63,8 +64,7 @@ class KeptMatch:
     matched_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class TickRow:
+class TickRow(Struct, frozen=True):
     """One tick. `repository` is that of a tick after a build, `due_at` the moment that a schedule asked for.
 
     `matches` is how many were pending, `items` how many things the digest tells of them.
@@ -84,8 +84,7 @@ class TickRow:
     digest_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DigestRow:
+class DigestRow(Struct, frozen=True):
     """One digest. Its matches were found from `from_at` to `to_at`; of a roll-up it is the time of its digests.
 
     `links` has an address of the web for each citation or None, `channels` are those it is sent on, and `told_at` is
@@ -116,7 +115,7 @@ class DigestRow:
 
 def change_as_json(change: DocumentChange) -> str:
     """A change such that `read_change` gives it back, a path that is no UTF-8 too."""
-    return json.dumps(asdict(change), separators=(",", ":"))
+    return json.dumps(to_builtins(change), separators=(",", ":"))
 
 
 def read_change(text: str) -> DocumentChange:
@@ -130,7 +129,7 @@ def read_change(text: str) -> DocumentChange:
 
 def result_as_json(result: SummaryResult) -> str:
     """A result such that `read_result` gives it back."""
-    return json.dumps(asdict(result), separators=(",", ":"))
+    return json.dumps(to_builtins(result), separators=(",", ":"))
 
 
 def read_result(text: str) -> SummaryResult:

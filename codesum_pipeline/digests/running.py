@@ -8,8 +8,9 @@ also where two processes look at once or a clock goes back.
 
 import logging
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from codesum_pipeline.delivery.sending import SendingReport
 from codesum_pipeline.digests.ending import finish_left, one_at_a_time
@@ -26,8 +27,7 @@ _WRONG_CLOCK = timedelta(days=8)
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _DueTick:
+class _DueTick(Struct, frozen=True):
     """A tick that is to be: of one repository or of all, and the moment of a schedule that it is for."""
 
     repository: str | None = None

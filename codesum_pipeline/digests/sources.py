@@ -3,11 +3,12 @@
 import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from msgspec import Struct
 
 from codesum_pipeline.digests.hunks import Hunk, hunk_of
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
@@ -21,8 +22,7 @@ _KEPT_FILES = 64
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RepositorySource:
+class RepositorySource(Struct, frozen=True):
     """What a repository is called, None where that could not be found out, and its mirror."""
 
     name: str | None

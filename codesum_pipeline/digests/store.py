@@ -8,9 +8,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import astuple, fields, replace
 
 from codesum_pipeline.digests.rows import (
     DigestKind,
@@ -43,8 +45,7 @@ _COMPACTION = ", ".join(field.name for field in fields(CompactionRecord))
 _MARKS = {row: ", ".join("?" * len(fields(row))) for row in (DigestRow, TickRow, CompactionRecord)}
 
 
-@dataclass(frozen=True, slots=True)
-class PurgeCounts:
+class PurgeCounts(Struct, frozen=True):
     """How much of a repository was deleted."""
 
     matches: int

@@ -20,9 +20,11 @@ template. A tick raises nothing: what ends it early is its row.
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import uuid4
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
 from codesum_pipeline.delivery.sending import OutboxSender
@@ -63,8 +65,7 @@ _ID_CHARS = 16
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class DigestDesk:
+class DigestDesk(Struct, frozen=True):
     """What the ticks of a home work with."""
 
     layout: HomeLayout
@@ -78,8 +79,7 @@ class DigestDesk:
         return iso_moment(self.sender.now())
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(Struct, frozen=True):
     """A digest before anybody was asked about it."""
 
     result: SummaryResult
@@ -114,8 +114,7 @@ def tick(
     return row
 
 
-@dataclass(frozen=True, slots=True)
-class DigestPreview:
+class DigestPreview(Struct, frozen=True):
     """What the next digest of an intent would be. `model` wrote it, or would at `most_usd` a call; None for nobody."""
 
     result: SummaryResult

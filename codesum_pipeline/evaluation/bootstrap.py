@@ -5,11 +5,11 @@ difference shows that the two means alone would hide. (Efron and Tibshirani 1993
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 # The same questions give the same interval.
 _SEED = 20_260_101
@@ -19,8 +19,7 @@ _HELD = 5_000_000
 Numbers = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """A mean, and the bounds within which it would mostly lie for other questions like these."""
 
     mean: float

@@ -6,8 +6,9 @@ function is changed when its canonical source differs, so comments and layout do
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
+
+from msgspec import Struct
 
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
@@ -45,8 +46,7 @@ _CHORE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Function:
+class _Function(Struct, frozen=True):
     """A function in one version of its file."""
 
     id: str
@@ -54,8 +54,7 @@ class _Function:
     content_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class _FunctionPlace:
+class _FunctionPlace(Struct, frozen=True):
     """Where a function of the index stands."""
 
     id: str

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.evaluation.metrics import DEPTH, Measures, measure
 from codesum_pipeline.evaluation.questions import Question
@@ -16,8 +17,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights, has_lane
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationSetup:
+class EvaluationSetup(Struct, frozen=True):
     """One way of asking. A question with a level is asked at that level, or not at all where the setup lacks it."""
 
     name: str
@@ -49,8 +49,7 @@ def setups_for(index: PublishedIndex) -> tuple[EvaluationSetup, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionResult:
+class QuestionResult(Struct, frozen=True):
     """The answer of one setup to one question; `top` are the ids of the hits, best first."""
 
     question: Question

@@ -6,7 +6,9 @@ hold back an index, since the published one grows older with every commit.
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.bootstrap import paired_interval
 from codesum_pipeline.evaluation.records import stored_answers
@@ -23,8 +25,7 @@ from codesum_pipeline.store.workspace import Workspace
 LEAST_QUESTIONS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """A candidate that was held back, with all facts that decided this."""
 
     fingerprint: str
@@ -48,7 +49,9 @@ def judge_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Evalu
         if report.held_because is not None:
             sweep_versions(ws, present)
             facts = (present.digest, questions_digest(settings), settings.margin, report.held_because)
-            write_text_atomically(noted, json.dumps(asdict(Hold(candidate["fingerprint"], *facts)), indent=2) + "\n")
+            write_text_atomically(
+                noted, json.dumps(to_builtins(Hold(candidate["fingerprint"], *facts)), indent=2) + "\n"
+            )
             return report
     noted.unlink(missing_ok=True)
     return report

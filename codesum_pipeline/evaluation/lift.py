@@ -7,9 +7,9 @@ documented the code that answers.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
 from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, QuestionResult, evaluate, score
@@ -27,8 +27,7 @@ DOCUMENTED = "documented"
 UNDOCUMENTED = "undocumented"
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentedCode:
+class DocumentedCode(Struct, frozen=True):
     """The ids of documents whose code has an author's documentation, and the symbols of each file: id, qualified name,
     lines."""
 
@@ -77,8 +76,7 @@ ANY_LEVEL = "any"
 Dollars = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(Struct, frozen=True):
     """One kind of texts: the answers of an index with them, and their price by level and by group."""
 
     texts: str
@@ -87,8 +85,7 @@ class Arm:
     cost_by_group: Dollars = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class LiftRow:
+class LiftRow(Struct, frozen=True):
     """One kind of texts at one level, or of one `Group`; `gain` is over the kind before it, None for the first."""
 
     level: str
@@ -99,8 +96,7 @@ class LiftRow:
     cost_usd: float
 
 
-@dataclass(frozen=True, slots=True)
-class Lift:
+class Lift(Struct, frozen=True):
     """All kinds of texts side by side: level by level, each in the order in which they build on one another."""
 
     rows: tuple[LiftRow, ...]

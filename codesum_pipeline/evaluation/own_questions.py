@@ -8,10 +8,11 @@ from these.
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.commit_questions import commit_questions
 from codesum_pipeline.evaluation.docstring_removal import without_docstrings
@@ -41,8 +42,7 @@ LEVELS_ASKED = (Level.FUNCTION, Level.CLASS)
 LEAST_WORDS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class DocstringSource:
+class DocstringSource(Struct, frozen=True):
     """A function or class with a docstring: columns of `symbols`."""
 
     id: str
@@ -90,7 +90,7 @@ def sample_documented(
     """
     files = ws.tables.read_rows("files", ws.key, SourceFile)
     left_out = {file.path for file in files if file.is_vendored} | read_tests(ws.tables, ws.key)
-    table = ws.tables.read("symbols", ws.key, columns=list(DocstringSource.__slots__))
+    table = ws.tables.read("symbols", ws.key, columns=list(DocstringSource.__struct_fields__))
     rows = from_table(table.filter(pc.is_valid(table["docstring"])), DocstringSource)
     by_hash = sorted((row for row in rows if not is_among(left_out, row.id)), key=lambda row: _digest(row.id))
     found: list[tuple[DocstringSource, str]] = []

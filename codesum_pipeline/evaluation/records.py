@@ -6,12 +6,12 @@ the gate compares.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import to_builtins
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval
 from codesum_pipeline.evaluation.evaluate import ALL, FUNCTION_MRR, NDCG, QuestionResult, score
@@ -176,7 +176,7 @@ def _figures(answers: Sequence[QuestionResult]) -> list[dict[str, Any]]:
             "category": category,
             "metric": metric,
             "questions": len(values[setup, category, metric]),
-            **asdict(bounds[setup, category, metric]),
+            **to_builtins(bounds[setup, category, metric]),
         }
         for setup, category, metric in sorted(values)
     ]

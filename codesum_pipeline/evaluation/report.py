@@ -5,10 +5,10 @@ chance more often than not.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
 from codesum_pipeline.evaluation.evaluate import SYMBOLS, QuestionResult
@@ -34,8 +34,7 @@ _FOOTNOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureRow:
+class MeasureRow(Struct, frozen=True):
     """Some answers in numbers: each measure over the questions that have it, and the median and 95th percentile of
     latencies."""
 
@@ -46,8 +45,7 @@ class MeasureRow:
     p95_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """Rows of one kind under a title."""
 
     title: str
@@ -59,8 +57,7 @@ class Summary:
         return tuple(name for name in HEADLINE if any(name in row.measures for row in self.rows))
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """`setups` has one row per way of asking, `differences` each way against the first, `groups` the same by group."""
 
     setups: Summary

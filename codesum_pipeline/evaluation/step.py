@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.evaluate import (
     ALL,
@@ -45,8 +47,7 @@ from codesum_pipeline.store.workspace import Workspace
 EVALUATION_VERSION = f"3/{OWN_QUESTIONS_VERSION}"
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationReport:
+class EvaluationReport(Struct, frozen=True):
     """The candidate's figures, all lanes together; `asked` is 0 where the last evaluation is still valid.
 
     `code_only_ndcg_at_10` is that of an index without written texts; `model_texts_gain` is what a model's texts add to

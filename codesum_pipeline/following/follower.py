@@ -3,8 +3,9 @@
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from codesum_pipeline.following.watch import MOST_FOLDERS, NotFollowed, TreeWatch
 from codesum_pipeline.model.errors import CodesumError
@@ -13,8 +14,7 @@ _log = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.1
 
 
-@dataclass
-class _FollowedTree:
+class _FollowedTree(Struct):
     """A followed tree; `watch` is None before it is set up, and where it cannot be."""
 
     root: Path

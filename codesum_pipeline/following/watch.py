@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from msgspec import Struct, field
 from watchfiles._rust_notify import RustNotify
 
 from codesum_pipeline.model.errors import CodesumError
@@ -23,8 +23,7 @@ _NETWORK = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class TreeFolders:
+class TreeFolders(Struct, frozen=True, dict=True):
     """The folders of the work tree at `root`, without `home`."""
 
     root: Path

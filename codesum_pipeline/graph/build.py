@@ -8,11 +8,12 @@ import gc
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.graph.compiled.edges import Disagreement, SyntaxRows, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
@@ -50,8 +51,7 @@ _EDGES_AT_ONCE = 1 << 13
 _MANY_FILES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class GraphReport:
+class GraphReport(Struct, frozen=True):
     """What was found; `table_hash` covers edges, statistics and contexts.
 
     `files_resolved` are those whose references were looked up; the others' edges stood.
@@ -104,8 +104,7 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     return replace(report, compiled=found.disagreement)
 
 
-@dataclass(frozen=True, slots=True)
-class _ResolvedGraph:
+class _ResolvedGraph(Struct, frozen=True):
     """The failures, what is known of each file, all edges, and those of the syntax where there are others; `resolved`
     files were looked at."""
 

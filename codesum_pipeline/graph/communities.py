@@ -9,10 +9,10 @@ to the lowest community.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 # More rounds add less than 0.01 to the modularity of graphs of 200 to 100,000 nodes.
@@ -26,8 +26,7 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
+class _Links(Struct, frozen=True):
     """A weighted graph: every link in both directions, sorted by source; `loops` are weights inside a node."""
 
     sources: Numbers

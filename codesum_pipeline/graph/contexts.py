@@ -14,7 +14,8 @@ what lies outside the repository.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codesum_pipeline.graph.edges import folder_of
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind
@@ -25,8 +26,7 @@ from codesum_pipeline.parsing.testing import is_among
 from codesum_pipeline.settings.stages import ContextSettings
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolPlace:
+class SymbolPlace(Struct, frozen=True):
     """A symbol's id, what it is, and what it stands in."""
 
     id: str
@@ -34,8 +34,7 @@ class SymbolPlace:
     parent_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextSubjects:
+class ContextSubjects(Struct, frozen=True):
     """What gets a context: symbols, indexed files, and every folder from theirs up to `root`."""
 
     symbols: Sequence[SymbolPlace]
@@ -48,8 +47,7 @@ class ContextSubjects:
         return sorted({folder for path in self.files for folder in parent_modules(path, root=self.root)})
 
 
-@dataclass(slots=True)
-class _Uses:
+class _Uses(Struct):
     """Who uses one document and whom it uses, with how often; and what it depends on."""
 
     users: dict[str, int] = field(default_factory=dict)

@@ -7,9 +7,10 @@ give no edge.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
 from codesum_pipeline.graph.resolver import Resolver
@@ -39,8 +40,7 @@ class CallOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
+class CallSite(Struct, frozen=True):
     """One call. `target` is a document id, or a dotted name where the outcome is external and the name is known."""
 
     caller_id: str
@@ -52,8 +52,7 @@ class CallSite:
     reason: Reason | None = None
 
 
-@dataclass(slots=True)
-class _EdgeUses:
+class _EdgeUses(Struct):
     count: int
     confidence: float
     reason: str

@@ -1,8 +1,9 @@
 """What parsers wrote down for the graph: one row per file, read only when somebody looks at the file."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
+
+from msgspec import Struct
 
 from codesum_pipeline.graph.scopes import ScopedFile, empty_file, load_declared, load_python
 from codesum_pipeline.languages.profiles import is_project_file
@@ -53,8 +54,7 @@ class LazyFiles(Mapping[str, ScopedFile]):
         return type(self)(rows, self._read, self._guard)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedFiles:
+class LoadedFiles(Struct, frozen=True):
     """What parsers have read for the graph, by path: Python's files, those of declared languages, project files.
 
     `guard` keeps those that cannot be read.

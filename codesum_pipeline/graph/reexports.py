@@ -9,11 +9,11 @@ What is still ambiguous is left out.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.reasons import Reason
@@ -34,8 +34,7 @@ _WAYS = frozenset({"crate", "self", "super"})
 ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
 
 
-@dataclass(frozen=True, slots=True)
-class FileExports:
+class FileExports(Struct, frozen=True):
     """What others may take from one file: its own definitions at the top by name, what it hands on, and the names that
     it exports with what they are called here: none where it does not say."""
 
@@ -53,8 +52,7 @@ class FileExports:
             yield from ((name, id_) for name, id_ in self.definitions.items() if not name.startswith("_"))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class HandedOn:
+class HandedOn(Struct, frozen=True, order=True):
     """`path` hands on the document `target` as `name`."""
 
     path: str

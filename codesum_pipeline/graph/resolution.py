@@ -10,10 +10,10 @@ two tables leaves none of it valid.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
@@ -81,8 +81,7 @@ class Resolution(BaseModel):
         write_text_atomically(_path(ws), self.model_dump_json())
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How many call sites came to which end; `external` includes builtins."""
 
     call_sites: int

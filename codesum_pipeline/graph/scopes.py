@@ -6,8 +6,9 @@ steps and names with arguments (`model.expressions`).
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
@@ -60,8 +61,7 @@ class TypeExtension(NamedTuple):
     bases: tuple[TypeName, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(Struct, eq=False):
     """A file, function or class, or a part of one that binds names; `id` is None where there is no document.
 
     Functions can be called with `least` to `most` arguments (-1: any number). `results` are what a function gives back
@@ -127,8 +127,7 @@ class Scope:
         return count < 0 or (self.least <= count and (self.most < 0 or count <= self.most))
 
 
-@dataclass(slots=True, eq=False)
-class ScopedFile:
+class ScopedFile(Struct, eq=False):
     """One file; `unit` is the key of what its top-level names belong to. `stars` are Python's imports of all names."""
 
     path: str

@@ -8,16 +8,16 @@ such a method; and the calling file is the method's own, or imports it.
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.scopes import Scope, ScopedFile
 from codesum_pipeline.graph.values import UNKNOWN, FunctionValue, Value
 
 
-@dataclass(frozen=True, slots=True)
-class TellingNames:
+class TellingNames(Struct, frozen=True):
     """The names that one class alone is likely to have."""
 
     least_length: int

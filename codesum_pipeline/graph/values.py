@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Self, TypeVar
 
+from msgspec import Struct
+
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason, weaker
 from codesum_pipeline.graph.scopes import Key, Scope
 
@@ -30,8 +32,7 @@ class NoValue(Enum):
     SELF = "the object or class that a method was called on"
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleValue:
+class ModuleValue(Struct, frozen=True):
     """A module or package of the repository, or another place that holds names."""
 
     module: Key
@@ -45,8 +46,7 @@ class ObjectValue:
     why: Reason = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class VariableValue:
+class VariableValue(Struct, frozen=True):
     """A name of a module that is no definition: what it is given says what it is."""
 
     module: Key
@@ -92,23 +92,20 @@ class InstanceValue:
     is_own: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SuperValue:
+class SuperValue(Struct, frozen=True):
     """What `super()` gives inside a class: an object of it, seen as one of its bases."""
 
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalValue:
+class ExternalValue(Struct, frozen=True):
     """Something outside the repository by its whole name; `is_instance`: an object of that class."""
 
     dotted: str
     is_instance: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinValue:
+class BuiltinValue(Struct, frozen=True):
     """A builtin function, class or method, `owner` being whose method; `is_instance`: an object of that class."""
 
     name: str
@@ -116,16 +113,14 @@ class BuiltinValue:
     owner: "ContainerValue | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContainerValue:
+class ContainerValue(Struct, frozen=True):
     """An object that holds others: `iterable` (one kind of element), `dict` (key, value), `tuple`, `context`."""
 
     kind: str
     items: "tuple[Value, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """One of some objects or classes of the repository: what all of them have is known."""
 
     values: "tuple[ClassValue | InstanceValue, ...]"

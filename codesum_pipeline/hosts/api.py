@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
 from codesum_pipeline.model.organisation import ListedRepository, Organisation
@@ -32,8 +33,7 @@ class HostApi(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """Whose repositories are asked for, and how."""
 
     organisation: Organisation

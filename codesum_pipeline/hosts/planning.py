@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.organisation import ListedRepository, Organisation
@@ -16,8 +18,7 @@ from codesum_pipeline.source.locations import is_url, key_base, parse_location, 
 ALWAYS_RETIRED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPlan:
+class SyncPlan(Struct, frozen=True):
     """What changes: entries that are new, that have another address, that are back, and that are retired.
 
     `held` would be retired, and are not, because of `why_held`. `unusable` says of listed repositories why they cannot
@@ -40,8 +41,7 @@ class SyncPlan:
         return (*self.added, *self.moved, *self.returned, *self.retired)
 
 
-@dataclass(frozen=True, slots=True)
-class SyncRules:
+class SyncRules(Struct, frozen=True):
     """When it is done, and how much it may do: `max_retired_share` of an organisation's entries, unless confirmed."""
 
     at: str

@@ -1,8 +1,9 @@
 """The registry follows what hosts list."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from codesum_pipeline.hosts.api import Access, HostApi, list_repositories
 from codesum_pipeline.hosts.planning import SyncPlan, SyncRules, plan_sync
@@ -14,8 +15,7 @@ from codesum_pipeline.source.organisations import token_variable
 from codesum_pipeline.source.registry import Registry
 
 
-@dataclass(frozen=True, slots=True)
-class Syncer:
+class Syncer(Struct, frozen=True):
     """Asks hosts, and has one registry follow them. Tokens come from `environ`."""
 
     registry: Registry

@@ -5,13 +5,13 @@ looked at in a few passes. JSON is that of `json.dumps` with no spaces and UTF-8
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 
 def utf8_of(texts: pa.LargeStringArray) -> memoryview:
@@ -45,8 +45,7 @@ Integers = npt.NDArray[np.int64]
 GAP, MARK, PART = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class TextWords:
+class TextWords(Struct, frozen=True):
     """Text after text the positions of its words in `vocabulary`, which has each word once; `lengths` says how many
     words each text has."""
 

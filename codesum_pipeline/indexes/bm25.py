@@ -10,11 +10,11 @@ The scores are a sparse matrix by column (one column per token), which
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
 from codesum_pipeline.indexes.string_table import StringTable
@@ -28,8 +28,7 @@ NOWHERE = slice(0, 0)
 _AT_ONCE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCounts:
+class TokenCounts(Struct, frozen=True):
     """Token `columns[k]` occurs `counts[k]` times in text `rows[k]`; sorted by column, then by row.
 
     A column is a position in `vocabulary`, which is sorted. `lengths` says how
@@ -43,8 +42,7 @@ class TokenCounts:
     vocabulary: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Index:
+class Bm25Index(Struct, frozen=True):
     """`data[p]` is the score that token t gives document `indices[p]`, for p in `indptr[t]:indptr[t + 1]`."""
 
     documents: int

@@ -10,11 +10,11 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.indexes.candidate_files import read_candidate_tables, write_files
 from codesum_pipeline.indexes.candidate_parts import Parts, link_or_copy
@@ -37,8 +37,7 @@ from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateReport:
+class CandidateReport(Struct, frozen=True):
     """`table_hash` is the content digest: what the folder holds, provenance apart."""
 
     digest: str

@@ -7,7 +7,6 @@ then by id, and so are the vectors, which leave the placeholders out.
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_of
 from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
@@ -66,8 +66,7 @@ _SHOWN = ["id", "type", *LINES, *TEXTS]
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateTables:
+class CandidateTables(Struct, frozen=True):
     """The tables of an index. `heads` are the documents' short columns in index order, and row k of a dense lane is
     document `dense_rows[k]`; large columns are read when they are written."""
 

@@ -10,10 +10,10 @@ damage is not passed on.
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Version, read_version
@@ -42,8 +42,7 @@ class PartsMade(BaseModel):
         return found if found is not None and found.settings == _settings(ws) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The parts of the version that is written to `folder`, and those of the last one.
 
     `made` is what each part was made from, `shared` the sha256 of each file

@@ -5,13 +5,14 @@ whatever id it has. A plan says before a build how many texts it would embed, an
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
@@ -39,8 +40,7 @@ _AT_ONCE = 1 << 15
 _TEXTS_AT_ONCE = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class DenseReport:
+class DenseReport(Struct, frozen=True):
     """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows.
 
     `resumed` are texts whose vector an interrupted build had left. A provider
@@ -282,8 +282,7 @@ _WORDS_CHARACTERS = 300
 _CHARACTERS_PER_TOKEN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingPlan:
+class EmbeddingPlan(Struct, frozen=True):
     """At most `texts` are embedded by `model`, about `tokens` in all.
 
     `replaces` is the model of the vectors that are there, where it is another:

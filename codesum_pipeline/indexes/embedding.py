@@ -7,12 +7,12 @@ model and the hash of the text, and the file goes when the table `vectors` is wr
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lane_texts import LaneText
@@ -122,8 +122,7 @@ def cost_usd(embedder: Embedder, tokens: int) -> float | None:
     return None if embedder.usd_per_token is None else tokens * embedder.usd_per_token
 
 
-@dataclass(frozen=True, slots=True)
-class _EmbeddingRequests:
+class _EmbeddingRequests(Struct, frozen=True):
     """What every request to the model of a build shares."""
 
     embedder: Embedder
@@ -163,8 +162,7 @@ class _EmbeddingRequests:
         return _cut([texts[place] for place in places], self.embedder, self.max_tokens)
 
 
-@dataclass(slots=True)
-class _Tell:
+class _Tell(Struct):
     """Reports how many texts are embedded; a text that is tried again after an error counts once."""
 
     progress: Progress

@@ -7,13 +7,13 @@ extractive one, which opens with the author's words; so the lanes read these wor
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.indexes.arrow_texts import utf8_parts
 from codesum_pipeline.indexes.lanes import Lane
@@ -52,8 +52,7 @@ _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "s
 _NULL = pa.scalar(None, pa.large_string())
 
 
-@dataclass(frozen=True, slots=True)
-class LaneText:
+class LaneText(Struct, frozen=True):
     """One document's text in one lane.
 
     A dense text longer than the model's limit is cut, but its first
@@ -65,8 +64,7 @@ class LaneText:
     keep_characters: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LaneTexts:
+class LaneTexts(Struct, frozen=True):
     """The texts of one lane in id order. `setting` is what else decides what is made of them."""
 
     lane: Lane
@@ -236,8 +234,7 @@ def _text(value: str) -> pa.Scalar:
     return pa.scalar(value, pa.large_string())
 
 
-@dataclass(frozen=True, slots=True)
-class _Bodies:
+class _Bodies(Struct, frozen=True):
     """The canonical source of each symbol, the source of each file, and the bodies of modules; else an empty text.
 
     `rows` is for each table the row of each document, -1 where it has none; `modules` is null for others.

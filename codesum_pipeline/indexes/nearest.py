@@ -11,12 +11,12 @@ without provenance covers the vectors, not their cells.
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.stored_zip import map_bytes
@@ -37,8 +37,7 @@ _ROUNDS = 8
 _SEED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class NearestVectors:
+class NearestVectors(Struct, frozen=True):
     """The cells of one matrix of vectors; `content` is the file that they lie in."""
 
     content: npt.NDArray[np.uint8]

@@ -10,8 +10,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
 from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
@@ -25,8 +26,7 @@ PUBLISHED_LOG = "published.txt"
 _LEAST_KEPT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class PublishReport:
+class PublishReport(Struct, frozen=True):
     """`published` is false where the published version has the same content and commit."""
 
     published: bool

@@ -6,12 +6,12 @@ is the line without the provenance.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_and_offsets
 from codesum_pipeline.indexes.shown_fields import LINES, NO_LINE, TEXTS, ShownFields
@@ -36,8 +36,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _AT_ONCE = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentLines:
+class DocumentLines(Struct, frozen=True):
     """Some documents' JSON, each with a line end: without provenance, and as it stands in `summary.jsonl`."""
 
     contents: pa.LargeStringArray

@@ -1,9 +1,10 @@
 """What a hit shows of each document, in columns: nothing has to be parsed for it."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
 
@@ -12,8 +13,7 @@ TEXTS = ("qualified_name", "summary", "signature_summary")
 NO_LINE = -1
 
 
-@dataclass(frozen=True)
-class ShownFields:
+class ShownFields(Struct, frozen=True, dict=True):
     """`lines` has a row of `LINES` for each document, -1 for none. The UTF-8 bytes of its texts lie one behind the
     other between `offsets[3 * k]`, ... `offsets[3 * k + 3]`; `is_there` has a row that says which it has."""
 

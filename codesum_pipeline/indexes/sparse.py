@@ -4,11 +4,10 @@ Statistics of the whole repository (how rare a token is, how long the usual
 document) are computed for the candidate: in this table one edit changes one row.
 """
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from codesum_pipeline.indexes.lane_texts import LaneTexts, hashes_unless, in_parts, lane_sources, term_texts
 from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
@@ -22,8 +21,7 @@ from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class SparseReport:
+class SparseReport(Struct, frozen=True):
     """`tokenized` counts texts that were split anew, `carried` rows that kept their tokens; `lanes` counts rows."""
 
     tokenized: int
@@ -35,8 +33,7 @@ class SparseReport:
     failures: tuple[Failure, ...] = ()
 
 
-@dataclass(slots=True)
-class _Columns:
+class _Columns(Struct):
     """The columns of one lane's rows, made some documents at a time."""
 
     ids: list[pa.Array] = field(default_factory=list)

@@ -2,10 +2,10 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.indexes.stored_zip import Array
 
@@ -13,8 +13,7 @@ from codesum_pipeline.indexes.stored_zip import Array
 _HEAD_BYTES = 8
 
 
-@dataclass(frozen=True)
-class StringTable:
+class StringTable(Struct, frozen=True, dict=True):
     """The UTF-8 bytes of string k are `content[offsets[k]:offsets[k + 1]]`.
 
     `find` and `with_prefix` need the strings sorted by those bytes, which is how Python sorts strings.

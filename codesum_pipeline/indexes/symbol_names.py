@@ -1,18 +1,18 @@
 """The names that a document can be called by, without regard to case."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
 from codesum_pipeline.indexes.string_table import StringTable
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolNames:
+class SymbolNames(Struct, frozen=True):
     """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`.
 
     `aliases` are the names under which files re-export documents."""

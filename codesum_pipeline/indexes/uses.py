@@ -1,19 +1,18 @@
 """Who calls each function and class, and who uses each function, class and file, and how: the graph in an index."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
 from codesum_pipeline.indexes.symbol_names import ranges_of
 from codesum_pipeline.model.graph import EdgeKind
 
 
-@dataclass(frozen=True, slots=True)
-class Callers:
+class Callers(Struct, frozen=True):
     """The callers of row k are `rows[indptr[k]:indptr[k + 1]]`, ascending, each once and never k itself."""
 
     rows: Array
@@ -42,8 +41,7 @@ KINDS = (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT)
 USE_ARRAYS = ("users", "kinds", "indptr", "trusted")
 
 
-@dataclass(frozen=True, slots=True)
-class Uses:
+class Uses(Struct, frozen=True):
     """The users of row k are `users[indptr[k]:indptr[k + 1]]`, ascending; for each of them `kinds` has a position in
     `KINDS`, and `trusted` says whether a compiler's index confirms the use. The rows are those of functions, classes
     and files; calls by a file are those outside of functions."""

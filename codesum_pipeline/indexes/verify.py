@@ -8,12 +8,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Vectors
@@ -57,8 +57,7 @@ Problem = tuple[str, str, str]
 _LENGTH_TOLERANCE = 1e-4
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """The parsed files of one version."""
 
     version: Version
@@ -252,8 +251,7 @@ def _check_words(content: Content) -> Iterator[Problem]:
         yield "row map", KEYWORDS_METADATA, f"names other documents than {DOCUMENTS}"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFault:
+class IndexFault(Struct, frozen=True):
     """Something wrong: `check` is the rule, `subject` the file or document, `detail` what is and what should be."""
 
     check: str

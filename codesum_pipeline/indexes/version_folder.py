@@ -2,9 +2,10 @@
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.model.errors import BrokenIndex
@@ -50,8 +51,7 @@ _STAND_FIELDS = ("commit", "tree", "fingerprint", "content_digest")
 Manifest = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A folder, its name and what its manifest says."""
 
     folder: Path

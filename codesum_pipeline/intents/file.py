@@ -18,10 +18,10 @@ intents:
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from msgspec import Struct
 
 from codesum_pipeline.intents.fields import FieldProblem, fields_of, intent_of
 from codesum_pipeline.intents.written import (
@@ -40,8 +40,7 @@ from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.opened_copies import edited
 
 
-@dataclass(frozen=True, slots=True)
-class IntentSurvey:
+class IntentSurvey(Struct, frozen=True):
     """What a file of intents holds: those that can be used, disabled ones too, and why the others cannot."""
 
     intents: tuple[Intent, ...]
@@ -57,8 +56,7 @@ class IntentSurvey:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Intents:
+class Intents(Struct, frozen=True):
     """Reads and writes one `intents.yaml`; a missing file has no entries.
 
     Changes leave what else stands in the file as it is, comments too. Of two processes that change it at once, one

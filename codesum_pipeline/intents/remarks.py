@@ -7,8 +7,9 @@ meanwhile shall not be lost. Adding an intent that has an error here is refused.
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.intents.repositories import unmatched_globs
@@ -19,16 +20,14 @@ from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.settings.delivery import DeliverySettings, unknown_channel
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """Something about an intent that a person should know; with an error, it cannot do its work."""
 
     text: str
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True)
-class IntentContext:
+class IntentContext(Struct, frozen=True):
     """What intents are held against. `repositories` are all registered keys."""
 
     home: Path

@@ -6,11 +6,11 @@ Scalars are those of YAML 1.2: `on` and `no` are text, as is `10:00`.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.locations import redact
@@ -52,8 +52,7 @@ for _tag, _pattern in {
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenEntry:
+class WrittenEntry(Struct, frozen=True):
     """One entry as its file has it: a name and what stands below it."""
 
     key: yaml.Node
@@ -84,8 +83,7 @@ class WrittenEntry:
         return _Loader("").construct_document(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenIntents:
+class WrittenIntents(Struct, frozen=True):
     """A file's text, the entries in it, in their order, and what of it cannot be read, by name."""
 
     text: str

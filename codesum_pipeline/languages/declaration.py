@@ -7,10 +7,10 @@ nothing: it never raises on what does not parse.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
+from msgspec import Struct, field
 from tree_sitter import Node
 
 from codesum_pipeline.languages.frameworks import FrameworkRules
@@ -50,8 +50,7 @@ def _is_list(node: Node) -> bool:
 Text = Callable[[Node | None], Code]
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionHead:
+class DefinitionHead(Struct, frozen=True):
     """What a node defines.
 
     `parts` are its own name, and before it those of an owner that does not
@@ -80,8 +79,7 @@ class DefinitionHead:
     is_sectioned: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CallSyntax:
+class CallSyntax(Struct, frozen=True):
     """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object.
 
     `mark` stands between the two where that is not a dot.
@@ -93,8 +91,7 @@ class CallSyntax:
     mark: str = "."
 
 
-@dataclass(frozen=True, slots=True)
-class ImportSyntax:
+class ImportSyntax(Struct, frozen=True):
     """One imported name.
 
     `module` is the path as the language writes it, without quotes. `name` is
@@ -109,32 +106,28 @@ class ImportSyntax:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TypedName:
+class TypedName(Struct, frozen=True):
     """A variable, parameter or field that says what class it is of: `name` has the type `type`, as written."""
 
     name: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Extension:
+class Extension(Struct, frozen=True):
     """What is said of a type outside of it: `type` as written also has these bases."""
 
     type: str
     bases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """What a file refers to, as JSON; of each of its calls, in that order, the first byte of the callee's last name."""
 
     json: str
     names: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Docstrings:
+class Docstrings(Struct, frozen=True):
     """Documentation that stands in the body of what it documents: that of a body or a file, and what it says by its
     canonical lines. `is_empty` says of a statement that it stands in place of a body."""
 
@@ -150,8 +143,7 @@ class Docs(StrEnum):
     ADJACENT = "adjacent"  # any, where no blank line comes between
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """How a definition's facts are found, by node type.
 
     `returns`, `raises` and `yields` are statements or expressions whose named
@@ -194,8 +186,7 @@ class Facts:
         split_keys(self, "assignments", "fields")
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """One language. Names of node types are those of its grammar.
 
     `definitions` are asked what a node defines; they see raw text through

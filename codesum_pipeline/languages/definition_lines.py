@@ -7,8 +7,9 @@ counts must leave those out.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 
 @cache
@@ -18,8 +19,7 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:^(?:{pattern}))" for pattern in numbered), re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionLine:
+class DefinitionLine(Struct, frozen=True):
     """A line that looks like a definition: the name that it defines, and where that begins, in characters."""
 
     name: str

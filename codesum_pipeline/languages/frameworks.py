@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.languages.spec import Mark, Span
 from codesum_pipeline.model.symbols import Import, Symbol
@@ -10,8 +11,7 @@ from codesum_pipeline.model.symbols import Import, Symbol
 TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkRules:
+class FrameworkRules(Struct, frozen=True):
     """What one language says besides the modifier `test` and the well-known bases.
 
     `calls` at the top of a file are given a text, or what is tested, and a body. `is_test` decides alone whether a

@@ -6,13 +6,14 @@ needs a grammar, so that a search can ask.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 # Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
 # strings and URLs, so their tables say 160. Generous for all else: data tables and templates are written by people too.
@@ -65,8 +66,7 @@ class LanguageKind(StrEnum):
     DATA = "data"
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageProfile:
+class LanguageProfile(Struct, frozen=True):
     """One language; `family` is the one whose libraries it shares, `longest_line` what a person writes at most."""
 
     title: str

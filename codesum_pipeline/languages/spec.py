@@ -5,9 +5,10 @@ tree-sitter grammar; a name that the grammar does not have is an error.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 from tree_sitter import Node
 
 from codesum_pipeline.languages.spacing import TokenSpacing
@@ -22,8 +23,7 @@ Holds = Callable[[Node, Sequence[Node], str | None], bool]
 Spell = Callable[[Node, str, str, str | None], str]
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageSpec:
+class LanguageSpec(Struct, frozen=True):
     """One language's node types.
 
     `lines` start a line of the canonical source, but only directly in one of
@@ -107,11 +107,11 @@ class LanguageSpec:
         split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated")
 
 
-def split_keys(table: object, *names: str) -> None:
+def split_keys(table: Struct, *names: str) -> None:
     """Let each key of some mappings be one node type, where several were written with blanks between them."""
     for name in names:
         by_kinds: Mapping[str, Any] = getattr(table, name)
-        object.__setattr__(table, name, {kind: value for kinds, value in by_kinds.items() for kind in kinds.split()})
+        force_setattr(table, name, {kind: value for kinds, value in by_kinds.items() for kind in kinds.split()})
 
 
 def words(text: str) -> frozenset[str]:

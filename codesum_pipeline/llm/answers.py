@@ -9,10 +9,10 @@ provider's prompt cache.
 """
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from codesum_pipeline.llm.pins import blake3_of
@@ -97,8 +97,7 @@ class UpperAnswer(AnswerPart):
     )
 
 
-@dataclass(frozen=True)
-class AnswerTool:
+class AnswerTool(Struct, frozen=True):
     """A tool that a model is made to call; `schema_bytes` are the JSON of `schema` without spaces, fields in order."""
 
     name: str

@@ -6,7 +6,9 @@ A call is let through while the most that it can cost fits the cap in dollars.
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.books import Books
@@ -92,8 +94,7 @@ _KINDS: dict[type[SummaryError], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
+class Desk(Struct, frozen=True):
     """What the calls of one run share. `on_heard` is called when a call ends in a way that does not end the run."""
 
     backend: SummaryBackend

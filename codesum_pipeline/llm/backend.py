@@ -8,9 +8,10 @@ nothing else. What could be another model's name is none of these: `-5`, `-mini`
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate

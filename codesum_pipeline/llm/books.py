@@ -7,19 +7,19 @@ read answers. All entries that wait when one transaction ends share the next one
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from itertools import groupby
 from queue import SimpleQueue
 from threading import Thread
 from typing import TypeVar
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.ledger import Ledger
 
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class _PendingWrite:
+class _PendingWrite(Struct, frozen=True):
     write: Callable[[], object]
     written: asyncio.Future[object]
     is_alone: bool

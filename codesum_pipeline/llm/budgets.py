@@ -7,8 +7,9 @@ import bisect
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN, listed
 from codesum_pipeline.model.errors import ConfigurationError
@@ -35,8 +36,7 @@ _SPACE = re.compile(r"\s")
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetedBodies:
+class BudgetedBodies(Struct, frozen=True):
     """Bodies as they are shown. `cap` is the length above which bodies were cut, None where none was."""
 
     bodies: tuple[str, ...]
@@ -44,16 +44,14 @@ class BudgetedBodies:
     cut_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One child in a prompt: a head that is always whole, and a body that can be cut."""
 
     head: str
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class FilledEntries:
+class FilledEntries(Struct, frozen=True):
     """The entries that are shown, in their order, and how many at the end are not."""
 
     entries: tuple[Entry, ...]
@@ -62,8 +60,7 @@ class FilledEntries:
     cut_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class SiblingRank:
+class SiblingRank(Struct, frozen=True):
     """What decides the place of a child among its siblings: nothing from outside its parent."""
 
     id: str

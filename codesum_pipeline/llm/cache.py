@@ -10,10 +10,12 @@ at once (SQLite with a write-ahead log, which needs a local file system).
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import astuple, fields
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText, SharedTexts
 from codesum_pipeline.model.documents import CompactionRecord
@@ -37,8 +39,7 @@ CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class CacheStats:
+class CacheStats(Struct, frozen=True):
     """What is kept of one prompt version and model; days are ISO dates."""
 
     prompt_version: str

@@ -14,8 +14,9 @@ import traceback
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
@@ -29,16 +30,14 @@ from codesum_pipeline.settings.llm import LlmSettings
 _LENGTH_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSetup:
+class WorkerSetup(Struct, frozen=True):
     """The first message to a worker."""
 
     settings: LlmSettings
     templates: Mapping[Level, ResolvedTemplate]
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """An unexpected error in one line, and its traceback."""
 
     told: str

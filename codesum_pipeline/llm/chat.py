@@ -4,10 +4,11 @@ As with summaries, equal requests have equal hashes, so that an answer can be re
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.pins import TokenUsage, blake3_of
 from codesum_pipeline.model.hashing import canonical_json
@@ -22,8 +23,7 @@ class ToolChoice(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """One call as the model wrote it: `arguments` is its JSON, not yet read."""
 
     id: str
@@ -31,8 +31,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True)
-class ChatRequest:
+class ChatRequest(Struct, frozen=True, dict=True):
     """The next message of a conversation. `messages` and `tools` are in OpenAI's format, the system prompt first."""
 
     model_name: str
@@ -68,8 +67,7 @@ class ChatRequest:
         return tuple(canonical_json(part) for part in (*self.messages, *self.tools))
 
 
-@dataclass(frozen=True, slots=True)
-class ChatResponse:
+class ChatResponse(Struct, frozen=True):
     """A whole message of the model. `cost_usd` is None where the price or the tokens are not known."""
 
     text: str

@@ -26,9 +26,9 @@ What of an answer is put right without asking again, and what is not:
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.llm.answers import (
@@ -119,8 +119,7 @@ class AnswerProblem(Exception):
     """What is wrong with an answer, in words for the model that gave it."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerBounds:
+class AnswerBounds(Struct, frozen=True):
     """What an answer is checked against.
 
     `line_count` is that of the numbered lines (None above functions),

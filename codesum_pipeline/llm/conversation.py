@@ -5,8 +5,9 @@ was said before and on nothing else.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.checking import AnswerBounds, read_answer
@@ -19,8 +20,7 @@ from codesum_pipeline.model.guard import Failure
 _TOKENS_PER_TURN = 100
 
 
-@dataclass(frozen=True, slots=True)
-class WritingTask:
+class WritingTask(Struct, frozen=True):
     """A document that a model is to write, ready to be sent.
 
     `exact_key` and `body_key` are the keys of the cache; two tasks with the
@@ -40,8 +40,7 @@ class WritingTask:
     prompt_tokens_upper: int
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerReading:
+class AnswerReading(Struct, frozen=True):
     """An answer as it came, with its text, or what is wrong with it, or the error in reading it."""
 
     claim: str

@@ -4,8 +4,9 @@
 before any call, so an unusable template costs nothing.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.templates import (
     HISTORY,
@@ -23,8 +24,7 @@ from codesum_pipeline.model.errors import TemplateRenderError
 ROLLUP_SUFFIX = "-history"
 
 
-@dataclass(frozen=True, slots=True)
-class DigestTemplate:
+class DigestTemplate(Struct, frozen=True):
     """A template of `digest_system` or `digest_instruction`, as it is written."""
 
     kind: TemplateKind

@@ -1,8 +1,9 @@
 """Which of a level's templates is used: the full one, or the short one where that leaves too little of the prompt."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.budgets import FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS, chars_left, least_prompt_chars
 from codesum_pipeline.llm.templates import SHORT_NAME, ResolvedTemplate, TemplateKind, resolve, resolve_short
@@ -38,8 +39,7 @@ def fitting_templates(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """A level's templates; the short one only where it is needed and there is one."""
 
     full: ResolvedTemplate

@@ -5,14 +5,12 @@ this shape until the cache has them. Each worker of a bucket keeps all texts in 
 by either key without a request. What a worker adds is one object; the first look fetches what others added since.
 """
 
-import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 from uuid import uuid4
 
-from pydantic import TypeAdapter
+from msgspec import Struct, json
 
 from codesum_pipeline.model.documents import TextContext, WrittenText
 from codesum_pipeline.store.objects import Objects
@@ -21,13 +19,10 @@ COLUMNS = (
     "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
     "prompt_version TEXT NOT NULL, cost_usd REAL NOT NULL, created_at TEXT NOT NULL"
 )
-_TEXT = TypeAdapter(WrittenText)
-_CONTEXT = TypeAdapter(TextContext | None)
 NAMES = "exact_key, body_key, text, context, model, prompt_version, cost_usd, created_at"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptText:
+class KeptText(Struct, frozen=True):
     """One text. `exact_key` holds the document's id, `body_key` does not; `cost_usd` is of all calls for it."""
 
     exact_key: str
@@ -44,8 +39,8 @@ class KeptText:
         return (
             self.exact_key,
             self.body_key,
-            _TEXT.dump_json(self.text).decode(),
-            _CONTEXT.dump_json(self.context).decode(),
+            json.encode(self.text).decode(),
+            json.encode(self.context).decode(),
             self.model,
             self.prompt_version,
             self.cost_usd,
@@ -56,7 +51,13 @@ class KeptText:
     def of(cls, row: Sequence[Any]) -> Self:
         """The inverse of `row`."""
         exact_key, body_key, text, context, *rest = row
-        return cls(exact_key, body_key, _TEXT.validate_json(text), _CONTEXT.validate_json(context), *rest)
+        return cls(
+            exact_key,
+            body_key,
+            json.decode(text, type=WrittenText),
+            json.decode(context, type=TextContext | None),
+            *rest,
+        )
 
 
 _ANSWERS = "answers/"
@@ -71,7 +72,7 @@ class SharedTexts:
     def add(self, texts: Sequence[KeptText], *, at: datetime) -> str:
         """Keep these for all workers; the name of the batch. Raises `BucketUnavailable`."""
         name = f"{_ANSWERS}{at:%Y-%m-%d}/{uuid4().hex}"
-        self._objects.put(name, json.dumps([text.row() for text in texts]).encode())
+        self._objects.put(name, json.encode([text.row() for text in texts]))
         return name
 
     def added(self, *, known: Collection[str]) -> Iterator[tuple[str, list[KeptText]]]:
@@ -79,4 +80,4 @@ class SharedTexts:
         for info in self._objects.infos(_ANSWERS):
             found = None if info.name in known else self._objects.get(info.name)
             if found:
-                yield info.name, [KeptText.of(row) for row in json.loads(found.data)]
+                yield info.name, [KeptText.of(row) for row in json.decode(found.data)]

@@ -13,9 +13,11 @@ write must hold the lease, so an open attempt is one of a dead run.
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import astuple, fields, replace
 
 from codesum_pipeline.llm.journaling import journal_entry, replay
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
@@ -64,8 +66,7 @@ _INTERRUPT = (
 _SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
 
 
-@dataclass(frozen=True, slots=True)
-class CallAttempt:
+class CallAttempt(Struct, frozen=True):
     """A call that is about to be made, and the most that it can cost."""
 
     id: str
@@ -76,8 +77,7 @@ class CallAttempt:
     reserved_usd: float
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptResult:
+class AttemptResult(Struct, frozen=True):
     """How an attempt ended. `cost_usd` of None: it is unknown, and the most that it can be is counted."""
 
     outcome: AttemptOutcome

@@ -9,9 +9,10 @@ stay true. A masked text is not masked again.
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import log2
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.secret_rules import FORMATS, PRIVATE_KEY, Rule
 
@@ -45,8 +46,7 @@ _MIN_KEY_ENTROPY = 3.0
 _MIN_PASSWORD_CHARS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedText:
+class MaskedText(Struct, frozen=True):
     """A text without the secrets that were found, and how many of each kind."""
 
     text: str

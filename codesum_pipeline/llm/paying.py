@@ -6,8 +6,9 @@ that two calls at once cannot pass a cap together.
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.attempts import settled_by
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
@@ -16,8 +17,7 @@ from codesum_pipeline.model.errors import CodesumError
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Cap:
+class Cap(Struct, frozen=True):
     """A cap in US dollars by its setting, and what is spent of it; a refusal names the amounts only with `is_told`."""
 
     setting: str
@@ -26,8 +26,7 @@ class Cap:
     is_told: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Till:
+class Till(Struct, frozen=True):
     """Pays for the attempts of one job. `refusal` makes an error from a message about a cap that a call could pass;
     `way_out` is what can be done instead of raising the cap."""
 

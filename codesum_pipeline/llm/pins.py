@@ -4,11 +4,11 @@ A request that differs in nothing has the same hash, on any machine and at any
 time, so that an answer can be recorded and found again.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 from blake3 import blake3
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import canonical_json
@@ -31,8 +31,7 @@ class AnswerForm(StrEnum):
     TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(Struct, frozen=True):
     """What a request says to a model besides its messages."""
 
     temperature: float = 0.0
@@ -40,8 +39,7 @@ class Parameters:
     form: AnswerForm = AnswerForm.TOOL
 
 
-@dataclass(frozen=True)
-class SummaryRequest:
+class SummaryRequest(Struct, frozen=True, dict=True):
     """One call.
 
     `sources` are the user's turn, then, for a repair, each answer as it came
@@ -88,8 +86,7 @@ class SummaryRequest:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(Struct, frozen=True):
     """What a provider says it counted; `cached_tokens` are those of `prompt_tokens` that its cache held."""
 
     prompt_tokens: int
@@ -97,8 +94,7 @@ class TokenUsage:
     cached_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryResponse:
+class SummaryResponse(Struct, frozen=True):
     """An answer as it came: `claim` is the tool call's arguments or the text, not yet read.
 
     `has_tool_call` says which; a call of another tool is written as text.

@@ -9,11 +9,12 @@ than planning. The tests hold both figures against the tokenizer that LiteLLM co
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.errors import ConfigurationError
@@ -84,8 +85,7 @@ _PER_MILLION = 1_000_000
 _LONG = re.compile(r"(?:in|out)put_cost_per_token_above_(\d+)k_tokens")
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """US dollars per token. `longer` are the prices of prompts above a number of tokens, in ascending order."""
 
     input: float

@@ -7,11 +7,10 @@ kept.
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from msgspec import ValidationError, convert, to_builtins
 
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
@@ -19,10 +18,6 @@ from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.store.atomic import write_text_atomically
 
 _SUFFIX = ".json"
-_REQUEST = TypeAdapter(SummaryRequest)
-_RESPONSE = TypeAdapter(SummaryResponse)
-_CHAT_REQUEST = TypeAdapter(ChatRequest)
-_CHAT_RESPONSE = TypeAdapter(ChatResponse)
 _CHAT = "chat"
 
 Request = TypeVar("Request", SummaryRequest, ChatRequest)
@@ -31,12 +26,12 @@ Response = TypeVar("Response", SummaryResponse, ChatResponse)
 
 def write_recording(folder: Path, request: SummaryRequest, response: SummaryResponse) -> Path:
     """Write one entry; an earlier one of the same request is replaced."""
-    return _write(folder, request.request_hash, {"request": asdict(request), "response": asdict(response)})
+    return _write(folder, request.request_hash, {"request": to_builtins(request), "response": to_builtins(response)})
 
 
 def write_chat(folder: Path, request: ChatRequest, response: ChatResponse) -> Path:
     """Write one message of a conversation; an earlier one of the same request is replaced."""
-    entry = {"kind": _CHAT, "request": asdict(request), "response": asdict(response)}
+    entry = {"kind": _CHAT, "request": to_builtins(request), "response": to_builtins(response)}
     return _write(folder, request.request_hash, entry)
 
 
@@ -52,17 +47,15 @@ def read_recordings(path: Path) -> dict[str, SummaryResponse]:
 
     Raises `SummaryCallFailed` where something cannot be read, or a request has two answers.
     """
-    return _read(path, None, _REQUEST, _RESPONSE)
+    return _read(path, None, SummaryRequest, SummaryResponse)
 
 
 def read_chats(path: Path) -> dict[str, ChatResponse]:
     """The messages of conversations, which may be in the same folder as answers."""
-    return _read(path, _CHAT, _CHAT_REQUEST, _CHAT_RESPONSE)
+    return _read(path, _CHAT, ChatRequest, ChatResponse)
 
 
-def _read(
-    path: Path, kind: str | None, requests: TypeAdapter[Request], responses: TypeAdapter[Response]
-) -> dict[str, Response]:
+def _read(path: Path, kind: str | None, requests: type[Request], responses: type[Response]) -> dict[str, Response]:
     """The entries of one kind."""
     found: dict[str, Response] = {}
     for place, entry in _entries(path):
@@ -94,11 +87,9 @@ def _load(file: Path) -> Any:
         raise _unreadable(f"{file}: {error}: record again, or name another folder in llm.recording") from error
 
 
-def _read_entry(
-    place: str, entry: Any, requests: TypeAdapter[Request], responses: TypeAdapter[Response]
-) -> tuple[Request, Response]:
+def _read_entry(place: str, entry: Any, requests: type[Request], responses: type[Response]) -> tuple[Request, Response]:
     try:
-        return requests.validate_python(entry["request"]), responses.validate_python(entry["response"])
+        return convert(entry["request"], requests), convert(entry["response"], responses)
     except (KeyError, TypeError, ValidationError) as error:
         raise _unreadable(f"{place}: not a request and its response: {error}") from error
 

@@ -7,12 +7,12 @@ that of private keys are data: `secret_formats.toml`.
 
 import re
 import tomllib
-from dataclasses import dataclass
 from importlib.resources import files
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+
+class Rule(Struct, frozen=True):
     """One kind of secret."""
 
     kind: str

@@ -16,10 +16,11 @@ once and never parsed, whatever they hold.
 
 import os
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from string import Formatter
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.answers import AnswerTool
 from codesum_pipeline.llm.pins import blake3_of
@@ -96,8 +97,7 @@ _NEEDED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTemplate:
+class FoundTemplate(Struct, frozen=True):
     """The path of a template; one that ships with the package is read-only."""
 
     kind: TemplateKind
@@ -106,8 +106,7 @@ class FoundTemplate:
     is_packaged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedTemplate:
+class ResolvedTemplate(Struct, frozen=True):
     """The two templates of one level: `system` as it is sent, `instruction` as it is written.
 
     `digest` covers both raw texts and the language: it is what a request pins. `names` are those of the templates.

@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from codesum_pipeline.model.ledger import AttemptOutcome
 
@@ -35,8 +36,7 @@ class ModelCall(Protocol):
     def attempts(self) -> int | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """Of some attempts: how many were sent and how many gave a text, tokens, dollars, waits.
 
     `estimated_usd` is the unconfirmed part of `cost_usd`: the most that calls

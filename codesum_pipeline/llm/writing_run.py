@@ -14,7 +14,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.attempts import (
     Admission,
@@ -41,16 +43,14 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
+class Caps(Struct, frozen=True):
     """What a run may still do; `usd_left` of None: as many dollars as it takes."""
 
     documents_left: int
     usd_left: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
+class TaskOutcome(Struct, frozen=True):
     """What became of one task.
 
     Without a text, `gate` says what stopped it and `failure` in a word why
@@ -98,8 +98,7 @@ _DELIVER_AT = 50
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _FinishedTask:
+class _FinishedTask(Struct, frozen=True):
     """A finished task, for others with the same body."""
 
     prompt: str

@@ -9,9 +9,10 @@ import logging
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.indexes.version_folder import DOCUMENTS, Version
 from codesum_pipeline.store.atomic import temporary_beside, write_text_atomically
@@ -22,8 +23,7 @@ _log = logging.getLogger(__name__)
 _NAMED = "compared.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """One version: the sha256 of its manifest, its commit and tree, and the rules by which content was hashed."""
 
     digest: str
@@ -84,7 +84,7 @@ def hold_documents(folder: Path, version: Version) -> Path:
 def move_baseline(folder: Path, version: Version) -> None:
     """Make a version whose documents are held the one that was last compared, and drop what was held before."""
     baseline = Baseline.of(version)
-    write_text_atomically(folder / _NAMED, json.dumps(asdict(baseline), sort_keys=True))
+    write_text_atomically(folder / _NAMED, json.dumps(to_builtins(baseline), sort_keys=True))
     kept = {folder / _NAMED, baseline.documents(folder)}
     for path in folder.iterdir():
         if path not in kept:

@@ -8,8 +8,9 @@ published, and nothing by the first comparison, which has nothing to compare wit
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
@@ -26,8 +27,7 @@ from codesum_pipeline.store.workspace import Workspace
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class VersionComparison:
+class VersionComparison(Struct, frozen=True):
     """What changed since `since`, which is None for the first comparison; in the order of the documents' ids.
 
     `keep` makes the published version the one to compare with. It is called once all that rests on the changes is

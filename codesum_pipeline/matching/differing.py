@@ -7,9 +7,10 @@ moved, provenance, a model's new words and new rules of hashing change no code.
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.ids import ROOT_MODULE
@@ -18,8 +19,7 @@ Line = Mapping[str, Any]
 _NUMBERS = {str(level): number for number, level in enumerate(LEVELS)}
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentDifferences:
+class DocumentDifferences(Struct, frozen=True):
     """By id the documents that differ, as they were and as they are; what is only in one is new or gone."""
 
     before: dict[str, Line] = field(default_factory=dict)

@@ -1,10 +1,10 @@
 """What speaks for a change being what an intent asks about, as numbers that mean the same everywhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS
@@ -26,8 +26,7 @@ _LEAST_VARIANCE = 1e-4
 Numbers = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeEvidence:
+class ChangeEvidence(Struct, frozen=True):
     """Each has a row for each subject and a column for each change.
 
     `nearness` says by how many standard deviations a change's cosine is above the mean of the repository's documents,

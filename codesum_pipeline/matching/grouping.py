@@ -9,10 +9,10 @@ whole texts only where both are alike.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from rapidfuzz import fuzz, process
 
 from codesum_pipeline.model.cancellation import checkpoint
@@ -28,8 +28,7 @@ _MOST_CHARACTERS = 400
 _AT_ONCE = 512
 
 
-@dataclass(frozen=True, slots=True)
-class _ChangeWords:
+class _ChangeWords(Struct, frozen=True):
     """What is compared of a change: its name without what is around it, and its text."""
 
     block: tuple[str, str, str]

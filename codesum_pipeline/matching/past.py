@@ -6,8 +6,9 @@ score may differ a little from that of the build of that time. Folders are not a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.changes import changes_among
@@ -32,8 +33,7 @@ from codesum_pipeline.summaries.extractive.upper import author_opening_of_functi
 _USUAL_MODE = "100644"
 
 
-@dataclass(frozen=True, slots=True)
-class PastMatches:
+class PastMatches(Struct, frozen=True):
     """One commit, and how each document that it changed fits, best first; `matched` are those that would be told."""
 
     commit: CommitChanges

@@ -6,9 +6,9 @@ is right, as judged by hand over the histories of public repositories (benchmark
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.evidence import ChangeEvidence, Numbers, gather
@@ -26,8 +26,7 @@ _AT_ONCE = 2048
 _DIGITS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreWeights:
+class ScoreWeights(Struct, frozen=True):
     """The logistic of a weighted sum: `base` is what there is without any evidence."""
 
     base: float

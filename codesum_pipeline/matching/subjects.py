@@ -3,7 +3,8 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lanes import Lane
@@ -26,8 +27,7 @@ _HEAVIEST = 2
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """`weights` are the words' shares in the heaviest few of them; none for an intent without a word.
 
     `vector` is None where only words are compared.

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.documents import Level
@@ -20,8 +21,7 @@ _MOST_LINES = 400
 _BLOBS_KEPT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeWords:
+class ChangeWords(Struct, frozen=True):
     """The tokens of a change: of its name and path, and of the whole document, or of a file the lines that came or
     went.
 

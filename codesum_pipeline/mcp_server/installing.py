@@ -7,10 +7,11 @@ changed since becomes again what it was, byte for byte.
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.mcp_server.json_text import Insertion, insert_member
 from codesum_pipeline.model.errors import ConfigurationError
@@ -30,8 +31,7 @@ class Agent(StrEnum):
     WINDSURF = "windsurf"
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """An agent's configuration file, and how a server is inserted into its text."""
 
     file: Path
@@ -88,8 +88,7 @@ def _in_toml(content: str, command: Sequence[str]) -> Insertion:
 _RECORD = "mcp_installed.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """The text that was inserted into a file, its part that is the server, and the folders made for the file."""
 
     text: str
@@ -98,8 +97,7 @@ class Installation:
     made_folders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Installer:
+class Installer(Struct, frozen=True):
     """`folder` is the project, `home` the user's folder, `state` where the record is kept."""
 
     folder: Path
@@ -161,7 +159,7 @@ class Installer:
             raise ConfigurationError(f"{file}: it cannot be read ({error}): delete it") from error
 
     def _write_record(self, record: dict[str, Installation]) -> None:
-        found = {name: asdict(each) for name, each in record.items()}
+        found = {name: to_builtins(each) for name, each in record.items()}
         write_text_atomically(self.state / _RECORD, json.dumps(found, indent=2) + "\n")
 
 

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 
@@ -14,8 +15,7 @@ _SPACE = re.compile(r"\s*")
 _INDENT = "  "
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(Struct, frozen=True):
     """A text to insert before the character at `offset`; `entry` is the member in it."""
 
     offset: int
@@ -26,8 +26,7 @@ class Insertion:
         return content[: self.offset] + self.text + content[self.offset :]
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(Struct, frozen=True):
     key: str
     value: Any
     value_start: int

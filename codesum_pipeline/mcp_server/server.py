@@ -14,7 +14,6 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp.server.subscriptions import ResourceUpdated, ServerEvent
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from msgspec import Struct, field
 from pydantic import BaseModel, PrivateAttr
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
@@ -85,8 +85,7 @@ def _compact(value: Any, *, is_properties: bool = False) -> Any:
 Listener = Callable[[ServerEvent], None]
 
 
-@dataclass
-class ResourceEvents:
+class ResourceEvents(Struct):
     """The server's subscription bus. The tree of `folder` is followed once a client listens."""
 
     catalogue: IndexCatalogue

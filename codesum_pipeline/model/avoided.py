@@ -1,7 +1,8 @@
 """What a build did not have to ask of a model, and why: one row per run, level and cause."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 
@@ -19,8 +20,7 @@ class AvoidanceReason(StrEnum):
     UNCHANGED = "unchanged"
 
 
-@dataclass(frozen=True, slots=True)
-class CallTotals:
+class CallTotals(Struct, frozen=True):
     """So many calls, and about so many tokens and US dollars."""
 
     calls: int = 0
@@ -37,8 +37,7 @@ class CallTotals:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AvoidedRow:
+class AvoidedRow(Struct, frozen=True):
     """One cause at one level of one run."""
 
     run_id: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NewType
+
+from msgspec import Struct
 
 PostId = NewType("PostId", str)
 
@@ -12,8 +13,7 @@ _PLACE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CitedPlace:
+class CitedPlace(Struct, frozen=True):
     """Where something stands: a path, its lines if they are known, and the commit."""
 
     path: str
@@ -31,8 +31,7 @@ class CitedPlace:
         return cls(path=found["path"], commit=found["commit"], first_line=first, last_line=last)
 
 
-@dataclass(frozen=True, slots=True)
-class DigestCitation:
+class DigestCitation(Struct, frozen=True):
     """A document that a digest rests on. `place` is `path#L@commit`.
 
     `source_name` is None where the source is gone, `score` where the document was not found by matching.
@@ -47,8 +46,7 @@ class DigestCitation:
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DigestClaim:
+class DigestClaim(Struct, frozen=True):
     """A sentence by a model, in its own letters and no Markdown.
 
     `quote` stands word for word in one of the citations that `numbers` name, from 1.
@@ -59,8 +57,7 @@ class DigestClaim:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryResult:
+class SummaryResult(Struct, frozen=True):
     """The digest of one intent: Markdown in which `[N]` is the N-th of the citations.
 
     `claims` are what a model's digest is made of; one that was written without a model has none.

@@ -1,7 +1,8 @@
 """Summary documents: what was written about a function, class, file or module."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.model.hashing import hash_of
 
@@ -65,8 +66,7 @@ class PurposeSource(StrEnum):
     MODEL = "model"
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionRecord:
+class CompactionRecord(Struct, frozen=True):
     """One text in place of many rows, with the evidence for it.
 
     `attestation` is the signed file as it was, which names the rows; `signature`
@@ -84,8 +84,7 @@ class CompactionRecord:
     compacted_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class InputSpec:
+class InputSpec(Struct, frozen=True):
     """One parameter, described."""
 
     name: str
@@ -93,8 +92,7 @@ class InputSpec:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Returns:
+class Returns(Struct, frozen=True):
     """What comes back."""
 
     type: str
@@ -102,8 +100,7 @@ class Returns:
     details: str
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Struct, frozen=True):
     """The lines that support a field: canonical ones in a written text, real ones in a document."""
 
     field: str
@@ -111,8 +108,7 @@ class Citation:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenText:
+class WrittenText(Struct, frozen=True):
     """The fields that a writer writes, and nothing else. `text_hash` is a hash of all of them."""
 
     summary: str
@@ -144,8 +140,7 @@ class WrittenText:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ChildPair:
+class ChildPair(Struct, frozen=True):
     """One child as its parent's writer saw it: the name relative to the parent, and the text's hash."""
 
     id: str
@@ -153,16 +148,14 @@ class ChildPair:
     text_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContextNeighbour:
+class ContextNeighbour(Struct, frozen=True):
     """A caller or callee as a model was shown it; its `content_hash` stays where it only moved or was renamed."""
 
     id: str
     content_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextContext:
+class TextContext(Struct, frozen=True):
     """The context with which a model wrote a text. `callers` and `cross_module` are the ids of all callers and of all
     neighbours in other modules at that time, so that later ones can be told.
 
@@ -177,8 +170,7 @@ class TextContext:
     around: tuple[ContextNeighbour, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextRow:
+class TextRow(Struct, frozen=True):
     """A written text with what it was written from, which gate stopped a model, and its provenance.
 
     `own_hash` covers what the writer was shown of the document itself: a
@@ -212,8 +204,7 @@ class TextRow:
     cost_usd: float
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryDocument:
+class SummaryDocument(Struct, frozen=True):
     """One document of the index, without provenance.
 
     It depends on its own inputs only, never on statistics of the whole
@@ -268,8 +259,7 @@ class HistoryEvent(StrEnum):
     COMPACTED = "compacted"
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
+class HistoryRow(Struct, frozen=True):
     """One change of one document's text, or a rewrite to the same words: when, why, in which run, at which commit.
 
     Append-only, except that an attested `compaction` may replace old rows: its row has the job's id, and the level of
@@ -302,8 +292,7 @@ class PlanAction(StrEnum):
     REMOVE = "remove"
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRow:
+class PlanRow(Struct, frozen=True):
     """What a build will do with one document, and why.
 
     `writer` and `summary_hash` are known where the text's whole input is: at

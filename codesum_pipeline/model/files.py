@@ -1,7 +1,8 @@
 """A repository's files as one snapshot sees them: each is indexed, or skipped for a reason."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class FileStatus(StrEnum):
@@ -33,8 +34,7 @@ class SkipReason(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """One file of a snapshot. `blob` is git's object id, `size` in bytes, `rules` the version of the scan rules."""
 
     path: str
@@ -49,8 +49,7 @@ class SourceFile:
     rules: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
+class FilePlace(Struct, frozen=True):
     """What a file is by its path alone: columns of `files` that stay when its content changes."""
 
     path: str
@@ -59,8 +58,7 @@ class FilePlace:
     is_vendored: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The commit that a build stands for; a plain folder has a commit made from its content alone.
 
     `index_state` tells the compilers' indexes that are not of the commit from others; empty where there are none,

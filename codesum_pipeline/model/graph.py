@@ -1,7 +1,8 @@
 """The call, import and inheritance graph."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class EdgeKind(StrEnum):
@@ -10,8 +11,7 @@ class EdgeKind(StrEnum):
     INHERIT = "inherit"
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """`src_id` uses `dst`: a document id or, where `is_external`, a dotted name outside the repository.
 
     `confidence` is 0 to 1; `reason` says how the target was found.
@@ -27,8 +27,7 @@ class Edge:
     is_cross_module: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CallRow:
+class CallRow(Struct, frozen=True):
     """One call as the syntax has it: the `number`-th of its file.
 
     `target` is a document's id, or a dotted name where the `outcome` is external.
@@ -43,8 +42,7 @@ class CallRow:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GraphStats:
+class GraphStats(Struct, frozen=True):
     """One symbol's or file's place in the graph; PageRank sums to 1 over a repository."""
 
     id: str
@@ -55,8 +53,7 @@ class GraphStats:
     community: int
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """The sampled neighbours of a document, their hash, and all it depends on."""
 
     id: str

@@ -9,8 +9,9 @@ errors but for a text's refusal, what the system refuses, and want of memory.
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import Self, TypeVar
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import CodesumError, RefusedText
 
@@ -22,8 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An item that a step could not work on: its path or id, why, and where in the code (empty if not an error)."""
 
     item: str
@@ -53,8 +53,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-@dataclass(slots=True)
-class FailureGuard:
+class FailureGuard(Struct):
     """Keeps the failures of one step: of each item the first."""
 
     _by_item: dict[str, Failure] = field(default_factory=dict)

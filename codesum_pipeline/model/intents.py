@@ -1,8 +1,9 @@
 """Standing questions, the documents that changed, and which of these concern which question."""
 
-from dataclasses import dataclass
 from datetime import time
 from enum import IntEnum, StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 
@@ -32,8 +33,7 @@ class Weekday(IntEnum):
     SUNDAY = 6
 
 
-@dataclass(frozen=True, slots=True)
-class IntentSchedule:
+class IntentSchedule(Struct, frozen=True):
     """When an intent has its digest. The last three say nothing to `Cadence.BUILD`, the weekday nothing to `DAILY`.
 
     `timezone` is a name of the IANA database.
@@ -45,8 +45,7 @@ class IntentSchedule:
     timezone: str = "UTC"
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(Struct, frozen=True):
     """One standing question. `repositories` are globs over keys; exactly one of `threshold` and `top_k` is set.
 
     `language` is the English name of one, with a region or script where it has one: `Portuguese (BR)`.
@@ -73,8 +72,7 @@ class ChangeKind(StrEnum):
     REMOVED = "removed"
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentState:
+class DocumentState(Struct, frozen=True):
     """A document as one build left it: what a digest needs of it. Lines are real ones, None above the file level.
 
     `content_hash` is the document's own, `summary` its text. `commit` is that of the build, `blob` that of its file,
@@ -92,8 +90,7 @@ class DocumentState:
     blob: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentChange:
+class DocumentChange(Struct, frozen=True):
     """One document that differs between two builds; `before` is None for a new one, `after` for one that is gone.
 
     `date` is that of the later commit, ISO 8601 in UTC, None where it is not known. `renamed_from` is the id that the
@@ -126,8 +123,7 @@ class DocumentChange:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class IntentMatch:
+class IntentMatch(Struct, frozen=True):
     """A change that concerns an intent. `score` lies between 0 and 1, and is None where nothing was matched."""
 
     intent_name: str

@@ -1,7 +1,8 @@
 """What was asked of models and what it cost: one row per attempt."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 
@@ -16,8 +17,7 @@ class AttemptOutcome(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerRow:
+class LedgerRow(Struct, frozen=True):
     """One attempt.
 
     `sequence` counts a repository's attempts, `attempt` those for one document

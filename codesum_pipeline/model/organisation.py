@@ -1,7 +1,8 @@
 """An organisation, group or user of a code host, whose repositories are registered as they come and go."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class HostKind(StrEnum):
@@ -12,8 +13,7 @@ class HostKind(StrEnum):
     GITEA = "gitea"
 
 
-@dataclass(frozen=True, slots=True)
-class Organisation:
+class Organisation(Struct, frozen=True):
     """One account of a host. `include` and `exclude` are globs for names of repositories: `svc-*`, `team/svc-*`.
 
     `url` is the server's address, `token_env` the environment variable that its token is read from: of the public
@@ -32,8 +32,7 @@ class Organisation:
     token_env: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRepository:
+class ListedRepository(Struct, frozen=True):
     """A repository as its host lists it. `path` is `owner/name`, with all groups between where the host has them."""
 
     host_id: str

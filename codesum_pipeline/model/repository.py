@@ -1,18 +1,16 @@
 """One entry of the registry: where a repository is and which part of it is indexed."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Retirement:
+class Retirement(Struct, frozen=True):
     """When and why an organisation's repository was taken out of what is indexed; what was built of it is kept."""
 
     at: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryEntry:
+class RepositoryEntry(Struct, frozen=True):
     """One repository, or one `subdir` of a monorepo.
 
     `location` is an absolute path or a git URL; `ref` a branch, tag or commit

@@ -4,8 +4,9 @@ What is closed is closed in any letters and wherever it stands in the list; what
 """
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 
@@ -15,8 +16,7 @@ _CLOSES = "!"
 _PATTERN = re.compile(r"!?[A-Za-z0-9._*?\[\]/-]{1,300}")
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryScope:
+class RepositoryScope(Struct, frozen=True):
     """Globs of keys, or of owner/name where they have a slash; `!` in front closes what another one opens."""
 
     patterns: tuple[str, ...]

@@ -1,10 +1,9 @@
 """Compilers' indexes: the files that a build takes in, and what they say about a repository's files."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFile:
+class IndexFile(Struct, frozen=True):
     """An index that was found, in the order of precedence.
 
     `origin` says where, `root` is the folder that its paths are relative to. `signature` tells it from another state
@@ -21,8 +20,7 @@ class IndexFile:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class CompilerFile:
+class CompilerFile(Struct, frozen=True):
     """What an index says about one file, or why it counts for nothing there (`problem`).
 
     `documents` is the hash of what the indexes hold about the file, `tool` the program that wrote the one that counts.

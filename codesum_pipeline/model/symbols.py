@@ -1,7 +1,8 @@
 """What a parser finds in a file: its symbols, and the facts a writer may state about them."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class SymbolType(StrEnum):
@@ -9,8 +10,7 @@ class SymbolType(StrEnum):
     CLASS = "class"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One parameter as written. `kind`: positional, keyword, var_positional, var_keyword or receiver (self, cls)."""
 
     name: str
@@ -34,8 +34,7 @@ class Form(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """Something the code says, as canonical text, and the 1-based canonical line that says it.
 
     `names` are those of the chain that it is, outermost first; none where it is
@@ -49,8 +48,7 @@ class Fact:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolFacts:
+class SymbolFacts(Struct, frozen=True):
     """What can be read off a definition: a function of its canonical source alone.
 
     `returned`, `raises`, `writes` (assigned attributes, items and globals) and
@@ -77,8 +75,7 @@ class SymbolFacts:
     is_async: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A function or class definition.
 
     Lines are 1-based and inclusive; `start_line` is that of the first
@@ -113,8 +110,7 @@ class Symbol:
     is_test: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True):
     """One imported name.
 
     `import a.b as c` is module `a.b`, name None, alias `c`; `from ..a import b`
@@ -130,8 +126,7 @@ class Import:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reexport:
+class Reexport(Struct, frozen=True):
     """A name that a file hands on: others find under `name` here what `source` calls `original`.
 
     `source` is a module as the file writes it. `name` is `*` where all of it is handed on; `original` is None where it
@@ -143,8 +138,7 @@ class Reexport:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(Struct, frozen=True):
     """What a parser found in one indexed file besides its symbols.
 
     `source` is the canonical source of a parsed file and the decoded text

@@ -14,12 +14,13 @@ import shutil
 import uuid
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc as ipc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_in, write_texts
 from codesum_pipeline.graph.build import build_call_graph
@@ -52,8 +53,7 @@ _WRITING = ipc.IpcWriteOptions(compression="zstd")
 _READ_WHILE_ONE_IS_MADE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _OverlayCopy:
+class _OverlayCopy(Struct, frozen=True):
     """A kept overlay, and how many of the wanted files it has unchanged."""
 
     folder: Path

@@ -6,9 +6,11 @@ is not in the tree: files outside a sparse checkout are gone. Nothing that the r
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.source.folders import FolderScan, StoredFile, scan_files
@@ -23,8 +25,7 @@ _SKIPPED = "S"
 _LISTS_KEPT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Struct, frozen=True):
     """The differences of a work tree from a commit: files of `scan` are changed or new, `gone` ones were deleted or
     renamed. Both are files that the entry's rules allow."""
 

@@ -9,11 +9,12 @@ import shutil
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.bm25 import NOWHERE, Bm25Index
 from codesum_pipeline.indexes.lanes import Lane
@@ -92,8 +93,7 @@ _lock = threading.Lock()
 Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeIndex:
+class TreeIndex(Struct, frozen=True):
     """The indexes that answer for a work tree: the published one without the differing files and one of these, or one
     settled index of the whole tree.
 

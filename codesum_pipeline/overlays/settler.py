@@ -4,8 +4,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import CodesumError
 
@@ -16,8 +17,7 @@ QUIET_S = 1.0
 _MOST_QUIET = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _PendingSettle:
+class _PendingSettle(Struct, frozen=True):
     settle: Callable[[], None]
     due: float
     latest: float

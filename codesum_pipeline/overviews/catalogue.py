@@ -4,10 +4,11 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from importlib import resources
+
+from msgspec import Struct
 
 from codesum_pipeline.languages.profiles import family_of
 
@@ -17,16 +18,14 @@ _DASHES = re.compile(r"[-_.]+")
 _PART = re.compile(r"[^./:\\]+")
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFramework:
+class KnownFramework(Struct, frozen=True):
     """A framework's name and kind."""
 
     name: str
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkCatalogue:
+class FrameworkCatalogue(Struct, frozen=True):
     """The frameworks of packages, imports and files."""
 
     kinds: tuple[str, ...]

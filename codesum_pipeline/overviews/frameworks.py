@@ -7,9 +7,10 @@ a library, begins: commands, main functions, scripts, containers.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from codesum_pipeline.overviews.catalogue import FrameworkCatalogue, KnownFramework, package_name, read_catalogue
 from codesum_pipeline.overviews.loading import MAIN_GUARD, OverviewSources
@@ -28,8 +29,7 @@ class KnownBy(IntEnum):
     FILE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkEvidence:
+class FrameworkEvidence(Struct, frozen=True):
     """A line that shows the use of a framework; `said` is the package, module or file there."""
 
     known_by: KnownBy
@@ -45,8 +45,7 @@ class FrameworkEvidence:
         return f"{self.path}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
+class Framework(Struct, frozen=True):
     """A framework: its best evidence, the number of all `places` of evidence, and how many files import it."""
 
     name: str

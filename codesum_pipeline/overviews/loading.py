@@ -6,11 +6,11 @@ out; tests and examples are marked, since their needs are not the project's.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from codesum_pipeline.languages.profiles import Trait, has, languages_with
 from codesum_pipeline.model.errors import RepositoryUnavailable
@@ -28,8 +28,7 @@ from codesum_pipeline.store.workspace import Workspace
 MAIN_GUARD = "__main__"
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedModule:
+class ImportedModule(Struct, frozen=True):
     """One import of an external module, as a file writes it."""
 
     path: str
@@ -38,8 +37,7 @@ class ImportedModule:
     module: str
 
 
-@dataclass(frozen=True, slots=True)
-class MainFunction:
+class MainFunction(Struct, frozen=True):
     """A definition or a line at which a program starts."""
 
     path: str
@@ -47,8 +45,7 @@ class MainFunction:
     name: str
 
 
-@dataclass(frozen=True)
-class OverviewSources:
+class OverviewSources(Struct, frozen=True, dict=True):
     """`beside` are tests and examples, `executable` the files with that mode, `names` the repository's own names.
 
     `guard` collects the manifests that failed.

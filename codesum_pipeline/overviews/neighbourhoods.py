@@ -7,7 +7,9 @@ other communities.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
@@ -30,8 +32,7 @@ _TOO_COMMON = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Community:
+class Community(Struct, frozen=True):
     """A community: its name, its members, most used first, the folder that most of them share, and its own words."""
 
     name: str

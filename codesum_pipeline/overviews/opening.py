@@ -7,8 +7,9 @@ not have are left out, with a note.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.leaks import code_names, looks_like_code, names_in
 from codesum_pipeline.model.documents import WrittenBy
@@ -20,8 +21,7 @@ from codesum_pipeline.summaries.documentation.prose import Prose, read_prose
 _COLUMNS = ["id", "written_by", "summary", "responsibilities"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelWords:
+class ModelWords(Struct, frozen=True):
     """A model's text about a repository; empty where no model wrote. Sentences with `unknown_names` were left out."""
 
     is_by_model: bool = False
@@ -49,8 +49,7 @@ def model_words(ws: Workspace, root: str, *, readme: str) -> ModelWords:
     )
 
 
-@dataclass(frozen=True)
-class _KnownNames:
+class _KnownNames(Struct, frozen=True, dict=True):
     """The names of a repository: those of its documents, of external code that it uses, and of its README."""
 
     ws: Workspace
@@ -91,8 +90,7 @@ _TELLING_TITLE = 4
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class OpeningText:
+class OpeningText(Struct, frozen=True):
     """The words and their place in the README; without a line, they are the text of a document."""
 
     title: str

@@ -1,8 +1,9 @@
 """The facts about one repository at one commit, for its page, and as JSON for programs, each fact with its place."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.overviews.frameworks import Framework, find_entry_points, find_frameworks
@@ -17,8 +18,7 @@ from codesum_pipeline.overviews.view import RankedDocument, View
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """One repository at one commit; `definitions` counts its own functions and classes, `malformed` are manifests."""
 
     repo: str
@@ -92,8 +92,8 @@ def facts_of(overview: Overview) -> dict[str, Any]:
         "repo": overview.repo,
         "commit": overview.commit,
         "committed_at": overview.committed_at,
-        "opening": asdict(overview.opening),
-        "by_model": asdict(overview.words),
+        "opening": to_builtins(overview.opening),
+        "by_model": to_builtins(overview.words),
         "languages": dict(overview.languages),
         "files": overview.files,
         "definitions": overview.definitions,
@@ -110,7 +110,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
             {**_place_json(each.file), "definitions": [_place_json(one) for one in each.definitions]}
             for each in overview.starts
         ],
-        "commits": [asdict(each) for each in overview.commits],
+        "commits": [to_builtins(each) for each in overview.commits],
         "unread_manifests": dict(overview.malformed),
     }
 
@@ -141,7 +141,7 @@ def _neighbourhood_json(each: Community) -> dict[str, Any]:
 
 
 def _parts_json(overview: Overview) -> dict[str, Any]:
-    division = asdict(overview.division)
+    division: dict[str, Any] = to_builtins(overview.division)
     for part in division["parts"]:
         part["files"] = len(part.pop("paths"))
         part["summary"] = overview.part_texts.get(part["name"], "")

@@ -6,8 +6,9 @@ replaced by its folders and files, so that a package in `src/` is shown by its c
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
+
+from msgspec import Struct
 
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.overviews.view import View
@@ -28,8 +29,7 @@ MOST_LINKS = 20
 _LEAST_PART = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryPart:
+class RepositoryPart(Struct, frozen=True):
     """A folder (`path/`), the files directly in a folder (`path/*`), or a file; `size` counts files and definitions."""
 
     name: str
@@ -42,8 +42,7 @@ class RepositoryPart:
         return self.name.rstrip("*").rstrip("/") or ROOT_MODULE if self.name.endswith(("/", "*")) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """One part uses another; `uses` counts the connections between them."""
 
     source: str
@@ -51,8 +50,7 @@ class Link:
     uses: int
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(Struct, frozen=True):
     """The largest parts by path, how many others there are, and the links between those shown."""
 
     parts: tuple[RepositoryPart, ...]

@@ -3,8 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.source.git import run_git
@@ -18,8 +19,7 @@ _MOST_FILES = 60
 _PULL_REQUEST = re.compile(r"Merge pull request (#\d+) from ")
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """One commit: its id, its day, its subject, and the indexed files it changed."""
 
     id: str

@@ -8,7 +8,8 @@ how many it uses.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR
@@ -19,8 +20,7 @@ _DEFINITIONS = 3
 _HELD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """A file and its most used definitions."""
 
     file: RankedDocument

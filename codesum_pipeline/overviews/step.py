@@ -1,9 +1,9 @@
 """The step that writes a repository's page for the published version, where it is not up to date."""
 
 import json
-from dataclasses import dataclass
 
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import BrokenStore
@@ -16,8 +16,7 @@ from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewReport:
+class OverviewReport(Struct, frozen=True):
     """`written` is false where the page was up to date.
 
     `commit` is the page's; None where the published version has no page. `by_model` says that the page has a model's

@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
@@ -14,8 +15,7 @@ from codesum_pipeline.source.roles import FileRole, role_of
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class RankedDocument:
+class RankedDocument(Struct, frozen=True):
     """One document: its place, its summary, and its share of the graph's PageRank."""
 
     id: str
@@ -29,8 +29,7 @@ class RankedDocument:
     is_public: bool
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True, dict=True):
     """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files."""
 
     name: str

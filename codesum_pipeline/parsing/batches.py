@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Self
 
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
@@ -29,8 +29,7 @@ BATCH_FILES = 200
 PARSER_ENDED = "the parser ended"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(Struct, frozen=True):
     """A file's bytes, None where its blob cannot be read, and what compilers' indexes hold about it.
 
     `documents_hash` covers the documents; empty where there are none.
@@ -48,16 +47,14 @@ class SourceText:
         return len(self.data or b"") + sum(len(document.content) for document in self.documents)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
+class ReadFile(Struct, frozen=True):
     """A parsed file, and what a compiler's index says about it, if one says anything."""
 
     parsed: ParsedFile
     compiled: CompilerFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRows:
+class ParsedRows(Struct, frozen=True):
     """The rows of some files in `symbols`, `file_facts` and `compiler_files`."""
 
     symbols: pa.Table
@@ -84,16 +81,14 @@ class ParsedRows:
         return self.symbols, self.facts, self.compiled
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedBatch:
+class ParsedBatch(Struct, frozen=True):
     """What came of a batch, in the order of its files; of a failed one there is the text, if it can be read."""
 
     rows: ParsedRows
     failures: tuple[Failure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ParseFiles:
+class ParseFiles(Struct, frozen=True):
     """Parses files one after the other; one that cannot be parsed is a failure, and read as a plain text."""
 
     hash_policy: HashPolicy

@@ -16,8 +16,9 @@ the same.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
+
+from msgspec import Struct
 
 from codesum_pipeline.languages.declaration import NAMELESS, References
 from codesum_pipeline.parsing.directives import BLANKS, OUTER_BLANKS
@@ -33,16 +34,14 @@ TRIPLE_QUOTES = ('"""', "'''")
 BLANK_PIECES = ("", *TRIPLE_QUOTES)
 
 
-@dataclass(frozen=True, slots=True)
-class DocComment:
+class DocComment(Struct, frozen=True):
     """A comment that documents something: its lines without margin (characters stand for bytes), and their offsets."""
 
     start_byte: int
     lines: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Canonical:
+class Canonical(Struct, frozen=True):
     """A file's canonical lines.
 
     For each line: its text without indent, its depth (`IN_LITERAL`: never

@@ -12,8 +12,10 @@ What the index defines and no parser has found, as what a macro makes, becomes a
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.hashing import HashPolicy, hash_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
@@ -38,8 +40,7 @@ _OPENING = {Suffix.METHOD: "(", Suffix.MACRO: "!"}
 _MOST_MISNAMED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedDocument:
+class OfferedDocument(Struct, frozen=True):
     """What one index holds about a file; `tool` is what wrote it, with its version."""
 
     tool: str

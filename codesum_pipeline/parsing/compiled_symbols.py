@@ -4,8 +4,9 @@ all of a language that none reads."""
 import re
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.model.ids import SUFFIX_DIGITS, symbol_id
@@ -28,8 +29,7 @@ _NAMING = frozenset({Suffix.TYPE, Suffix.METHOD, Suffix.TERM, Suffix.MACRO})
 _CODE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class MissingSymbols:
+class MissingSymbols(Struct, frozen=True):
     """Symbols, and which of the index's they are."""
 
     symbols: tuple[Symbol, ...]

@@ -1,8 +1,8 @@
 """The definitions of one file, nested as they are written, with what belongs to each."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
@@ -19,8 +19,7 @@ MAX_NESTING = 100
 _MAX_NAME = 200
 
 
-@dataclass(slots=True)
-class Definition:
+class Definition(Struct):
     """One definition or scope.
 
     `start_byte` is that of its first documenting comment, `code_start` that of
@@ -50,8 +49,7 @@ class Definition:
     marks: list[Mark] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class FileOutline:
+class FileOutline(Struct):
     """A file's definitions in source order, and the marked nodes outside of any.
 
     `extensions` are the nodes that speak of types elsewhere, with the names around each.

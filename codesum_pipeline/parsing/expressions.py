@@ -7,9 +7,10 @@ into, and of a text the content is kept. What is none of these is `OTHER`.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Self
+
+from msgspec import Struct
 
 from codesum_pipeline.model.symbols import Form, Parameter
 from codesum_pipeline.parsing.walk import Tokens
@@ -43,8 +44,7 @@ _CONSTANTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """`names` are those of the chain it is, outermost first; `said` is the first text in it."""
 
     names: tuple[str, ...] = ()
@@ -65,8 +65,7 @@ def pieces_between(tokens: Tokens, start: int, end: int, *, most: int = MAX_TOKE
     return pieces if tokens.is_ascii else [*map(tokens.decoded, pieces)]
 
 
-@dataclass(frozen=True, slots=True)
-class FileTexts:
+class FileTexts(Struct, frozen=True):
     """What is read off all tokens of a file at once, in source order, each with its first byte.
 
     `literals` are short texts, but for those that start a line, which are

@@ -6,9 +6,9 @@ and no real line stands in it.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import itemgetter
 
+from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import CallSyntax, Declaration, Text

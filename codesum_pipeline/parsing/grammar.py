@@ -1,11 +1,11 @@
 """A language's spec in its grammar's own numbers, so that a token costs one look-up."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import TypeVar
 
+from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.languages.spacing import OPERANDS, TokenSpacing, is_spaced, settle
@@ -89,8 +89,7 @@ Follow = dict[int, Step | None]
 Define = Callable[[Node], object | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(Struct, frozen=True):
     """A `LanguageSpec` in the grammar's own numbers, so that a token costs one look-up.
 
     `follow` is indexed by the class of the token before; `follow_in` has the

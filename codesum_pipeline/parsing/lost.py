@@ -1,8 +1,8 @@
 """How much a file with syntax errors has lost: an estimate that a reader of its symbols should know."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.languages.declaration import Declaration

@@ -9,9 +9,10 @@ the file moves none.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from codesum_pipeline.model.hashing import sha1_hex
 from codesum_pipeline.model.ids import SUFFIX_DIGITS, symbol_id
@@ -32,8 +33,7 @@ class IdentifiedDefinition(Protocol):
 D = TypeVar("D", bound=IdentifiedDefinition)
 
 
-@dataclass(frozen=True, slots=True)
-class OverloadReader(Generic[D]):
+class OverloadReader(Struct, Generic[D], frozen=True):
     """How a definition is read: the lower its `rank`, the more it is the implementation; both texts are canonical."""
 
     rank: Callable[[D], int]
@@ -62,8 +62,7 @@ def ids_of(definitions: Sequence[D], file_path: str, reading: OverloadReader[D])
     return ids
 
 
-@dataclass(frozen=True, slots=True)
-class _Overload:
+class _Overload(Struct, frozen=True):
     """One of several definitions of a name; `source` only where another has its rank and signature."""
 
     rank: int

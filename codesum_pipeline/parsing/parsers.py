@@ -2,10 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 
+from msgspec.structs import replace
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from codesum_pipeline.languages.declaration import Declaration

@@ -12,10 +12,10 @@ How much is tried depends on the file's bytes alone.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
 
+from msgspec import Struct
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.languages.definition_lines import DefinitionLine
@@ -49,8 +49,7 @@ _ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
 _ENDS = re.compile(r"\}|end\b|[)\]];?$")
 
 
-@dataclass(frozen=True, slots=True)
-class TreeCandidate:
+class TreeCandidate(Struct, frozen=True):
     """One way to read a file: what the grammar was shown, and the lines that look like definitions and are none."""
 
     shown: bytes

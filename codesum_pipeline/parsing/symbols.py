@@ -9,11 +9,12 @@ work, never a wrong row.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.model.files import FileStatus
 from codesum_pipeline.model.guard import Failure
@@ -47,8 +48,7 @@ Problems = Sequence[tuple[str, str]]
 _MOST_EXAMPLES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledReport:
+class CompiledReport(Struct, frozen=True):
     """What compilers' indexes were worth: files about which one counts, files of another text, what is wrong.
 
     `misnamed` of the counting ones have references that do not spell their symbols. `ignored` are some examples of
@@ -81,8 +81,7 @@ class CompiledReport:
 _OF_REPORT = ("file_path", "tool", "problem", "misnamed")
 
 
-@dataclass(frozen=True, slots=True)
-class ParseReport:
+class ParseReport(Struct, frozen=True):
     """What this step read; `lines`, symbols and errors are counted over all files."""
 
     files: int
@@ -103,8 +102,7 @@ class ParseReport:
     compiled: CompiledReport = field(default_factory=CompiledReport)
 
 
-@dataclass(frozen=True, slots=True)
-class _ParseTask:
+class _ParseTask(Struct, frozen=True):
     path: str
     blob: str
     language: str

@@ -8,9 +8,10 @@ but those are.
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.languages.frameworks import TEST, FrameworkRules, is_called_test
@@ -29,8 +30,7 @@ _TOLD = words("argument constant scope_resolution")
 _VARIANTS = words("concurrent each only serial skip")
 
 
-@dataclass(frozen=True, slots=True)
-class FileEvidence:
+class FileEvidence(Struct, frozen=True):
     """What a file says besides its definitions: imports, whether it calls a test framework outside of them, its first
     bytes, and whether a definition stands in a module of tests."""
 
@@ -42,8 +42,7 @@ class FileEvidence:
     is_in_tests: Callable[[Symbol], bool] = lambda symbol: False
 
 
-@dataclass(frozen=True, slots=True)
-class FileTesting:
+class FileTesting(Struct, frozen=True):
     """Whether a file as a whole tests others, and the ids of those of its definitions that do."""
 
     is_test: bool

@@ -4,7 +4,8 @@ Files that are no programs but say how the imports of programs are found tell th
 """
 
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.model.hashing import HashPolicy, sha1_hex, sha256_hex
@@ -16,8 +17,7 @@ NO_REFERENCES = "{}"
 TEXT_VERSION = "text/3"
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedFile:
+class ParsedFile(Struct, frozen=True):
     """A file's facts and its symbols in source order."""
 
     facts: FileFacts

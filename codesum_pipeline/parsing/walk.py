@@ -6,9 +6,9 @@ one pass, without recursion, since the depth of a tree is the file's to choose.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from tree_sitter import Node, Tree, TreeCursor
 
 from codesum_pipeline.languages.spacing import TokenSpacing
@@ -52,8 +52,7 @@ ENCLOSED, RESPELLED, TERMINATED = NodeRole.ENCLOSED, NodeRole.RESPELLED, NodeRol
 LEAVING = INDENTING | TERMINATED
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionNode:
+class DefinitionNode(Struct, frozen=True):
     """A node that a language says defines something, what it says, and the outermost wrapper right around it."""
 
     node: Node
@@ -61,8 +60,7 @@ class DefinitionNode:
     wrapper: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Struct, frozen=True):
     """One walk over a tree: its tokens, where lines start, and the nodes a language asked for.
 
     `parts` holds each token with the blank before it, if it has one, `offsets`

@@ -14,10 +14,10 @@ stays behind what it calls, which is the better answer where the question means 
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.indexes.tokens import tokenize
@@ -35,8 +35,7 @@ from codesum_pipeline.source.roles import ROLES, FileRole
 _NO_ACCIDENT = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class NameShares:
+class NameShares(Struct, frozen=True):
     """The share of a question that each of its words makes up: `typed` has the typed words, 1 in all; `words` also has
     neighbouring words joined to one name.
 
@@ -90,8 +89,7 @@ _NOTES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ScorePenalty:
+class ScorePenalty(Struct, frozen=True):
     """A factor on the scores of some candidates; `note` explains it in their hits."""
 
     note: str
@@ -125,8 +123,7 @@ def _unnamed_reexports(asked: DocumentQuery, candidates: Candidates) -> Mask:
     return are
 
 
-@dataclass(frozen=True)
-class RaisedScores:
+class RaisedScores(Struct, frozen=True, dict=True):
     """Scores of some functions and classes, and the calls that raised some of them: callers and called, as places among
     them."""
 

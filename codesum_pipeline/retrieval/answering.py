@@ -5,11 +5,12 @@ its passages. A function or class is scored by its own signals, and in part by i
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.model.documents import Level
@@ -49,8 +50,7 @@ _NEARLY_ALL = 4
 Notes = Callable[[int], tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class _ScoredCandidates:
+class _ScoredCandidates(Struct, frozen=True):
     """Candidates with their final scores; `fused` has the ranks, `notes` give further reasons."""
 
     places: Places
@@ -64,8 +64,7 @@ def _lowest_shown(of_files: Scores, top: int) -> float:
     return float(-np.partition(-of_files, top - 1)[top - 1]) if len(of_files) > top else 0.0
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True, dict=True):
     """All rankings of a question, and the hits that they give."""
 
     asked: DocumentQuery

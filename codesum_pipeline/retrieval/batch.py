@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
@@ -13,8 +14,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 _FIELDS = ("id", "query", "repo", "level")
 
 
-@dataclass(frozen=True, slots=True)
-class BatchQuestion:
+class BatchQuestion(Struct, frozen=True):
     """One row of a batch. Without `repo` it asks the repositories of the call, without `level` all levels."""
 
     id: str | int
@@ -23,8 +23,7 @@ class BatchQuestion:
     level: Level | None
 
 
-@dataclass(frozen=True, slots=True)
-class BadRow:
+class BadRow(Struct, frozen=True):
     """A malformed line: its number, from 1, and the reason, which names the field."""
 
     line: int
@@ -34,8 +33,7 @@ class BadRow:
         return f"line {self.line}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class RoutedQuestion:
+class RoutedQuestion(Struct, frozen=True):
     """A question, and the indexes that it asks."""
 
     question: BatchQuestion

@@ -5,12 +5,12 @@ ascending by number, and facts about documents are arrays with one element for e
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers, Places, Ranking, Scores
@@ -24,8 +24,7 @@ _RANK_BITS = np.uint64((1 << 24) - 1)
 _ALL_BITS = np.uint32(0xFFFFFFFF)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """Documents by number, and the files that they stand in.
 
     `files` are the places of these files: of a file itself, of a module -1.

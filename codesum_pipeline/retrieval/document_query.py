@@ -1,8 +1,9 @@
 """A question, and the rankings that answer it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.fusion import Numbers
@@ -17,8 +18,7 @@ Levels = tuple[Level, ...]
 Wanted = tuple[Signal, Levels]
 
 
-@dataclass(frozen=True)
-class DocumentQuery:
+class DocumentQuery(Struct, frozen=True, dict=True):
     """One question about some documents: `signals` rank these one by one, `file_signals` the files with them."""
 
     shelf: Shelf

@@ -8,11 +8,12 @@ text.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import highest_above_zero
@@ -44,8 +45,7 @@ _WORDS_ANYWHERE = 4
 _LEAST_SHARE = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class SearchLiteral:
+class SearchLiteral(Struct, frozen=True):
     """A text that is looked for literally; `is_quoted` where the query has it in quotes."""
 
     text: str
@@ -56,8 +56,7 @@ class SearchLiteral:
         return _WORD.findall(_PLACEHOLDER.sub(" ", self.text))
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     """Where a literal stands. `closeness`: 2 the very text, 1 its words, 0 a message with other values."""
 
     line: int
@@ -157,8 +156,7 @@ _NOTES = ("a message that fits, with other values", "the words as they stand", "
 _NO_TEXTS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class _FilePlace:
+class _FilePlace(Struct, frozen=True):
     """A file that has the literal, and the document in it that is shown."""
 
     document: IndexedDocument

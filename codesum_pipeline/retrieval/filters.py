@@ -8,11 +8,11 @@ as one without.
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
@@ -38,8 +38,7 @@ class WhichTests(StrEnum):
     ONLY = "only"
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """What a document must be; a filter without values lets everything pass.
 
     A document is in one of `languages`; a module is in that of most of its children. One of `paths` matches its file,

@@ -7,17 +7,16 @@ are, since among many one is near by chance. The numbers come from benchmarks/re
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 # The nearest documents count together: one alone may be near by chance.
 NEAREST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class FitRule:
+class FitRule(Struct, frozen=True):
     """A question fits where the weighted sum of the three facts is at least `least`."""
 
     nearness: float = 1.0
@@ -29,8 +28,7 @@ class FitRule:
 DEFAULT_FIT = FitRule()
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(Struct, frozen=True):
     """`nearness` is the mean cosine of the nearest documents, `words` the share of the question's words, each as heavy
     as it is rare, that one passage has, `documents` how many there are."""
 

@@ -12,13 +12,13 @@ for less, or a long file would win by its length.
 import math
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 R = TypeVar("R", bound=Hashable)
 Numbers = npt.NDArray[np.int64]
@@ -29,16 +29,14 @@ NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)
 NO_SCORES: Scores = np.zeros(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """Places, best first, with their scores."""
 
     places: Places
     scores: Scores
 
 
-@dataclass(frozen=True, slots=True)
-class FusedRanking(Generic[R]):
+class FusedRanking(Struct, Generic[R], frozen=True):
     """A score for every place, 0 for what no ranking has, and the rankings these were made from."""
 
     scores: Scores

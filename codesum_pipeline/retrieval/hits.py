@@ -7,7 +7,8 @@ once, and rare words more. An index holds no sources; the caller reads the file 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.retrieval.reader import IndexedDocument
@@ -18,8 +19,7 @@ DIGITS = 6
 _ORDER = {signal: place for place, signal in enumerate(Signal)}
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A document that a search found. `why` names its ranks; files and modules have no lines."""
 
     id: str
@@ -62,8 +62,7 @@ def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
 _LONGEST_LINE = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """Lines that follow one another, the first of which is `start_line`; very long ones are cut with `…`."""
 
     start_line: int

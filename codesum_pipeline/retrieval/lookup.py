@@ -5,13 +5,13 @@ vectors, are one array, from which the best are taken.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.lanes import Lane
@@ -28,8 +28,7 @@ from codesum_pipeline.retrieval.shelf import Shelf, joined
 from codesum_pipeline.retrieval.weights import VECTORS, WORDS, Signal
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredDocuments:
+class ScoredDocuments(Struct, frozen=True):
     """Documents by number, ascending, with their scores."""
 
     numbers: Numbers

@@ -6,7 +6,8 @@ parts.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -25,8 +26,7 @@ _MOST_POINTERS = 40
 _MOST_FILES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(Struct, frozen=True):
     """The last parts of a path, in small letters, and a line or None."""
 
     parts: tuple[str, ...]

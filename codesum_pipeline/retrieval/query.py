@@ -7,9 +7,10 @@ alike.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import as_file, files
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.stored_zip import Array, map_npz
@@ -21,8 +22,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 STEPS = 255
 
 
-@dataclass(frozen=True)
-class RelatedWords:
+class RelatedWords(Struct, frozen=True, dict=True):
     """`related[k]` are the positions, in the sorted `words`, of the words nearest to word k, with -1 behind the last;
     `likeness` are their cosines in `STEPS`."""
 
@@ -77,8 +77,7 @@ _SHORT_QUERY_WORDS = 2
 _COMPOUND_WORDS = (2, 3)
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(Struct, frozen=True, dict=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with.
 
     `identifiers` are the words that look like code, `compounds` neighbouring words as one name. `vector` is None where

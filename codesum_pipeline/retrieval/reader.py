@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
@@ -48,8 +48,7 @@ _STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "l
 Rows = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class FileNames:
+class FileNames(Struct, frozen=True):
     """Files by the words of their names. `places[word]` are the positions in `rows` of the files that have a word,
     `counts` the number of words that each name has."""
 
@@ -92,8 +91,7 @@ def name_of_file(path: str) -> str:
     return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
 
 
-@dataclass(frozen=True)
-class PublishedIndex:
+class PublishedIndex(Struct, frozen=True, dict=True):
     """One repository's index; row k is the same document in every array but the vectors.
 
     Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
@@ -309,8 +307,7 @@ class PublishedIndex:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IndexedDocument:
+class IndexedDocument(Struct, frozen=True, eq=False):
     """One document of one index."""
 
     index: PublishedIndex
@@ -346,8 +343,7 @@ class IndexedDocument:
         return self.index.document(self.row)
 
 
-@dataclass(frozen=True, slots=True)
-class _VersionLink:
+class _VersionLink(Struct, frozen=True):
     """A version folder, and the identity of the link to it, which each publication makes anew."""
 
     folder: Path

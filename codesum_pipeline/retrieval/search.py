@@ -6,7 +6,9 @@ lane only, the hits have its order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
@@ -49,8 +51,7 @@ def search(
     return [] if asked is None else Answer.to(asked, top=top).hits
 
 
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
+class SearchAnswer(Struct, frozen=True):
     """`fits_well` is whether the best hits have to do with the question; None where only some lanes were searched."""
 
     hits: list[Hit]

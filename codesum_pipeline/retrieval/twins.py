@@ -4,9 +4,9 @@ Twins have the same name, stand in files of the same name and have nearly the sa
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.lanes import Lane
@@ -25,8 +25,7 @@ _HARDLY_WORSE = 0.9
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TwinGroup:
+class TwinGroup(Struct, frozen=True):
     """The place of the document that is shown, the score of the best twin, and the rows of the others."""
 
     at: int

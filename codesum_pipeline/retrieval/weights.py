@@ -5,8 +5,9 @@ A lane has one or two signals: in `code`, words and meaning are two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.model.documents import Level
@@ -56,8 +57,7 @@ def _role_factors() -> Mapping[FileRole, float]:
     return {FileRole.PROSE: 0.8, FileRole.HISTORY: 0.4, FileRole.DATA: 0.8, FileRole.EXAMPLE: 0.8}
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """A signal of weight 0 is looked at only where its lane is named alone, or has no other signal."""
 
     signals: Mapping[Signal, float] = field(default_factory=_signals)

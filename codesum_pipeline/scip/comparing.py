@@ -8,8 +8,9 @@ text.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from codesum_pipeline.scip.messages import read_message
 from codesum_pipeline.scip.places import ASSUMED, EncodedLines, PositionEncoding, Span, enclosing_range_of, range_of
@@ -22,8 +23,7 @@ _FORWARD_DEFINITION = 0x40
 _ONE_LINE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class IndexReference:
+class IndexReference(Struct, frozen=True):
     """A symbol that stands at a place of the text."""
 
     span: Span
@@ -32,8 +32,7 @@ class IndexReference:
     name: SymbolName
 
 
-@dataclass(frozen=True, slots=True)
-class IndexDefinition:
+class IndexDefinition(Struct, frozen=True):
     """A symbol that the file defines; `first_line` and `last_line` are those of all of it, where the index knows.
 
     One that is generated is not written there: something else is, that it is made from.
@@ -45,8 +44,7 @@ class IndexDefinition:
     is_generated: bool = False
 
 
-@dataclass(slots=True)
-class IndexComparison:
+class IndexComparison(Struct):
     """What a document says that counts; `problem` says why nothing does. `misnamed` counts references by symbol."""
 
     problem: str = ""

@@ -6,9 +6,10 @@ import re
 import uuid
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.scip.finding import FoundIndex
@@ -23,8 +24,7 @@ _TEMPORARY = ".taken-"
 _COPY = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexCopy:
+class IndexCopy(Struct, frozen=True):
     """The content of an index: its name in the folder, and how many bytes it has."""
 
     sha256: str

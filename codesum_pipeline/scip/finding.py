@@ -5,11 +5,11 @@ import stat
 import subprocess
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -27,8 +27,7 @@ MOST_IN_TREE = 100
 _PART = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class FoundIndex:
+class FoundIndex(Struct, frozen=True):
     """An index before it is read. `signature` is empty where `open` will fail."""
 
     origin: str
@@ -124,8 +123,7 @@ def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: P
     return FoundIndex(origin, root, signature, IndexOnDisk(real, path))
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """What is not even opened."""
 
     why: str
@@ -136,8 +134,7 @@ class Refusal:
         yield
 
 
-@dataclass(frozen=True, slots=True)
-class IndexOnDisk:
+class IndexOnDisk(Struct, frozen=True):
     """A file on disk, whose links are followed already; `called` is how a person knows it."""
 
     path: Path
@@ -169,8 +166,7 @@ class IndexOnDisk:
             raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
+class _Blob(Struct, frozen=True):
     """A file of a commit, as git writes it out."""
 
     git_dir: Path

@@ -6,9 +6,10 @@ through once, so that the document of a file can be read later, by its place.
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.scip.messages import read_message
@@ -25,8 +26,7 @@ _FIXED_BYTES = {1: 8, 5: 4}
 _VARINT = 0
 
 
-@dataclass(frozen=True, slots=True)
-class IndexerIdentity:
+class IndexerIdentity(Struct, frozen=True):
     """What wrote an index: `scip-python`, its version, and the folder that it was run in."""
 
     name: str
@@ -34,8 +34,7 @@ class IndexerIdentity:
     project_root: str
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPlace:
+class DocumentPlace(Struct, frozen=True):
     """Where the document of a file stands in an index; `path` is as the index has it. `digest` is of its bytes."""
 
     path: str
@@ -44,8 +43,7 @@ class DocumentPlace:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class OversizedDocument:
+class OversizedDocument(Struct, frozen=True):
     """A document that is too large to be read."""
 
     offset: int

@@ -15,10 +15,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
@@ -45,8 +47,7 @@ _AGAIN = "`codesum index --force` tries it again"
 _RUNNING, _MADE, _FAILED = "running", "made", "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class MadeIndex:
+class MadeIndex(Struct, frozen=True):
     """What came of the command of an entry: the file that it wrote, or why there is none.
 
     `path` is kept until the next index is made, and may be of an earlier commit. `problem` is one line: what went
@@ -58,8 +59,7 @@ class MadeIndex:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
+class _Attempt(Struct, frozen=True):
     """The last time that a command was run, for which tree and by which settings; `origin` made the index that stands.
 
     `room` is where it ran: left over where codesum was killed meanwhile.
@@ -106,8 +106,7 @@ def drop_made(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-@dataclass(frozen=True)
-class _IndexMaker:
+class _IndexMaker(Struct, frozen=True, dict=True):
     """The command of one entry, and the folder in which its index is kept."""
 
     ws: Workspace
@@ -189,11 +188,10 @@ class _IndexMaker:
         return [value for value in values if len(value) >= _SHORTEST_SECRET]
 
     def _record(self, attempt: _Attempt) -> None:
-        write_text_atomically(self.folder / _RECORD_FILE, json.dumps(asdict(attempt)))
+        write_text_atomically(self.folder / _RECORD_FILE, json.dumps(to_builtins(attempt)))
 
 
-@dataclass(frozen=True, slots=True)
-class _OutputPlace:
+class _OutputPlace(Struct, frozen=True):
     """Where a command is to write its index: a path below a folder of its room."""
 
     root: Path

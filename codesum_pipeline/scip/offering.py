@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.scip import IndexFile
@@ -18,8 +19,7 @@ _UNNAMED_TOOL = "unknown"
 _SHOWN_PATH = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """A document about one file; `tool` is what wrote its index."""
 
     index: Path
@@ -32,8 +32,7 @@ class Offer:
         return read_document(self.index, self.place)
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
+class Offers(Struct, frozen=True):
     """The documents of all indexes by the path of their file, those of the first index first.
 
     `problems` say of each index, by where it came from, what of it cannot be used.
@@ -84,8 +83,7 @@ def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[di
     return offers, notes + content.notes(is_used=bool(offers))
 
 
-@dataclass(slots=True)
-class _Content:
+class _Content(Struct):
     """What an index holds: the documents that have the name of a file at hand, and the paths of some others.
 
     An index may have a million documents of files that are not here.

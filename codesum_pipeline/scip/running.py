@@ -8,9 +8,10 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.scip.supervisor import BY_SIGNAL, Task
@@ -37,8 +38,7 @@ _LONGEST_END_S = 10.0
 _DATA_FACTOR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class IndexerCommand:
+class IndexerCommand(Struct, frozen=True):
     """Words that are run in a folder with exactly this environment."""
 
     words: Sequence[str]
@@ -46,8 +46,7 @@ class IndexerCommand:
     environment: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """How a command ended: its status (of a shell), the last that it printed, and which bound it went over."""
 
     status: int
@@ -95,8 +94,7 @@ def _task(command: IndexerCommand, settings: ScipSettings) -> Task:
     )
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """A supervised command under way."""
 
     process: "subprocess.Popen[bytes]"

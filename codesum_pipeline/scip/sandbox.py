@@ -10,8 +10,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.scip.running import IndexerCommand
@@ -44,8 +45,7 @@ def is_of_checkout(program: str) -> bool:
     return "/" in program and not program.startswith("/")
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """The folders of one command, below `root`: its checkout and what else it may write."""
 
     root: Path
@@ -85,8 +85,7 @@ class Room:
         (self.accounts / "group").write_text(f"{name}:x:{gid}:\n", encoding="ascii")
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True):
     """How commands are run in a room; `hidden` is seen through no folder that they may read."""
 
     room: Room

@@ -16,7 +16,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct, to_builtins
 
 # From <linux/prctl.h>.
 _PR_SET_CHILD_SUBREAPER = 36
@@ -26,8 +27,7 @@ NOT_FOUND, CANNOT_RUN, BY_SIGNAL = 127, 126, 128
 _LONGEST_KILL_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A command line with its folder and environment; how large its files may be, how many tasks its user may have."""
 
     words: Sequence[str]
@@ -38,7 +38,7 @@ class Task:
     most_tasks: int
 
     def to_line(self) -> bytes:
-        return json.dumps(asdict(self)).encode() + b"\n"
+        return json.dumps(to_builtins(self)).encode() + b"\n"
 
 
 def main() -> None:

@@ -5,9 +5,10 @@ A symbol is a scheme, a package of three words, and descriptors, each a name and
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from msgspec import Struct
 
 _LOCAL = "local "
 # A word of the head ends at a space; two spaces are one of its letters.
@@ -33,8 +34,7 @@ class Suffix(StrEnum):
 _BY_ENDING = {suffix.value: suffix for suffix in Suffix}
 
 
-@dataclass(frozen=True, slots=True)
-class Descriptor:
+class Descriptor(Struct, frozen=True):
     """One name of a symbol. `disambiguator` tells methods of one name apart."""
 
     name: str
@@ -42,8 +42,7 @@ class Descriptor:
     disambiguator: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolName:
+class SymbolName(Struct, frozen=True):
     """A symbol: one that other files can name, or one that is local to its file and has a number alone.
 
     `package` is its manager and name. `key` is the symbol without the package's version, which is often that of a

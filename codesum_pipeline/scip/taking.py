@@ -1,8 +1,9 @@
 """The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.hashing import hash_of

@@ -17,10 +17,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import CodesumError
 
@@ -37,8 +39,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 Line = Mapping[str, Any]
 
 
-@dataclass
-class AuditLog:
+class AuditLog(Struct):
     """`files` of at most `max_bytes` each: the newest is `audit.jsonl`, the others have numbers, older ones higher."""
 
     folder: Path
@@ -162,8 +163,7 @@ ANSWERED, REFUSED, FAILED, CANCELLED = "answered", "refused", "failed", "cancell
 _LONGEST_QUESTION = 2_000
 
 
-@dataclass
-class AuditedRequest:
+class AuditedRequest(Struct):
     """A request while it is answered."""
 
     asked: str
@@ -187,8 +187,7 @@ def current_request() -> AuditedRequest:
     return _NOW.get() or AuditedRequest("")
 
 
-@dataclass(frozen=True, slots=True)
-class Auditor:
+class Auditor(Struct, frozen=True):
     """Writes the lines for one entrance and the holder of one token; without a `log`, none."""
 
     log: AuditLog | None

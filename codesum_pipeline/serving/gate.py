@@ -15,11 +15,11 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from msgspec import Struct, field
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -37,8 +37,7 @@ _MOST_RIGHT = 100
 _PREFIX_OF_V6 = 64
 
 
-@dataclass(slots=True)
-class _Record:
+class _Record(Struct):
     """The number of `wrong` tokens at the moment `at`, in seconds, and the digests of `right` ones."""
 
     wrong: float = 0.0
@@ -46,8 +45,7 @@ class _Record:
     right: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
 
 
-@dataclass
-class Attempts:
+class Attempts(Struct):
     """The wrong and right tokens of addresses; `now` is a monotonic clock in seconds."""
 
     now: Callable[[], float]
@@ -102,8 +100,7 @@ def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_
     return TokenGate(source, app_of, audit, is_for_browsers) if source.is_asked_for else app_of(None)
 
 
-@dataclass(eq=False, slots=True)
-class _TokenServer:
+class _TokenServer(Struct, eq=False):
     """The server of one token, while it runs."""
 
     app: Starlette
@@ -124,8 +121,7 @@ class _TokenServer:
         self.ended.set()
 
 
-@dataclass(eq=False)
-class TokenGate:
+class TokenGate(Struct, eq=False):
     """The check of tokens. Browsers ask a person for the token, as the password of any user.
 
     Each request is checked at once; open streams of an expired or removed token end within `looked_after_s`.

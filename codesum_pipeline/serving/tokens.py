@@ -11,11 +11,11 @@ import re
 import stat
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -33,8 +33,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _ALL = RepositoryScope((EVERYTHING,))
 
 
-@dataclass(frozen=True, slots=True)
-class AccessToken:
+class AccessToken(Struct, frozen=True):
     """The sha256 of the secret, the repositories that the token opens, and the moment at which it expires."""
 
     digest: bytes
@@ -174,8 +173,7 @@ def check_reachable(address: Address, tokens: Sequence[AccessToken], *, variable
 _log = logging.getLogger(__name__)
 
 
-@dataclass
-class TokenSource:
+class TokenSource(Struct):
     """Rereads the file of tokens when it changes; a malformed or unreadable file keeps the last good tokens, with one
     warning.
 

@@ -5,16 +5,15 @@ A setting has a `Shapes`, `LIMITS` or `NOTHING`, or is in a group that has one o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Shapes:
+class Shapes(Struct, frozen=True):
     """An index depends on the setting: the fingerprint of a build has it in `part`, under `name` or else its own name.
 
     With `by_model`, only texts by a language model depend on it.

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.languages.profiles import Trait, has, longest_line_of
 from codesum_pipeline.model.errors import SkippedFile
@@ -52,8 +53,7 @@ _FEW_LINES = 3
 _SHORT_SHARE = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class ContentDecision:
+class ContentDecision(Struct, frozen=True):
     """What a file's content decides; `reason` is None for a file that is indexed."""
 
     language: str

@@ -11,10 +11,11 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.files import SkipReason
@@ -33,8 +34,7 @@ _MESSAGE = b"the folder as it is\n"
 _FAST_IMPORT = ("-c", "core.compression=1", "fast-import", "--quiet", "--force", "--depth=0")
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A name in a folder that is not part of its commit; a folder's ends with `/`."""
 
     path: bytes
@@ -42,16 +42,14 @@ class LeftOut:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(Struct, frozen=True):
     """One entry of the commit: git's mode and blob id."""
 
     mode: str
     blob: str
 
 
-@dataclass(frozen=True)
-class FolderScan:
+class FolderScan(Struct, frozen=True, dict=True):
     """The files of a folder by path relative to it, and what was left out."""
 
     root: Path

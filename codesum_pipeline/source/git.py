@@ -14,11 +14,12 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.files import SkipReason
@@ -102,8 +103,7 @@ _WINDOW = 200
 _PART = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class GitResult:
+class GitResult(Struct, frozen=True):
     """What a git process left: its exit status and output, what it complained about last, and in all."""
 
     status: int

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import CannotWrite, LeaseHeld, RepositoryUnavailable
 from codesum_pipeline.model.files import Snapshot
@@ -23,16 +24,14 @@ MOST_BYTES_PARSED = 300_000
 _RAW = ["--raw", "-z", "--no-renames", "--no-abbrev"]
 
 
-@dataclass(frozen=True, slots=True)
-class CommitHistory:
+class CommitHistory(Struct, frozen=True):
     """Commits of the first-parent line, newest first, that can be compared with their first parents."""
 
     commits: tuple[str, ...]
     short_because: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """One path in two trees, as blobs; None in a tree that does not have it."""
 
     path: str
@@ -40,8 +39,7 @@ class FileChange:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CommitChanges:
+class CommitChanges(Struct, frozen=True):
     """A commit and the files that it changed against its first parent. `committed_at` is ISO 8601 in UTC."""
 
     id: str

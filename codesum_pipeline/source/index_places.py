@@ -10,8 +10,9 @@ scip_command: scip-python index --output {output} .
 
 import re
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.locations import redact
@@ -21,8 +22,7 @@ _DIVIDED = re.compile(r"(?P<path>.*\.scip(?:\.gz)?)@(?P<folder>.*)")
 _SHOWN = 100
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
+class IndexPlace(Struct, frozen=True):
     """An index file, and the folder of the repository that its paths are relative to (empty: the root)."""
 
     path: Path

@@ -13,8 +13,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -48,8 +49,7 @@ MAX_PACKS = 50
 FOLDER_LABEL = "(folder)"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The commit that a build stands for, what its ref is called, and what a folder held besides."""
 
     commit: str
@@ -57,8 +57,7 @@ class Head:
     left_out: tuple[LeftOut, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Mirror:
+class Mirror(Struct, frozen=True):
     """The bare repository at `git_dir`, created by the first `update`."""
 
     git_dir: Path

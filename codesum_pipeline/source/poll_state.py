@@ -9,8 +9,10 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import astuple, fields
 
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.refusals import writing
@@ -34,8 +36,7 @@ _TABLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Poll:
+class Poll(Struct, frozen=True):
     """The last look at a repository.
 
     `source` says which place and ref was looked at, `trace` what a local repository's refs looked like from outside.
@@ -53,8 +54,7 @@ class Poll:
     trace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HostRest:
+class HostRest(Struct, frozen=True):
     """A host that asked for fewer requests, and until when nothing is asked of it."""
 
     host: str

@@ -9,7 +9,8 @@ for nothing.
 import random
 import re
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from codesum_pipeline.source.poll_state import HostRest, Poll
 

@@ -10,7 +10,9 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.hashing import hash_of
@@ -35,8 +37,7 @@ from codesum_pipeline.store.layout import HomeLayout
 _HERE = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Looks:
+class Looks(Struct, frozen=True):
     """Every repository of which a head, or why there is none, is known; and what this round of looks added."""
 
     polls: Mapping[str, Poll]
@@ -44,8 +45,7 @@ class Looks:
     rests: tuple[HostRest, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Poller:
+class Poller(Struct, frozen=True):
     """Looks at the repositories of one home; `clock` is the time of day."""
 
     layout: HomeLayout
@@ -123,8 +123,7 @@ def source_of(entry: RepositoryEntry, *, offline: bool) -> str:
     return hash_of([entry.location, entry.ref, entry.worktree, offline and is_url(entry.location)])
 
 
-@dataclass(frozen=True, slots=True)
-class _DuePoll:
+class _DuePoll(Struct, frozen=True):
     """A repository that is to be looked at, and the last look at it."""
 
     entry: RepositoryEntry
@@ -133,8 +132,7 @@ class _DuePoll:
     rank: float
 
 
-@dataclass
-class _Round:
+class _Round(Struct):
     """One round of looks. Each host has lanes; a lane takes one repository at a time, and then lets others go on."""
 
     poller: Poller

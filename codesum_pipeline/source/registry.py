@@ -22,12 +22,13 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
@@ -87,8 +88,7 @@ class _EntryData(BaseModel):
     scip_command: str = ""
 
 
-@dataclass(frozen=True)
-class Survey:
+class Survey(Struct, frozen=True, dict=True):
     """What a registry holds: entries by key, disabled ones too, and why the others cannot be used."""
 
     entries: tuple[RepositoryEntry, ...]
@@ -99,8 +99,7 @@ class Survey:
         return {entry.key: entry for entry in self.entries}
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadSurvey:
+class _ReadSurvey(Struct, frozen=True):
     """What a file held when it was read; links in paths of repositories may lead elsewhere after `good_until`."""
 
     state: FileState
@@ -111,8 +110,7 @@ class _ReadSurvey:
 _surveys: dict[Path, _ReadSurvey] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(Struct, frozen=True):
     """Reads and writes one `repos.yaml`; a missing file has no entries."""
 
     file: Path
@@ -419,7 +417,7 @@ def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:
         "worktree": entry.worktree,
         "organisation": entry.organisation,
         "host_id": entry.host_id,
-        "retired": entry.retired and asdict(entry.retired),
+        "retired": entry.retired and to_builtins(entry.retired),
         "scip": list(entry.scip),
         "scip_command": entry.scip_command,
     }

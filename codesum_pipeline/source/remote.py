@@ -3,8 +3,9 @@
 import difflib
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -17,8 +18,7 @@ _FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_A_REF = re.compile(r"^[-/]|\.\.|//|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock(/|$)|[/.]$|^@$|^$")
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteRef:
+class RemoteRef(Struct, frozen=True):
     """One ref of a remote: its full name, its object, and the commit that it leads to."""
 
     name: str

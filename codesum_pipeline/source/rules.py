@@ -6,9 +6,9 @@ about files that pass these.
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import Self
 
+from msgspec import Struct
 from pathspec import GitIgnoreSpec
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -90,8 +90,7 @@ _TEST_LIBRARY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PathRules:
+class PathRules(Struct, frozen=True):
     """The rules of one entry and its settings, compiled once."""
 
     subdir: str

@@ -7,7 +7,9 @@ are the same, so an unchanged file is not read again.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
@@ -34,8 +36,7 @@ _LONGEST_SUBJECT = 500
 MOST_ENTRIES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotReport:
+class SnapshotReport(Struct, frozen=True):
     """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over, `failed` of the
     skipped ones could not be judged. `scip_indexes` are the compilers' indexes, `scip_problems` say why others are
     not."""
@@ -55,8 +56,7 @@ class SnapshotReport:
     scip_problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _TreeEntry:
+class _TreeEntry(Struct, frozen=True):
     """One entry of a commit's tree."""
 
     path: str

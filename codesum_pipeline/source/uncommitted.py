@@ -7,8 +7,9 @@ in a filtered form (LFS) is then compared only as far as its size and times tell
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.git import run_git
@@ -24,8 +25,7 @@ _BRANCH = b"# branch.head "
 _FILTER = re.compile(rb"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkTreeState:
+class WorkTreeState(Struct, frozen=True):
     """The branch that is checked out, and the paths of modified, staged, deleted and untracked files; the last ones
     also by themselves."""
 

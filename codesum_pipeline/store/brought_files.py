@@ -10,8 +10,9 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
@@ -34,8 +35,7 @@ class PartGone(CodesumError):
     """A part that a state names is not in the bucket."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileSelection:
+class FileSelection(Struct, frozen=True):
     """Some files of a repository: its published version, this version's manifest, a table, or all of its state."""
 
     what: str
@@ -58,8 +58,7 @@ class FileSelection:
 INDEX, INDEX_MANIFEST, STATE = FileSelection("index"), FileSelection("manifest"), FileSelection("state")
 
 
-@dataclass(frozen=True, slots=True)
-class _BroughtState:
+class _BroughtState(Struct, frozen=True):
     """What this process brought, or found, of a state; `a_file` of it tells whether it is there still."""
 
     state: str

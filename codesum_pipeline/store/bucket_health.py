@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, Superseded
 from codesum_pipeline.model.hashing import sha256_of_file
@@ -29,8 +30,7 @@ _PROBES = "probes/"
 _MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class BucketFinding:
+class BucketFinding(Struct, frozen=True):
     """Something about one repository, or the bucket; `is_broken` where nothing mends it by itself."""
 
     key: str | None
@@ -111,8 +111,7 @@ def _lease(holder: HeadHolder, info: ObjectInfo) -> str:
     return f"run {holder.run_id} on {holder.host} holds the lease, {renewed}; {until}"
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenPart:
+class BrokenPart(Struct, frozen=True):
     """An object of a bucket that is not there or not what its name says, and a file that it is."""
 
     name: str

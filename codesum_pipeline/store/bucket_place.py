@@ -1,8 +1,9 @@
 """Which bucket holds the record of a home, and how this worker uses it."""
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from codesum_pipeline.settings.operation import StorageSettings
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
 _opened: dict[tuple[str, float], "Objects"] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class BucketPlace:
+class BucketPlace(Struct, frozen=True):
     """A bucket by its URL, and how it is used."""
 
     url: str

@@ -6,8 +6,9 @@ grace to finish.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.heads import PARTS, head_infos, read_head, read_manifest
@@ -17,8 +18,7 @@ from codesum_pipeline.store.objects import ObjectInfo, Objects
 LEAST_GRACE_S = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionCounts:
+class CollectionCounts(Struct, frozen=True):
     """How much was deleted, and how much is left."""
 
     parts: int

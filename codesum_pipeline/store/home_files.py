@@ -9,10 +9,11 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.model.hashing import sha256_hex
@@ -31,16 +32,14 @@ _RETRY_S = 10.0
 _MOST_TRIES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class _CopiedObject:
+class _CopiedObject(Struct, frozen=True):
     """An object as it was copied: its tag, and the sha256 of what it held."""
 
     etag: str
     sha256: str
 
 
-@dataclass(frozen=True)
-class HomeFiles:
+class HomeFiles(Struct, frozen=True, dict=True):
     """The files of the home at `url`, copied to `folder`. For many threads and processes."""
 
     url: str

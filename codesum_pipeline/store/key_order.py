@@ -1,16 +1,15 @@
 """The rows of a table in the order of its key, a column or a slice at a time: never a second copy of the whole."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedRows:
+class OrderedRows(Struct, frozen=True):
     """`rows` as they are to be read: row k is `rows[order[k]]`, or `rows[k]` where they stood in order already."""
 
     rows: pa.Table

@@ -1,8 +1,9 @@
 """Every path below `$CODESUM_HOME`, in one place."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from codesum_pipeline.settings.models import Settings
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
 BASE_STRATEGY = "function_level"
 
 
-@dataclass(frozen=True, slots=True)
-class HomeLayout:
+class HomeLayout(Struct, frozen=True):
     """The folders and files of one home; nothing is created by asking for a path.
 
     Of a home in a bucket, `home` is the folder in which this worker keeps its copy.

@@ -4,10 +4,10 @@ Writing a dozen small files and reading each a few times takes longer than what 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.store.key_order import OrderedRows
@@ -16,8 +16,7 @@ from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore, TableWrite, rows_having
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryTables(TableStore):
+class MemoryTables(TableStore, frozen=True):
     """The tables of one repository. What they say is not hashed: nothing is compared with an earlier build's."""
 
     _rows: dict[str, pa.Table] = field(default_factory=dict)
@@ -73,8 +72,7 @@ class MemoryTables(TableStore):
         return self._notes.get(table, "")
 
 
-@dataclass(frozen=True, slots=True)
-class _OneGroup:
+class _OneGroup(Struct, frozen=True):
     """A table as a file of one group of rows."""
 
     rows: pa.Table

@@ -12,10 +12,11 @@ the write was done. So what is sent must be the writer's own, as by a nonce.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import AlreadyThere, BucketUnavailable, ConfigurationError, Superseded
 from codesum_pipeline.store.atomic import replacing
@@ -38,8 +39,7 @@ _MOST_SHOWN = 300
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(Struct, frozen=True):
     """What an object holds. `etag` is opaque: it is what `swap` wants; `modified` is by the bucket's clock."""
 
     data: bytes
@@ -47,8 +47,7 @@ class StoredObject:
     modified: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInfo:
+class ObjectInfo(Struct, frozen=True):
     """What a listing says of an object."""
 
     name: str
@@ -57,8 +56,7 @@ class ObjectInfo:
     modified: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(Struct, frozen=True):
     """The objects below one URL, such as `s3://bucket/prefix`. For many threads; not to be used across a fork.
 
     Every method raises `BucketUnavailable` where the bucket cannot be reached

@@ -15,8 +15,9 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, InvalidKey
 from codesum_pipeline.model.ids import check_repository_key
@@ -52,8 +53,7 @@ _GB = 1e9
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownHead:
+class KnownHead(Struct, frozen=True):
     """A head as it was read: its tag, the state that it names, and the digest of the published version."""
 
     etag: str

@@ -1,15 +1,13 @@
 """Rows of a file by their numbers, group by group."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class RowReader:
+class RowReader(Struct, frozen=True):
     """Reads the columns of `empty` of an open file, and keeps the last groups of rows that it read."""
 
     file: pq.ParquetFile

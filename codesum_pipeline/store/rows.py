@@ -8,7 +8,6 @@ dictionary on its way.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate, pairwise
@@ -18,6 +17,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import fields
 
 T = TypeVar("T")
 
@@ -26,8 +27,7 @@ _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_
 _BLANKS = {pa.string(): "", pa.int64(): 0, pa.float64(): 0.0, pa.bool_(): False}
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(Struct, frozen=True):
     """How one annotation is stored; `item` is a list's, `parts` are a struct's, in order."""
 
     kind: pa.DataType
@@ -105,7 +105,7 @@ def _shape(hint: Any) -> _Shape:
     if get_origin(hint) is tuple:
         item = _shape(get_args(hint)[0])
         return _Shape(pa.list_(pa.field("item", item.kind, nullable=False)), is_optional, item=item)
-    if is_dataclass(hint):
+    if isinstance(hint, type) and issubclass(hint, Struct):
         noun: Any = hint
         return _struct_shape(noun, is_optional=is_optional)
     raise TypeError(f"no column type for {hint!r}")

@@ -5,9 +5,8 @@ something was written is kept out of every table but `texts_*`,
 `document_history`, `evaluations`, `ledger` and `avoided`, so that equal content gives equal files.
 """
 
-from dataclasses import dataclass
-
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.model.avoided import AvoidedRow
 from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
@@ -23,8 +22,7 @@ from codesum_pipeline.store.rows import schema_of
 SCHEMA_VERSION = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TableSpec:
+class TableSpec(Struct, frozen=True):
     """One table: a row's columns, and the columns that order and identify it.
 
     Of a table that is `in_parts` the rows with one value of the first of these

@@ -11,7 +11,6 @@ import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.model.hashing import hash_of
@@ -47,16 +47,14 @@ _GROUP_VECTORS = 1 << 13
 _ROWS_FOR_THREADS = 1 << 13
 
 
-@dataclass(frozen=True, slots=True)
-class TableWrite:
+class TableWrite(Struct, frozen=True):
     """What a write left behind; `table_hash` covers the values of all columns."""
 
     rows: int
     table_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class TableStore:
+class TableStore(Struct, frozen=True):
     """The tables below one root folder.
 
     With `base`, reads fall through to the store there and writes stay below

@@ -1,9 +1,10 @@
 """Everything one build of one repository works with."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field, to_builtins
 
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -23,8 +24,7 @@ _NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "sci
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """One repository of one home, as one run sees it.
 
     `versions` names every algorithm whose change must rebuild something.
@@ -81,7 +81,7 @@ def state_of(commit: str, index_state: str | None) -> str:
 
 def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
     """The fingerprint of an entry; `shared` is `shared_part`, which is the same for all entries of a home."""
-    part = asdict(entry)
+    part = to_builtins(entry)
     for name in _NOT_OF_CONTENT:
         del part[name]
     return sha1_hex(f"[{canonical_json(commit)},{canonical_json(part)},{shared}]")

@@ -6,11 +6,11 @@ and `summary_hash` are unchanged; the rest of the comparison only names the caus
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Cause, ChildPair, HistoryEvent, Level, WrittenBy
 from codesum_pipeline.store.rows import column_names, from_table
@@ -18,8 +18,7 @@ from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredDocument:
+class RequiredDocument(Struct, frozen=True):
     """A document that must exist, and the hashes of what its writer is shown."""
 
     id: str
@@ -29,8 +28,7 @@ class RequiredDocument:
     summary_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(Struct, frozen=True):
     """One text that is written, why, and the ids that caused it."""
 
     id: str
@@ -38,8 +36,7 @@ class Rewrite:
     cause_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
+class _Origin(Struct, frozen=True):
     """What a text of the last build was made from, as far as a cause can be read off it."""
 
     id: str

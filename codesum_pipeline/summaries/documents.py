@@ -8,13 +8,13 @@ without a Python object for each row.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level, SummaryDocument, WrittenBy
 from codesum_pipeline.model.errors import BrokenStore
@@ -36,8 +36,7 @@ _OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "
 _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
 
 
-@dataclass(frozen=True, slots=True)
-class _ContainerPlace:
+class _ContainerPlace(Struct, frozen=True):
     """A file or module, and what its document takes from it."""
 
     id: str
@@ -47,8 +46,7 @@ class _ContainerPlace:
     is_vendored: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentsReport:
+class DocumentsReport(Struct, frozen=True):
     """What the index holds now, and how many texts changed since the last build."""
 
     rows: int

@@ -1,7 +1,8 @@
 """Why a document reads as it does: the chain of causes of its last rewrite."""
 
 import difflib
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import HistoryEvent, HistoryRow
 from codesum_pipeline.model.errors import ConfigurationError
@@ -11,8 +12,7 @@ from codesum_pipeline.store.workspace import Workspace
 MAX_CAUSES_SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainStep:
+class ExplainStep(Struct, frozen=True):
     """One rewrite of the chain; `depth` 0 is that of the document in question. `more_causes` counts those left out."""
 
     depth: int

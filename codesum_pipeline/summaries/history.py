@@ -8,10 +8,11 @@ than its effect.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
 from codesum_pipeline.model.files import Snapshot
@@ -24,8 +25,7 @@ from codesum_pipeline.store.workspace import Workspace
 _NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
-@dataclass(frozen=True, slots=True)
-class TextChangeCounts:
+class TextChangeCounts(Struct, frozen=True):
     """How many texts changed or came, and how many went."""
 
     written: int

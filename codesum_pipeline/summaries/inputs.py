@@ -5,15 +5,16 @@ A text is a pure function of its input. The id is shown too, but it is the key o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.symbols import Reexport, SymbolFacts
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionInput:
+class FunctionInput(Struct, frozen=True):
     """A function or method: columns of `symbols`.
 
     All but the id is a function of the canonical source and the qualified name,
@@ -34,8 +35,7 @@ class FunctionInput:
     has_syntax_errors: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChildText:
+class ChildText(Struct, frozen=True):
     """A document one level down, by its name relative to the parent, and what was written about it.
 
     `summary` and `keywords` are empty until they are read: the hash alone decides whether the parent is written again.
@@ -50,8 +50,7 @@ class ChildText:
     keywords: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClassInput:
+class ClassInput(Struct, frozen=True):
     """A class: what its head says, and its methods' and nested classes' texts."""
 
     id: str
@@ -66,8 +65,7 @@ class ClassInput:
     children: tuple[ChildText, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileInput:
+class FileInput(Struct, frozen=True):
     """A parsed source file: its head, and its top-level symbols' texts."""
 
     id: str
@@ -82,8 +80,7 @@ class FileInput:
     literals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TextFileInput:
+class TextFileInput(Struct, frozen=True):
     """A file that no parser reads: prose, configuration, or a language without one."""
 
     id: str
@@ -92,8 +89,7 @@ class TextFileInput:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleInput:
+class ModuleInput(Struct, frozen=True):
     """A folder: its README and the texts of its files and sub-folders.
 
     `name` is the folder's own name; for the root module the repository key.

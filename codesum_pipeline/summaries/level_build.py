@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from codesum_pipeline.model.documents import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.model.guard import Failure, FailureGuard
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from codesum_pipeline.summaries.by_model.level import ModelLevel
 
 
-@dataclass(frozen=True, slots=True)
-class LevelGates:
+class LevelGates(Struct, frozen=True):
     """`usual` stops every document that `stopped` does not name; `failures` say more where a call failed."""
 
     usual: Gate
@@ -73,8 +72,7 @@ def _replaced(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
 PROGRESS_STEP = 200
 
 
-@dataclass(frozen=True, slots=True)
-class LevelReport:
+class LevelReport(Struct, frozen=True):
     """One level of one build. `rewrites` are the texts written, each with its cause; `asked` is what a model did."""
 
     level: Level
@@ -91,8 +89,7 @@ class LevelReport:
     failures: tuple[Failure, ...] = ()
 
 
-@dataclass
-class LevelBuild:
+class LevelBuild(Struct):
     """One level while it is written, layer by layer."""
 
     workspace: Workspace

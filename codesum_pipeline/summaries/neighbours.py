@@ -5,10 +5,10 @@ holds, as far as they are outside of it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
 from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
@@ -21,8 +21,7 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.names import RECEIVERS, file_names, function_names
 
 
-@dataclass
-class NeighbourNames:
+class NeighbourNames(Struct):
     """The neighbours of one document, by id or dotted name, and its own names in lower case.
 
     For a function, `head` are the names in its head (None where parameters have no names), and `receivers` those that

@@ -7,10 +7,10 @@ without the suffix of an overload, which would tell a writer nothing.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import FileStatus
@@ -50,8 +50,7 @@ class Children(Mapping[str, tuple[Child, ...]]):
         return len(self._below)
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentTree:
+class DocumentTree(Struct, frozen=True):
     """The documents of a snapshot as a tree.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.

@@ -8,12 +8,12 @@ descendant is `maybe`.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.model.documents import Cause, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
@@ -36,8 +36,7 @@ from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, want_unl
 Head = ClassInput | FileInput | ModuleInput
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
+class _Before(Struct, frozen=True):
     """What the last build's text of a document with children was written from."""
 
     id: str
@@ -53,8 +52,7 @@ _NO_MODEL = Decision(None)
 _TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanReport:
+class PlanReport(Struct, frozen=True):
     """How many documents there are by level and action, and by cause how many functions are written.
 
     `forecast` is what a model would do at each level; empty where none writes.

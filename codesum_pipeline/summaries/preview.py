@@ -6,11 +6,12 @@ the mirror is borrowed through git alternates, the tables are read through.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.graph.build import build_call_graph
 from codesum_pipeline.model.avoided import CallTotals
@@ -25,8 +26,7 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
 
 
-@dataclass(frozen=True, slots=True)
-class PlanPreview:
+class PlanPreview(Struct, frozen=True):
     """The plan of a build that was not run, with the reports of the steps before it."""
 
     rows: tuple[PlanRow, ...]

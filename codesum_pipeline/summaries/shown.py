@@ -7,11 +7,12 @@ layers: each is shown the texts of the layers before it.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import Level, TextRow, WrittenBy
 from codesum_pipeline.model.ids import ROOT_MODULE
@@ -36,8 +37,7 @@ README_SHOWN_CHARS = 8_000
 _README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
 
-@dataclass(frozen=True, slots=True)
-class Readme:
+class Readme(Struct, frozen=True):
     """The head of a folder's README."""
 
     name: str

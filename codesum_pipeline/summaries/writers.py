@@ -7,10 +7,11 @@ the text does.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import (
     ChildPair,
@@ -75,7 +76,7 @@ def shown_source(shown: FunctionInput) -> str:
     """
     if not shown.has_syntax_errors:
         return shown.canonical_source
-    return canonical_json([shown.canonical_source, asdict(replace(shown, id="", canonical_source=""))])
+    return canonical_json([shown.canonical_source, to_builtins(replace(shown, id="", canonical_source=""))])
 
 
 def want_upper(head: UpperInput, children: Sequence[ChildText]) -> RequiredDocument:
@@ -133,8 +134,7 @@ def write(shown: AnyInput, writer: str) -> ExtractiveText:
 BATCH_FUNCTIONS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """The provenance of what one run writes at one level."""
 
     level: Level
@@ -214,8 +214,7 @@ def _failed(row: TextRow) -> TextRow:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionBatch:
+class FunctionBatch(Struct, frozen=True):
     """Some functions to write: their rows of `symbols`, the writer of each and why it is written, in the same order,
     and the rows of those that have a text."""
 
@@ -225,16 +224,14 @@ class FunctionBatch:
     previous: pa.Table
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRows:
+class WrittenRows(Struct, frozen=True):
     """Texts of functions as rows, and which of them could not be written."""
 
     rows: pa.Table
     failures: tuple[Failure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WriteFunctions:
+class WriteFunctions(Struct, frozen=True):
     """Writes the texts of functions, as rows in their order; a function that fails gets the text of a failed one."""
 
     stamp: Stamp

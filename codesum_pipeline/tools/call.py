@@ -1,10 +1,12 @@
 """One call of a tool: the versions of indexes that it answers from, and the notes beside its answer."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
@@ -28,8 +30,7 @@ _ALSO_TOLD = 10
 _GONE_TOLD = 5
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSlice(Generic[T]):
+class ItemSlice(Struct, Generic[T], frozen=True):
     """Some of `total` items, and the cursor of those behind them."""
 
     items: list[T]
@@ -42,8 +43,7 @@ class ItemSlice(Generic[T]):
         return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
-@dataclass(frozen=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True, dict=True):
     """The context of one call. Each index is opened once and each work tree compared once, so that the whole answer is
     from one version and one state.
 

@@ -4,10 +4,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
@@ -43,8 +45,7 @@ FirstIndexOf = Callable[[Checkout], CodesumError | None]
 _AHEAD = 32
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedTree:
+class ComparedTree(Struct, frozen=True):
     """The indexes for a work tree, and the tree's generation before it was compared with `base`."""
 
     base: PublishedIndex
@@ -52,16 +53,14 @@ class ComparedTree:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenedIndex:
+class _OpenedIndex(Struct, frozen=True):
     """An index, and the identity of the link to its version, which each publication makes anew."""
 
     link: tuple[int, int]
     index: PublishedIndex
 
 
-@dataclass(frozen=True)
-class IndexCatalogue:
+class IndexCatalogue(Struct, frozen=True, dict=True):
     """Keeps opened indexes, for several threads, until another version is published, or `reading.open_indexes` others
     were used since.
 

@@ -7,12 +7,12 @@ that the owner of the cursor knows (`tree_changes`).
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from typing import Annotated, Any
 
+from msgspec import Struct
 from pydantic import Field
 
 from codesum_pipeline.model.documents import Cause, HistoryEvent
@@ -105,8 +105,7 @@ def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
     )
 
 
-@dataclass(frozen=True)
-class TreeEdits:
+class TreeEdits(Struct, frozen=True, dict=True):
     """The documents in which a work tree differs from the `before` that a caller knows; `now` is how it differs from
     `index`."""
 
@@ -173,8 +172,7 @@ def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
     return ChangeHistory(index, table, *lists.values())
 
 
-@dataclass(frozen=True)
-class ChangeHistory:
+class ChangeHistory(Struct, frozen=True):
     """Rows in the order of their writing; of a hundred thousand, only columns that are read whole become lists."""
 
     index: PublishedIndex
@@ -222,8 +220,7 @@ class ChangeHistory:
         return row is not None and bool(self.index.document(row)["text_hash"] == self.value("text_hash", place))
 
 
-@dataclass(frozen=True, slots=True)
-class TextChanges:
+class TextChanges(Struct, frozen=True):
     """The last change of each document after some row: `places` in the history, oldest first. `known` are the documents
     that existed before; all rows up to `until` are published."""
 

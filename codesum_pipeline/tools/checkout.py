@@ -5,8 +5,9 @@ Git's files are read directly; the only command is `git config` on one file, whi
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RetryLater
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -21,8 +22,7 @@ _ADDRESS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(Struct, frozen=True):
     """A work tree, and the git folder that all work trees of its repository share."""
 
     root: Path

@@ -6,12 +6,12 @@ published or settled index is one part. References from one part to the other go
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.stored_zip import Array
@@ -25,8 +25,7 @@ from codesum_pipeline.tools.sources import SourceReader
 NOTHING = GONE
 
 
-@dataclass(frozen=True)
-class JoinedDocuments:
+class JoinedDocuments(Struct, frozen=True, dict=True):
     """Document k is row `k - starts[p]` of the last part p that begins at or before it."""
 
     parts: Sequence[PublishedIndex]

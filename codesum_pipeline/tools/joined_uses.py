@@ -12,12 +12,12 @@ confirms a use only where neither the file nor one that it imports has changed.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.indexes.uses import KINDS, Uses
@@ -99,8 +99,7 @@ _KIND_OF = {Level.FUNCTION: _CALL, Level.CLASS: _INHERIT}
 Edge = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedUses:
+class JoinedUses(Struct, frozen=True):
     """Uses between documents that are numbered through all parts. `now[k]` is the document in place of the k-th one:
     the other part's where this one hides it, or GONE.
 
@@ -129,8 +128,7 @@ def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> Joine
     return JoinedUses(uses, now, _lost(base, edges, moved), gone=_gone(base, now))
 
 
-@dataclass(frozen=True)
-class _JoinedPair:
+class _JoinedPair(Struct, frozen=True, dict=True):
     """An index without the differing files, and the index of these."""
 
     base: PublishedIndex

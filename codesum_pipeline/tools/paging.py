@@ -5,9 +5,10 @@ Agents pay for it in each answer that goes on, and again when they give it back.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
@@ -37,8 +38,7 @@ def fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens:
     return kept
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """Where the next part of the answer to one question begins; each tool gives `at` its own meaning.
 
     `versions` are numbers of the indexes that answered, one of each.

@@ -1,9 +1,10 @@
 """The published index of a repository, as its manifest describes it."""
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.errors import BrokenIndex
@@ -13,8 +14,7 @@ from codesum_pipeline.store.opened_copies import reading_copy
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedState:
+class PublishedState(Struct, frozen=True):
     """One repository's index; where `problem` says that it cannot be read, the other fields are empty."""
 
     commit: str | None

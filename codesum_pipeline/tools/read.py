@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from codesum_pipeline.model.documents import Level
@@ -53,8 +53,7 @@ class ReadPage(AnswerPage):
     items: list[ReadItem] = []
 
 
-@dataclass(frozen=True, slots=True)
-class _LineSpan:
+class _LineSpan(Struct, frozen=True):
     """Lines of a file, 1-based and inclusive."""
 
     first: int

@@ -1,9 +1,9 @@
 """All tools, with their descriptions, arguments and answers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -32,8 +32,7 @@ from codesum_pipeline.tools.status import status, status_text
 from codesum_pipeline.tools.symbols import search_symbols, symbols_text
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """The first sentence of `description` says when the tool is better than what an agent has anyway.
 
     `answer` takes a call and arguments, and returns a page, which `text` writes as text.

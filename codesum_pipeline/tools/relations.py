@@ -1,11 +1,11 @@
 """The relations of a document: its parents and members, users, used documents, and similar ones."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.indexes.uses import Uses
 from codesum_pipeline.model.cancellation import checkpoint
@@ -39,8 +39,7 @@ OF_SYMBOLS = (
 OF_FILES = (Relation.PART_OF, Relation.MEMBERS, Relation.IMPORTS, Relation.IMPORTED_BY)
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedNumber:
+class RelatedNumber(Struct, frozen=True):
     """The number of a related document, and the number of steps to it; `trusted` where a compiler's index confirms each
     step of some way to it."""
 

@@ -1,10 +1,10 @@
 """`search`: documents by their purpose or name."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any, Literal
 
+from msgspec import to_builtins
 from pydantic import Field
 
 from codesum_pipeline.model.documents import LEVELS, Level
@@ -113,7 +113,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
         hit.repo,
         hit.id,
         hit.type,
-        asdict(hit),
+        to_builtins(hit),
         longest=_LONGEST_SUMMARY,
         why=hit.why,
         excerpt=[clean(line) for line in excerpt.lines] if excerpt else [],

@@ -4,8 +4,9 @@ For a home in a bucket, each machine has mirrors of its own, made when a reader 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
@@ -51,8 +52,7 @@ def _has(git_dir: Path, commit: str, *, timeout_s: float) -> bool:
     return try_git(["cat-file", "-e", f"{commit}^{{commit}}"], git_dir=git_dir, timeout_s=timeout_s).status == 0
 
 
-@dataclass(frozen=True, slots=True)
-class SourceReader:
+class SourceReader(Struct, frozen=True):
     """Reads each file once, with a note where it cannot be read."""
 
     layout: HomeLayout

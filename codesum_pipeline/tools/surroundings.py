@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.uses import KINDS
 from codesum_pipeline.model.documents import Level
@@ -13,8 +15,7 @@ from codesum_pipeline.tools.paging import tokens_of
 from codesum_pipeline.tools.relations import Relation, external_names, related_documents
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedDocument:
+class RelatedDocument(Struct, frozen=True):
     """A neighbour and its purpose; `trusted` where a compiler's index confirms that it uses or is used."""
 
     id: str
@@ -23,8 +24,7 @@ class RelatedDocument:
     trusted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRelations:
+class DocumentRelations(Struct, frozen=True):
     """Parents come nearest first, up to the root module; children by level, then by id.
 
     `dependencies` are the names that a document uses, external ones too.
@@ -50,8 +50,7 @@ TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 _MOST_NEIGHBOURS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedSurroundings:
+class BoundedSurroundings(Struct, frozen=True):
     """The neighbours that fit; `more` counts those of a part that were left out."""
 
     around: DocumentRelations
@@ -66,7 +65,7 @@ def bound_surroundings(around: DocumentRelations, *, tokens: int) -> tuple[Bound
         for name in _PARTS:
             if place < len(waiting[name]) and len(kept[name]) == place:
                 each = _short(waiting[name][place])
-                written = asdict(each) if isinstance(each, RelatedDocument) else each
+                written = to_builtins(each) if isinstance(each, RelatedDocument) else each
                 price = tokens_of(f"{json.dumps(written, ensure_ascii=False)}, ")
                 if price <= tokens:
                     kept[name].append(each)

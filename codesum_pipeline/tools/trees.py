@@ -1,9 +1,10 @@
 """The indexes that answer for the caller's work tree."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
@@ -14,8 +15,7 @@ from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
 from codesum_pipeline.tools.sources import bring_mirror
 
 
-@dataclass(frozen=True)
-class Trees:
+class Trees(Struct, frozen=True, dict=True):
     """The tree of one folder, compared once with each index, with a note where it cannot be compared."""
 
     catalogue: IndexCatalogue

@@ -5,10 +5,11 @@ the month, or of the meter of avoided work the day.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from math import fsum
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from codesum_pipeline.model.avoided import AvoidedRow
 from codesum_pipeline.model.ledger import LedgerRow

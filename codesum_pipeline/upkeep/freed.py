@@ -1,9 +1,10 @@
 """What a maintenance did: what went, by kind and repository, and what was left as it is, and why."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 
 class RemovalKind(StrEnum):
@@ -20,8 +21,7 @@ class RemovalKind(StrEnum):
     PARTS = "parts in the bucket"
 
 
-@dataclass(frozen=True, slots=True)
-class FreedSpace:
+class FreedSpace(Struct, frozen=True):
     """So many things of a kind went, or would go; `size` is the bytes that they took. An empty `repository`: of the
     home."""
 
@@ -31,8 +31,7 @@ class FreedSpace:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedUpkeep:
+class SkippedUpkeep(Struct, frozen=True):
     """What was not looked at, and why. The next maintenance looks again."""
 
     kind: RemovalKind | None
@@ -40,8 +39,7 @@ class SkippedUpkeep:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class Maintenance:
+class Maintenance(Struct, frozen=True):
     """All that one maintenance did, or with `is_dry_run` would do."""
 
     freed: tuple[FreedSpace, ...]

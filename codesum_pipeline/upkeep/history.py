@@ -9,14 +9,14 @@ stay for ever.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy
 from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent
 
 
-@dataclass(frozen=True, slots=True)
-class PastRow:
+class PastRow(Struct, frozen=True):
     """What a row of the history says that decides whether it stays."""
 
     sequence: int

@@ -8,10 +8,11 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.indexes.embedding import discard
 from codesum_pipeline.indexes.version_folder import read_version
@@ -32,8 +33,7 @@ _RUN = "maintenance"
 Found = FreedSpace | SkippedUpkeep
 
 
-@dataclass(frozen=True)
-class MaintainedHome:
+class MaintainedHome(Struct, frozen=True, dict=True):
     """The files of one home, and what its settings say of them."""
 
     home: Home

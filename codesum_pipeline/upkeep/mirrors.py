@@ -8,8 +8,9 @@ what came in lately, and leaves a mirror whole wherever it is killed.
 import shutil
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import RetryLater
 from codesum_pipeline.source.fetching import drop_unfinished
@@ -24,8 +25,7 @@ _KEPT = "refs/codesum/kept/"
 GONE = ".gone-"
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorFolder:
+class MirrorFolder(Struct, frozen=True):
     """The mirror of one repository."""
 
     git_dir: Path

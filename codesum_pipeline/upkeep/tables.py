@@ -1,10 +1,10 @@
 """The tables that builds append to: rows that nobody needs any more go, and old books are added up."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
 from codesum_pipeline.model.avoided import AvoidedRow
@@ -22,8 +22,7 @@ HISTORY = "document_history"
 _WORTH_IT = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class GrowingTables:
+class GrowingTables(Struct, frozen=True):
     """Those of one repository. Its lease must be held, but for a dry run."""
 
     tables: TableStore

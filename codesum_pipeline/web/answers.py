@@ -1,7 +1,8 @@
 """An answer as a page shows it: its text with places as links, its costs, and its steps."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codesum_pipeline.asking.events import (
     BlockWritten,
@@ -29,8 +30,7 @@ Happening = dict[str, str]
 Tell = Callable[[Happening], None]
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerView:
+class AnswerView(Struct, frozen=True):
     """`html` is safe; `notes` are what a reader must know, `took` is the cost, `as_of` the commits."""
 
     html: str
@@ -107,8 +107,7 @@ def state_of(turn: PastTurn) -> str:
     return f"no answer by a model: {turn.reason}" if turn.status is Status.FAILED else "being answered"
 
 
-@dataclass(slots=True)
-class TurnListener:
+class TurnListener(Struct):
     """Passes the events of a turn on to the page, and keeps the steps for its end."""
 
     link: Link

@@ -5,10 +5,10 @@ to our pages work. A browser loads, runs and frames nothing but what this server
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
+from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -52,8 +52,7 @@ HEADERS = {
 _OWN_PAGES = ("", "none", "same-origin")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestGuard:
+class RequestGuard(Struct, frozen=True):
     """Passes on requests of this server's own pages, of people, and of programs that are no browsers."""
 
     app: ASGIApp
@@ -146,8 +145,7 @@ def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = No
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _AuditMiddleware:
+class _AuditMiddleware(Struct, frozen=True):
     """Writes a line of the audit log for each requested page, but not for static files."""
 
     app: ASGIApp

@@ -11,12 +11,12 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs
 
+from msgspec import Struct, field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -78,8 +78,7 @@ _EARLIER = 20
 _HEARTBEAT_S = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class AskFields:
+class AskFields(Struct, frozen=True):
     """The fields of the form."""
 
     question: str = ""
@@ -103,8 +102,7 @@ class AskFields:
         return cls(*(said.get(name, [""])[0].strip() for name in _FIELDS))
 
 
-@dataclass(frozen=True)
-class AskPages:
+class AskPages(Struct, frozen=True):
     """The pages of one server process; `token` is in each of its forms.
 
     Questions are about all repositories; that of `folder`, where the server was started, is read as its work tree is.

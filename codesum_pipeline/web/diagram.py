@@ -7,9 +7,10 @@ has a place in each of them, so that it runs between the boxes.
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
+
+from msgspec import Struct
 
 from codesum_pipeline.web.rendering import render
 
@@ -26,8 +27,7 @@ _ROUNDS = 8
 Node = str | tuple[str, str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A box's name, upper left corner and size."""
 
     name: str
@@ -37,8 +37,7 @@ class Box:
     height: float = _BOX_HEIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """An SVG path from one box to another; `both` says that each uses the other."""
 
     source: str

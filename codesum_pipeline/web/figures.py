@@ -6,8 +6,9 @@ light and dark.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.evaluation.records import EVERY_CATEGORY
@@ -26,8 +27,7 @@ _MOST_LABELS = 4
 _WIDEST_BAR = 36
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A point or bar with its label."""
 
     x: float
@@ -37,16 +37,14 @@ class Mark:
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class AxisTick:
+class AxisTick(Struct, frozen=True):
     """A place on an axis."""
 
     at: float
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A named series: its points, the line through them, and the band of its intervals."""
 
     name: str
@@ -55,8 +53,7 @@ class Line:
     points: Sequence[Mark]
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """`bars` or `lines` between two axes; `head` and `rows` are its numbers as a table."""
 
     id: str
@@ -70,8 +67,7 @@ class Chart:
     bars: Sequence[Mark] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """One value of a series with its interval; `at` counts along the axis."""
 
     at: int
@@ -241,8 +237,7 @@ _MOST, _MOST_CAUSES = 20, 3
 _WRITERS = {WrittenBy.LLM: "a model", WrittenBy.EXTRACTIVE: "the code", WrittenBy.PLACEHOLDER: "a template"}
 
 
-@dataclass(frozen=True, slots=True)
-class TextChange:
+class TextChange(Struct, frozen=True):
     """One row of the history: the event, its cause, and the documents that were the cause."""
 
     day: str
@@ -255,8 +250,7 @@ class TextChange:
     usd: float
 
 
-@dataclass(frozen=True, slots=True)
-class TextHistory:
+class TextHistory(Struct, frozen=True):
     """The newest changes, the number of earlier ones, and the cost of all."""
 
     changes: Sequence[TextChange]

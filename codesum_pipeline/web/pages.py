@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct, to_builtins
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -35,8 +35,7 @@ from codesum_pipeline.web.rendering import address, render
 _NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
 
 
-@dataclass(frozen=True, slots=True)
-class SearchForm:
+class SearchForm(Struct, frozen=True):
     """The fields as a person filled them; commas separate several languages or paths."""
 
     query: str = ""
@@ -86,7 +85,7 @@ class SearchForm:
 
     def page_after(self, cursor: str) -> str:
         """The address of the next hits."""
-        said = {_NAMES.get(name, name): value for name, value in asdict(self).items()}
+        said = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
         return address("/", **{**said, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
 
 
@@ -109,8 +108,7 @@ REFRESH = {"Refresh": "3"}
 P = TypeVar("P", bound=AnswerPage)
 
 
-@dataclass(frozen=True)
-class Pages:
+class Pages(Struct, frozen=True):
     """The pages of one home, each made from the versions that are published at the time of the request.
 
     They are about all repositories; that of `folder`, where the server was started, is read as its work tree is.

@@ -9,8 +9,8 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
@@ -39,8 +39,7 @@ log = logging.getLogger(__name__)
 MarkDue = Callable[[Sequence[str]], None]
 
 
-@dataclass(slots=True)
-class Receiver:
+class Receiver(Struct):
     """Takes what hosts send. `entries` reads the registry, `mark_due` has repositories looked at soon."""
 
     secrets: Sequence[Secret]

@@ -4,10 +4,10 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 
 from aiolimiter import AsyncLimiter
+from msgspec import Struct, field
 
 # Senders and deliveries that are remembered; older ones are forgotten for newer ones.
 MOST_SENDERS = 4_096
@@ -19,8 +19,7 @@ _MINUTE_S = 60.0
 _IPV6_CUSTOMER_BITS = 64
 
 
-@dataclass(slots=True)
-class SenderRates:
+class SenderRates(Struct):
     """How many requests each address may still send in this minute."""
 
     max_per_minute: int
@@ -42,8 +41,7 @@ class SenderRates:
         return found
 
 
-@dataclass(slots=True)
-class SeenDeliveries:
+class SeenDeliveries(Struct):
     """Those that were accepted lately: by their id, and by their body, to which a stranger could give another id."""
 
     clock: Callable[[], float] = time.monotonic

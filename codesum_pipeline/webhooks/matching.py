@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.addresses import address_of
@@ -38,8 +39,7 @@ def _follows(entry: RepositoryEntry, push: Push) -> bool:
     return push.ref in (ref, f"refs/heads/{ref}", f"refs/tags/{ref}")
 
 
-@dataclass(slots=True)
-class RecentEntries:
+class RecentEntries(Struct):
     """The registry's entries by address, read again when they are old."""
 
     read: Callable[[], Sequence[RepositoryEntry]]

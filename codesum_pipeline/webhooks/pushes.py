@@ -1,10 +1,10 @@
 """What a host tells of a push: which repository, which ref. Everything else in its payload is left alone."""
 
 import json
-from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from codesum_pipeline.model.organisation import HostKind
@@ -22,8 +22,7 @@ class UnreadablePayload(Exception):
     """A signed request whose body is not what its host sends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Push:
+class Push(Struct, frozen=True):
     """A ref of a repository is another one now. `addresses` are its, `host_ids` its ids as the registry has them."""
 
     addresses: frozenset[str]

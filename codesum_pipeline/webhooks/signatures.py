@@ -15,7 +15,8 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.model.organisation import HostKind
 from codesum_pipeline.webhooks.secrets import Secret
@@ -28,8 +29,7 @@ _UNIX_TIME = re.compile(r"[0-9]{1,12}")
 _MOST_SIGNATURES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SignedEvent:
+class SignedEvent(Struct, frozen=True):
     """Whose request it is, what it tells of, and its id, by which it is known when it comes again."""
 
     host: HostKind

@@ -1,10 +1,10 @@
 """A question in a checkout is answered of its work tree, as it was when it was asked."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline_tests.asking.conftest import Shop

@@ -1,8 +1,7 @@
 """One judge says whether an index is up to date, and what is not where it is not."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.building.freshness import Comparison, Fingerprints, IndexState
 from codesum_pipeline.model.files import Snapshot

@@ -1,11 +1,11 @@
 """What models' texts cost and what is kept of them, for people and for programs."""
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.llm.ledger import AttemptResult, open_ledger

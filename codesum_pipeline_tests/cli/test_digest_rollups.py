@@ -3,11 +3,11 @@
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline_tests.cli.terminal import on_a_terminal

@@ -1,11 +1,11 @@
 """Digests, what waits for one and what came of each attempt, in SQL beside everything else."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.rows import TickFailure, TickOutcome, TickRow
 from codesum_pipeline.digests.sql_tables import SQL_TABLES

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection, SignedAttestation
 from codesum_pipeline.compaction.compacting import CompactionResult, Compactor

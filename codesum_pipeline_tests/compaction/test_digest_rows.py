@@ -1,10 +1,10 @@
 """Old digests as rows that can be compacted: which are old, and what becomes of them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import Policy, Selection
 from codesum_pipeline.compaction.digest_rows import DigestRows

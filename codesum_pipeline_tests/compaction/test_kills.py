@@ -1,10 +1,11 @@
 """A job that is killed at any moment leaves the old rows or the compaction, and is carried out by its next run."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import SignedAttestation
 from codesum_pipeline.compaction.sources import CompactionSource

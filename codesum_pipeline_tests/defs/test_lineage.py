@@ -5,11 +5,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.building.reuse import HOLD, PUBLISHED

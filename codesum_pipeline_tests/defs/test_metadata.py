@@ -1,11 +1,11 @@
 """How a stage's report becomes metadata."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import dagster as dg
+from msgspec import Struct
 
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.report_values import MAX_ROWS, report_values
@@ -20,14 +20,12 @@ class Color(StrEnum):
     BLUE = "blue"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     id: str
     causes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     rows: int
     share: float
     is_new: bool
@@ -108,14 +106,12 @@ def test_every_asset_describes_every_column_of_its_table(built_home: Home) -> No
 
 
 def test_a_report_within_a_report_is_a_table_of_its_numbers() -> None:
-    @dataclass(frozen=True)
-    class Share:
+    class Share(Struct, frozen=True):
         resolved: int
         unknown: int
         names: tuple[str, ...]
 
-    @dataclass(frozen=True)
-    class Outer:
+    class Outer(Struct, frozen=True):
         coverage: Share
 
     shown = metadata_of(report_values(Outer(Share(7, 2, ("a",)))))

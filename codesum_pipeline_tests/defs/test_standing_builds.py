@@ -1,10 +1,10 @@
 """What the planner is told of builds is the same of a folder and of a bucket."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.defs.published import StandingBuild, standing_builds
 from codesum_pipeline.homes.loading import load_settings

@@ -1,11 +1,11 @@
 """The HTML of a mail in a real Chromium, 600 px wide. Run by `make test-browser`; PICTURES=FOLDER leaves pictures."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.html_mail import html_mail
 from codesum_pipeline_tests.delivery.test_rendering import HOSTILE, post_of

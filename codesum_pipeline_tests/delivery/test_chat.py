@@ -4,7 +4,6 @@ import io
 import logging
 import re
 import ssl
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from apprise.plugins.discord import NotifyDiscord
 from apprise.plugins.slack import NotifySlack
 from apprise.plugins.telegram import NotifyTelegram
+from msgspec.structs import replace
 
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline_tests.delivery.test_rendering import HOSTILE

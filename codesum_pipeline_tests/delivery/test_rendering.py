@@ -1,12 +1,12 @@
 """What people see: nothing of a repository acts, nothing is lost unsaid, and links lead to what is cited."""
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
 from codesum_pipeline.delivery.html_mail import html_mail

@@ -2,9 +2,9 @@
 
 import logging
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import (
     AROUND_CHARS,

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.claims import digest_tool
 from codesum_pipeline.digests.history import AggregateResult, aggregate_history, history_templates, request_for

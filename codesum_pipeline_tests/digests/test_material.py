@@ -1,9 +1,9 @@
 """What a digest is written from, of real files and commits, and what is missing where these cannot be had."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.hunks import Hunk
 from codesum_pipeline.digests.material import ChangeNature, Item, items_of

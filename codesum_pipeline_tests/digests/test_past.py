@@ -1,8 +1,7 @@
 """Digests of before as one block of a prompt."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.past import join_past
 from codesum_pipeline.digests.rows import DigestRow

@@ -2,12 +2,12 @@
 length."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
 from codesum_pipeline.delivery.html_mail import html_mail

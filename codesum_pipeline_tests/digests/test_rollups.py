@@ -4,11 +4,11 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.rollups import (
     MonthlyRollup,

@@ -5,11 +5,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.rows import TickOutcome
 from codesum_pipeline.digests.running import is_due, run_after_build, run_due, run_now

@@ -4,10 +4,10 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE
 from codesum_pipeline.digests.rows import DigestState, DigestWriter, TickFailure, TickOutcome

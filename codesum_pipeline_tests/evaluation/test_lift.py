@@ -1,13 +1,14 @@
 """The lift ledger finds a lift that is there, a loss that is there, and what was paid."""
 
+import dataclasses
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.evaluation.bootstrap import Interval
@@ -209,7 +210,7 @@ def as_row(question: Question) -> dict[str, Any]:
 
 
 def answers(*values: float, level: Level | None = None) -> list[QuestionResult]:
-    asked = [replace(QUESTIONS[number], level=level) for number in range(len(values))]
+    asked = [dataclasses.replace(QUESTIONS[number], level=level) for number in range(len(values))]
     return [
         QuestionResult(question, "", {"ndcg@10": value}, 0.0, ()) for question, value in zip(asked, values, strict=True)
     ]

@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.building.freshness import is_complete
 from codesum_pipeline.evaluation.evaluate import SETUPS

@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.graph import Edge
 from codesum_pipeline.store.workspace import Workspace

@@ -1,10 +1,9 @@
 """What the registry is to say of an organisation."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.hosts.planning import SyncPlan, SyncRules, plan_sync
 from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation

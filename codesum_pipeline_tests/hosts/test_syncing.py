@@ -1,11 +1,11 @@
 """A registry that follows a host: a real file, and a server on loopback."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.hosts.syncing import Syncer
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable

@@ -1,10 +1,10 @@
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.graph_files import OF_EDGES, build_callers
 from codesum_pipeline.indexes.uses import Callers

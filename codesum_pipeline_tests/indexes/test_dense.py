@@ -1,11 +1,11 @@
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.dense import embed_documents, matrix_of
 from codesum_pipeline.indexes.embedders import static

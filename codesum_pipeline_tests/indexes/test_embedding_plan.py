@@ -1,7 +1,8 @@
 """What a plan says about embedding before anything is paid."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.dense import EmbeddingPlan, embed_documents, plan_embedding
 from codesum_pipeline.indexes.embedders.named import load_embedder

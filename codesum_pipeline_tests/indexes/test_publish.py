@@ -4,13 +4,13 @@ import multiprocessing
 import shutil
 import threading
 import time
-from dataclasses import replace
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from queue import Empty
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents

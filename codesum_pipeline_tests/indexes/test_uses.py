@@ -1,9 +1,9 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.graph_files import OF_USES, build_uses
 from codesum_pipeline.indexes.uses import KINDS, Uses

@@ -1,11 +1,11 @@
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.manifest import describe_files
 from codesum_pipeline.indexes.shown_fields import ShownFields

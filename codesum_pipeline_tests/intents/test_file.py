@@ -2,11 +2,11 @@
 
 import multiprocessing
 import re
-from dataclasses import replace
 from datetime import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.intents.fields import IntentData
 from codesum_pipeline.intents.file import Intents

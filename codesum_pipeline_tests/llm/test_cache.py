@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.cache import AnswerCache, CacheStats
 from codesum_pipeline.llm.kept_texts import KeptText

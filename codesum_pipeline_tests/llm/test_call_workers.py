@@ -4,12 +4,12 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.backends import LiteLlmBackend

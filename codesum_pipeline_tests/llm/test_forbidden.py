@@ -1,10 +1,10 @@
 """What the system prompt forbids is refused at every level, and what is only near to it is not."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.llm.pins import AnswerForm

@@ -5,11 +5,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
@@ -70,7 +71,7 @@ def test_a_recording_holds_the_pins_and_the_answer_and_nothing_of_the_transport(
     (file,) = tmp_path.iterdir()
     assert file.name == f"{request.request_hash.removeprefix('blake3:')}.json"
     assert json.loads(file.read_text()) == json.loads(
-        json.dumps({"request": asdict(request), "response": asdict(response)})
+        json.dumps({"request": to_builtins(request), "response": to_builtins(response)})
     )
     assert KEY not in file.read_text()
     assert str(server.port) not in file.read_text()
@@ -101,7 +102,7 @@ def test_what_fails_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_a_file_with_entries_replays_as_a_folder_does(tmp_path: Path) -> None:
-    entries = [{"request": asdict(request_for(level)), "response": asdict(RESPONSE)} for level in LEVELS]
+    entries = [{"request": to_builtins(request_for(level)), "response": to_builtins(RESPONSE)} for level in LEVELS]
     (tmp_path / "fixture.json").write_text(json.dumps({"entries": entries}))
 
     assert replay(tmp_path / "fixture.json", *map(request_for, LEVELS)) == [RESPONSE] * len(LEVELS)
@@ -145,7 +146,7 @@ def test_a_recording_that_is_there_is_healthy(tmp_path: Path) -> None:
     assert asyncio.run(build_backend(replaying(tmp_path), templates()).health())
 
 
-ENTRY = {"request": asdict(request_for()), "response": asdict(RESPONSE)}
+ENTRY = {"request": to_builtins(request_for()), "response": to_builtins(RESPONSE)}
 
 
 @pytest.mark.parametrize(

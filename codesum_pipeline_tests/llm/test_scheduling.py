@@ -5,11 +5,11 @@ import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.backend import RefusedAnswer
 from codesum_pipeline.llm.checking import read_answer

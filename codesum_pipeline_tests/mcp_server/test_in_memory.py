@@ -1,7 +1,6 @@
 import asyncio
 import json
 import threading
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from jsonschema import validate
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
+from msgspec.structs import replace
 
 from codesum_pipeline.mcp_server.server import IndexTool, make_server
 from codesum_pipeline.tools.registry import TOOLS, tools_by_name

@@ -1,10 +1,10 @@
 """A client that listens hears of edits in the work tree."""
 
 from contextlib import closing
-from dataclasses import replace
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.mcp_server.server import make_server

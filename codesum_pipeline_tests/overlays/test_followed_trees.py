@@ -1,8 +1,7 @@
 """A server compares a work tree anew only where somebody who follows it says that it may have changed."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import tools_by_name

@@ -3,12 +3,12 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.building.freshness import is_complete
 from codesum_pipeline.building.reuse import carry_out

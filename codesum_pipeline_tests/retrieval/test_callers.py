@@ -1,10 +1,10 @@
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level

@@ -1,7 +1,7 @@
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from codesum_pipeline.retrieval.hits import explain_ranks, make_hit
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
@@ -31,7 +31,7 @@ def test_a_hit_shows_the_fields_of_its_document(tmp_path: Path, shop: PublishedI
     for index in (shop, PublishedIndex.open(workspace.layout.published("shop"))):
         for row in range(len(index)):
             hit, document = (
-                asdict(make_hit(IndexedDocument(index, row), score=0.0, ranks={}, notes=())),
+                to_builtins(make_hit(IndexedDocument(index, row), score=0.0, ranks={}, notes=())),
                 index.document(row),
             )
             shown = {name: value for name, value in hit.items() if name not in ("repo", "score", "why")}

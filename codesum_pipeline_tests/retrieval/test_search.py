@@ -1,8 +1,9 @@
 import re
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.lanes import LANES, Lane
@@ -55,7 +56,7 @@ def test_the_lane_code_speaks_by_its_words_where_its_vectors_are_not_built(
 def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) -> None:
     hit = search([shop], "total price with tax", embedder=embedder)[0]
 
-    assert asdict(hit) == {
+    assert to_builtins(hit) == {
         "id": "shop/cart.py::total_price",
         "type": "function",
         "repo": "shop",

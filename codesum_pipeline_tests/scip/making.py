@@ -3,12 +3,13 @@
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.scip.making import MadeIndex, made_index
@@ -28,8 +29,7 @@ in_bubblewrap = pytest.mark.skipif(not bubblewrap_works(), reason="bubblewrap do
 SANDBOXES = [pytest.param("bubblewrap", marks=in_bubblewrap), "none"]
 
 
-@dataclass(frozen=True)
-class Shop:
+class Shop(Struct, frozen=True):
     """One repository and the home that makes its index."""
 
     repo: GitRepo

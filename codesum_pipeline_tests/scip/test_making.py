@@ -6,11 +6,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.repository import RepositoryEntry

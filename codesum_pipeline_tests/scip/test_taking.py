@@ -7,11 +7,11 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.files import Snapshot, SourceFile

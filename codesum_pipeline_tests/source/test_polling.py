@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import field
 
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -29,8 +29,7 @@ POLICY = PlannerSettings(poll_interval_s=60, polls_per_tick=100, poll_parallel=8
 NOW = 1_800_000_000.0
 
 
-@dataclass(frozen=True)
-class FakeRemotesPoller(Poller):
+class FakeRemotesPoller(Poller, frozen=True):
     """Hosts that answer from a table, and remember what they were asked."""
 
     answers: Mapping[str, str | Exception] = field(default_factory=dict)

@@ -1,10 +1,10 @@
 """repos.yaml: what it may say, and what happens to it."""
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry

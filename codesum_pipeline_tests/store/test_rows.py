@@ -41,4 +41,4 @@ def test_enumerations_and_optional_values_come_back_as_themselves(rows: list[Sou
 
 def test_every_noun_has_a_column_per_field() -> None:
     for noun in (Symbol, FileFacts, SummaryDocument, TextRow):
-        assert schema_of(noun).names == list(noun.__dataclass_fields__)
+        assert schema_of(noun).names == list(noun.__struct_fields__)

@@ -142,7 +142,7 @@ def test_an_unchanged_repository_writes_nothing_and_publishes_nothing(at: Make) 
 def test_a_forced_build_writes_every_text_and_changes_none(built: Workspace, make_workspace: Make) -> None:
     before = documents(built)
 
-    reports = build(Workspace(**{**{name: getattr(built, name) for name in built.__slots__}, "force": True}))
+    reports = build(Workspace(**{**{name: getattr(built, name) for name in built.__struct_fields__}, "force": True}))
 
     assert {rewrite.cause for rewrite in reports["function_summaries"].rewrites} == {Cause.FORCED}
     assert sum(reports[f"{level}_summaries"].written for level in Level) == len(before)

@@ -1,8 +1,7 @@
 """What is trivial, and what is said of it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import WrittenText
 from codesum_pipeline.settings.stages import FilterSettings

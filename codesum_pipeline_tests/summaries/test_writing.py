@@ -1,11 +1,11 @@
 """Functions written in several processes get the texts that they get in one."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import levels, writers

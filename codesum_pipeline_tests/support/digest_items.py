@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.hunks import hunk_of
 from codesum_pipeline.digests.material import Item

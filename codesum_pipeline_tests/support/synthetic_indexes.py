@@ -1,9 +1,11 @@
 """The tables of a small repository, written without reading one: what the index stages start from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
@@ -34,8 +36,7 @@ from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 VERSIONS = {"parser": "1", "graph": "1", "extractive": "1", "placeholder": "1"}
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """One function, or a class where the name starts with a capital; `name` is qualified, and it
     `calls` ids."""
 

@@ -1,7 +1,7 @@
 import json
-from dataclasses import asdict
 
 import pytest
+from msgspec import to_builtins
 
 from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, bound_surroundings
 
@@ -23,7 +23,7 @@ AROUND = DocumentRelations(
 def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
     found, left = bound_surroundings(AROUND, tokens=tokens)
 
-    values = [each for part in asdict(found.around).values() for each in part]
+    values = [each for part in to_builtins(found.around).values() for each in part]
     characters = sum(len(json.dumps(value, ensure_ascii=False)) for value in values)
     assert characters <= 4 * (tokens - left) <= 4 * tokens
 

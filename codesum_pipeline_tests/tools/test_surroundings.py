@@ -1,5 +1,6 @@
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import SummaryDocument
 from codesum_pipeline.retrieval.reader import PublishedIndex

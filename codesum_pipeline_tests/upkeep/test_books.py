@@ -1,9 +1,9 @@
 """Books that are added up still give the same sums."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.cli.avoided import add_up
 from codesum_pipeline.llm.totals import Totals, total, total_by

@@ -2,9 +2,9 @@
 
 import shutil
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from starlette.requests import Request
 
 from codesum_pipeline.homes.loading import load_settings

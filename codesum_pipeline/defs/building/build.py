@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pyarrow.parquet as pq
+from msgspec import Struct
 
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
@@ -42,8 +42,7 @@ _PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 
 
-@dataclass(frozen=True)
-class Build:
+class Build(Struct, frozen=True, dict=True):
     """A build in this process; its caller holds the repository's lease."""
 
     home: Home

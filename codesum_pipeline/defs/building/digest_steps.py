@@ -6,8 +6,9 @@ is kept, and the next build or look of the schedule goes on with it.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.building.reuse import PUBLISHED
@@ -76,8 +77,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
         _count_digests(ws, telling)
 
 
-@dataclass(frozen=True, slots=True)
-class DigestStep:
+class DigestStep(Struct, frozen=True):
     """One of the two steps; `reads` and `writes` as those of `Step`."""
 
     name: str

@@ -10,11 +10,12 @@ Messages go over an inherited pair of sockets, pickled: nobody else can write th
 
 import pickle
 import traceback
-from dataclasses import dataclass
 from enum import Enum, auto
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from codesum_pipeline.defs.building.facts import StageFacts
 from codesum_pipeline.defs.building.values import BuildOptions, CheckFinding, StepOutcome, Values
@@ -31,8 +32,7 @@ class BuildSignal(Enum):
     INTERRUPTED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class OpeningMessage:
+class OpeningMessage(Struct, frozen=True):
     """The first message to the recorder: the home, and the repositories that will be built."""
 
     home: Path
@@ -40,8 +40,7 @@ class OpeningMessage:
     facts: StageFacts
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Struct, frozen=True):
     """Run the job for a repository, which `process` builds."""
 
     key: str
@@ -50,24 +49,21 @@ class RunRequest:
     process: Holder
 
 
-@dataclass(frozen=True, slots=True)
-class BuilderRequest:
+class BuilderRequest(Struct, frozen=True):
     """What an asset or a check of the run wants of its builder: a method and its argument."""
 
     method: str
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What a request came to, sent as soon as it is known: most are before they are asked."""
 
     request: BuilderRequest
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class FailureMessage:
+class FailureMessage(Struct, frozen=True):
     """An error, with where in the code it was raised: instead of a value, or of all further runs."""
 
     error: BaseException

@@ -5,11 +5,11 @@ builds is given them instead.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column as the UI lists it."""
 
     name: str
@@ -18,8 +18,7 @@ class Column:
     is_nullable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AssetFacts:
+class AssetFacts(Struct, frozen=True):
     """What the definition of one asset says of its step: `deps` are the assets whose outputs the step reads."""
 
     code_version: str
@@ -27,8 +26,7 @@ class AssetFacts:
     deps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StageFacts:
+class StageFacts(Struct, frozen=True):
     """Assets in the order of their steps, and columns by table."""
 
     assets: Mapping[str, AssetFacts]

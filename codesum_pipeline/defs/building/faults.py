@@ -1,8 +1,9 @@
 """What may be wrong with a repository's documents and vectors, as SQL over its tables."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import CheckFinding

@@ -6,8 +6,10 @@ shows as they are; what a repository wrote never becomes a key or a heading.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import fields
 
 from codesum_pipeline.defs.building.plots import bars
 from codesum_pipeline.defs.building.values import Markdown, PreviewRows, Value, Values
@@ -113,7 +115,7 @@ def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
         numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd_with_cache - 1
     spared = [saving for cause, saving in asked.avoided.items() if cause is not AvoidanceReason.ASKED]
     avoided = sum(spared, CallTotals())
-    numbers |= {f"avoided_{name}": value for name, value in asdict(avoided).items()}
+    numbers |= {f"avoided_{name}": value for name, value in to_builtins(avoided).items()}
     found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
     counts: dict[str, Mapping[str, int]] = {
         "failures": asked.failures,
@@ -186,8 +188,8 @@ MAX_CHARACTERS = 300
 
 def report_values(report: object) -> dict[str, Value]:
     """One entry per field of a report that has something to say; the table's hash is the data version."""
-    if not is_dataclass(report):
-        raise TypeError(f"a stage reports a dataclass, not {type(report).__name__}")
+    if not isinstance(report, Struct):
+        raise TypeError(f"a stage reports a struct, not {type(report).__name__}")
     given = {field.name: getattr(report, field.name) for field in fields(report) if field.name != "table_hash"}
     others: Values = {}
     # What a model did, or would do, has entries of its own, as has what compilers' indexes say.
@@ -214,7 +216,7 @@ def _value(value: Any) -> Value | None:
             return rows_of([_counts(name, counts) for name, counts in value.items()])
         case Sequence() if value:
             return rows_of([_row(item) for item in value[:MAX_ROWS]])
-        case _ if is_dataclass(value):
+        case Struct():
             counts = {field.name: getattr(value, field.name) for field in fields(value)}
             return rows_of([_counts(name, count) for name, count in counts.items() if isinstance(count, int | float)])
     return None
@@ -232,7 +234,7 @@ def _counts(name: Any, counts: Any) -> dict[str, Any]:
 
 
 def _row(item: Any) -> dict[str, Any]:
-    if is_dataclass(item):
+    if isinstance(item, Struct):
         return {field.name: _cell(getattr(item, field.name)) for field in fields(item)}
     return {"name": _cell(item)}
 

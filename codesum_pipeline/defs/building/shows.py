@@ -5,7 +5,8 @@ table showed last time still holds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.defs.building.plots import bars, histogram, lines
 from codesum_pipeline.defs.building.report_values import index_values
@@ -24,8 +25,7 @@ _ROWS = 8
 _LENGTH_STEP = 50
 
 
-@dataclass(frozen=True, slots=True)
-class TablePreview:
+class TablePreview(Struct, frozen=True):
     """What is shown of some tables: rows that a query selects, below these heads, and a bar for each row of `bars`."""
 
     tables: Sequence[str]

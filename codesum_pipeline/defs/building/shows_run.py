@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.defs.building.health import known_share
 from codesum_pipeline.defs.building.values import Markdown, Value
@@ -138,8 +139,7 @@ def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *values: object) 
 _FILE = "last_change.json"
 
 
-@dataclass(frozen=True, slots=True)
-class FileStates:
+class FileStates(Struct, frozen=True):
     """The commit that the tables stand at, None where there is none, and the contents of its indexed files."""
 
     commit: str | None
@@ -155,8 +155,7 @@ class FileStates:
         return cls(rows[0].commit, {row["path"]: row["blob"] for row in files if row["status"] == "indexed"})
 
 
-@dataclass(frozen=True, slots=True)
-class FileChanges:
+class FileChanges(Struct, frozen=True):
     """From one commit to the next, in files; of the run that found it."""
 
     run_id: str
@@ -188,7 +187,7 @@ def note_change(ws: Workspace, before: FileStates) -> dict[str, Value]:
     """Write down what a snapshot changed, if anything; the same as values."""
     found = FileChanges.between(before, FileStates.of(ws), run_id=ws.run_id)
     if found.files or found.since != found.commit:
-        write_text_atomically(ws.layout.memos(ws.key) / _FILE, json.dumps(asdict(found)))
+        write_text_atomically(ws.layout.memos(ws.key) / _FILE, json.dumps(to_builtins(found)))
     return {"files_changed": found.files, "commit_before": found.since or "none"}
 
 

@@ -5,8 +5,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import StepOutcome, Value
@@ -26,8 +27,7 @@ _log = logging.getLogger(__name__)
 _UNSENT = (DeliveryState.FAILED, DeliveryState.UNKNOWN, DeliveryState.GIVEN_UP)
 
 
-@dataclass
-class StepNotes:
+class StepNotes(Struct):
     """One step at work: what it found, and what went wrong in it."""
 
     values: dict[str, Value] = field(default_factory=dict)

@@ -1,23 +1,22 @@
 """What a build is asked for and what it says, as plain values: `defs.metadata` turns them into Dagster's."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Markdown:
+class Markdown(Struct, frozen=True):
     """Text that is shown as Markdown."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewRows:
+class PreviewRows(Struct, frozen=True):
     """A table by row; a row may lack columns."""
 
     rows: tuple[Mapping[str, Any], ...]
@@ -34,8 +33,7 @@ Value = bool | int | float | str | Markdown | PreviewRows
 Values = Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFinding:
+class CheckFinding(Struct, frozen=True):
     """What one check found; `is_warning` where a failure stops nothing."""
 
     name: str
@@ -45,8 +43,7 @@ class CheckFinding:
     is_warning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StepOutcome:
+class StepOutcome(Struct, frozen=True):
     """What one step of a build came to.
 
     `built_from` is the fingerprint of what it was built from, `rows` the length of its table, `findings` those of
@@ -67,8 +64,7 @@ class StepOutcome:
 Numbers = Mapping[str, int | float]
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
+class RunOutcome(Struct, frozen=True):
     """One repository's run.
 
     `message` says why it failed, or why the promotion gate holds back what it built: such a run succeeded, and
@@ -98,8 +94,7 @@ ANSWERED = "every_level_was_answered"
 BLOCKING = (NOT_WORSE, ANSWERED)
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
+class BuildOptions(Struct, frozen=True):
     """What one run is asked for, besides the settings; the fields of the Dagster resource say more."""
 
     force: bool = False

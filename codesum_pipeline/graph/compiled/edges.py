@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.graph.compiled.merging import merge
 from codesum_pipeline.graph.compiled.targets import IndexedFacts, load_facts
@@ -18,8 +18,7 @@ from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.tables import TableStore
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxRows:
+class SyntaxRows(Struct, frozen=True):
     """What is read off the syntax: the rows of `syntax_edges` and of `call_sites`."""
 
     edges: pa.Table
@@ -31,8 +30,7 @@ class SyntaxRows:
         return cls(to_table([], Edge), to_table([], CallRow))
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """Where the index and the syntax say different things.
 
     Each line: language, verdict, cause, and how many calls, imports and bases. `files` are those compared.

@@ -7,8 +7,9 @@ the index was made from. Elsewhere it is heard on what the syntax leaves open.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codesum_pipeline.graph.compiled.targets import CompiledTarget, End, IndexedFacts, Targets
 from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
@@ -26,8 +27,7 @@ class Agreement(StrEnum):
     OUTSIDE = "outside by the index"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexTrust:
+class IndexTrust(Struct, frozen=True):
     """How far the index is to be trusted for a file.
 
     `overrules` what the syntax says, and `knows_outside` what is no part of the repository.
@@ -41,8 +41,7 @@ class IndexTrust:
         return TRUSTED if self.overrules else DOUBTFUL
 
 
-@dataclass(frozen=True, slots=True)
-class MergedGraph:
+class MergedGraph(Struct, frozen=True):
     """The edges of the files about which an index counts, and where it and the syntax say different things.
 
     `verdicts` counts, by language, verdict and cause, calls, imports and bases.

@@ -3,10 +3,11 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.scip import CompilerFile
@@ -17,8 +18,7 @@ _BUILTIN_PACKAGES = frozenset({"typescript"})
 _BUILTIN_MODULES = frozenset({"builtins"})
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedFacts:
+class IndexedFacts(Struct, frozen=True):
     """What an index says about one file: see `parsing.compiled`."""
 
     path: str
@@ -42,8 +42,7 @@ class End(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledTarget:
+class CompiledTarget(Struct, frozen=True):
     """What is meant at a place: documents, or the name of something outside the repository."""
 
     end: End

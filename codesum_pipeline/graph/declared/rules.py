@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.reasons import Reason
@@ -20,16 +21,14 @@ MAX_NAMESAKES = 200
 _TWO_WORDS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A name in a space: looked up when it is used."""
 
     key: Key
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """A package that the repository does not hold; `name` is what is taken from it."""
 
     package: str
@@ -40,8 +39,7 @@ class Outside:
 Target = ModuleValue | Member | Outside | None
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedImport:
+class ResolvedImport(Struct, frozen=True):
     """What an import names, the name that it binds, and the files that it takes in."""
 
     target: Target

@@ -1,8 +1,9 @@
 """A type annotation taken apart: names and their arguments, strings read as what they quote."""
 
 import ast
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 UNION = "|"
 UNREADABLE = "?"
@@ -11,8 +12,7 @@ UNREADABLE = "?"
 _MAX_DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """A dotted name with its arguments; `|` holds alternatives, `?` stands for what cannot be read."""
 
     name: str

@@ -4,15 +4,15 @@ import hashlib
 import importlib.util
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import hash_of, sha256_of_file
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedFolder:
+class CheckedFolder(Struct, frozen=True):
     """A folder whose files must have the sha256 that `digests` gives by name; anything else is refused."""
 
     embedder: str

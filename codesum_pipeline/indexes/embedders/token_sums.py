@@ -14,13 +14,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from tokenizers import Tokenizer
 
 # Of int32 or float64.
@@ -34,8 +34,7 @@ Integers = npt.NDArray[np.int64]
 _BLOCK_ROWS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
+class Lists(Struct, frozen=True):
     """Lists of numbers, one behind the other."""
 
     numbers: Integers
@@ -131,8 +130,7 @@ _OTHER = re.compile(r"[^ -~]")
 MANY_TEXTS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class _TokenisedTexts:
+class _TokenisedTexts(Struct, frozen=True):
     """Texts as lines, distinct lines as words, distinct words as token ids."""
 
     lines_of_text: Lists

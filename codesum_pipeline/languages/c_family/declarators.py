@@ -1,7 +1,6 @@
 """Names in C and C++: a declarator is read from the outside in, and what is around the name last is what it names."""
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import DefinitionHead
@@ -18,8 +17,7 @@ _NO_NAMES = words("if for while switch return else do catch sizeof defined case"
 _STRUCTURES = words("struct_specifier union_specifier enum_specifier class_specifier")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """A declared name, the declarator that makes it a function if it is one, and the marks of its type."""
 
     name: Node

@@ -8,7 +8,8 @@ not know, or a comment. All of these are rendered as written, so the words stay.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 _NAME = rb"[A-Za-z_]\w*"
 _CAPITALS = rb"[A-Z_][A-Z0-9_]{2,}"
@@ -207,8 +208,7 @@ def _comment(text: bytes) -> bytes:
     return b"/*" + b"m" * (len(text) - 4) + b"*/" if len(text) > 3 else text
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """An `#if` up to its `#endif`: where each directive stands, and how many braces each branch leaves open."""
 
     starts: list[int] = field(default_factory=list)

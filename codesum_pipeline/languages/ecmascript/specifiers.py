@@ -6,9 +6,10 @@ by the names in their `package.json`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.languages.ecmascript.workspaces import Workspaces
 from codesum_pipeline.languages.projects import Projects, folders_above, join, table, text, texts
@@ -24,8 +25,7 @@ _BUILT = ("dist/", "lib/", "build/", "out/", "es/", "esm/", "cjs/")
 MAX_EXTENDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class PathAliases:
+class PathAliases(Struct, frozen=True):
     """`paths` of a configuration: patterns with at most one `*`, and the folder they start from."""
 
     base: str | None

@@ -1,8 +1,7 @@
 """TypeScript with markup (TSX)."""
 
-from dataclasses import replace
-
 import tree_sitter_typescript
+from msgspec.structs import replace
 
 from codesum_pipeline.languages.ecmascript import javascript, layout, typescript
 

@@ -1,8 +1,7 @@
 """TypeScript."""
 
-from dataclasses import replace
-
 import tree_sitter_typescript
+from msgspec.structs import replace
 
 from codesum_pipeline.languages.ecmascript import definitions, facts, javascript, layout
 from codesum_pipeline.languages.ecmascript.brackets import is_bare_type

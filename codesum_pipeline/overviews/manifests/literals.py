@@ -6,9 +6,9 @@ its meaning.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.languages.registry import declaration_of
@@ -29,8 +29,7 @@ _NAME = re.compile(r"[\w.@/-]+[?!]?")
 _QUOTES = "\"'`"
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A string, or an atom; `before` and `after` are the source up to the neighbouring literals.
 
     `under` are the names of the calls, arguments and assignments around it, outermost first; literals with the same

@@ -7,9 +7,10 @@ around it.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+
+from msgspec import Struct
 
 
 class DependencyScope(StrEnum):
@@ -20,8 +21,7 @@ class DependencyScope(StrEnum):
     BUILD = "build"
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(Struct, frozen=True):
     """A dependency as a manifest declares it; `ecosystem` names the registry that its name belongs to."""
 
     ecosystem: str
@@ -43,8 +43,7 @@ class EntryKind(StrEnum):
     CONTAINER = "container"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(Struct, frozen=True):
     """Where execution, or the use of a library, begins; `target` is the file or function that it leads to, if known."""
 
     name: str
@@ -54,8 +53,7 @@ class EntryPoint:
     target: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """One manifest; `names` are its names for the project itself."""
 
     path: str

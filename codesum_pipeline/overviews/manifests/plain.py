@@ -3,11 +3,11 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
 
 import yaml
+from msgspec import Struct, field
 
 from codesum_pipeline.overviews.manifests.manifest import MalformedManifest
 
@@ -86,8 +86,7 @@ def yaml_pairs(text: str) -> list[tuple[tuple[str, ...], str, int]]:
     return found
 
 
-@dataclass(slots=True)
-class Element:
+class Element(Struct):
     """An XML element: its name without a namespace, attributes, text and line."""
 
     name: str

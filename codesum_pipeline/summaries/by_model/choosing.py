@@ -1,10 +1,11 @@
 """Which text a document gets that a model may write: the last build's, one of the cache, or a new one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, WrittenBy
@@ -20,8 +21,7 @@ from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
 
 
-@dataclass(frozen=True, slots=True)
-class LastText:
+class LastText(Struct, frozen=True):
     """A model's text of the last build, as far as it decides what is kept; `said` must not name a neighbour."""
 
     id: str
@@ -45,8 +45,7 @@ def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
     return {row.id: row for row in from_table(rows, LastText)}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The text that one document gets.
 
     `stands`: the last build's text is kept. `had_text`: the last build had a model's text, from this input or another.

@@ -6,10 +6,11 @@ for it only past two thresholds, or on any change under `GraphPolicy.STRICT`.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import ContextNeighbour, TextContext
 from codesum_pipeline.model.graph import EdgeKind
@@ -22,8 +23,7 @@ from codesum_pipeline.summaries.neighbours import said_name
 NO_NEIGHBOURS = TextContext((), (), (), ())
 
 
-@dataclass(frozen=True, slots=True)
-class ShownContext:
+class ShownContext(Struct, frozen=True):
     """What a model is shown: the callers' qualified names, sorted and without repetition, and a line each about what
     holds the function and about its callees. What moves between files is shown the same.
 

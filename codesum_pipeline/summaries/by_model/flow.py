@@ -1,9 +1,10 @@
 """How a level is written where a model writes: what the model does not write is left to the other writers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import Gate, TextRow, WrittenBy
 from codesum_pipeline.summaries import shown as shows

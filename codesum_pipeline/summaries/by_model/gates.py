@@ -1,9 +1,9 @@
 """What stops a model from writing a text: the first gate that is shut, in one order; and what each gate looks at."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
-from dataclasses import dataclass
 
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
 from codesum_pipeline.model.avoided import CallTotals
@@ -49,8 +49,7 @@ def gate_of(
     return next((gate for gate, is_shut in shut if is_shut), None)
 
 
-@dataclass(frozen=True, slots=True)
-class CallCandidate:
+class CallCandidate(Struct, frozen=True):
     """A document that needs a call: its importance, its price, and whether it has a text already.
 
     `above` are the documents that hold it, nearest first, and `layer` is lower than theirs. With `if_below` it is
@@ -124,8 +123,7 @@ def importance_of(workspace: Workspace, outline: DocumentTree) -> Mapping[str, f
     return worth
 
 
-@dataclass(frozen=True, slots=True)
-class TrustCount:
+class TrustCount(Struct, frozen=True):
     """Of the documents that a model may write: how many pass the gate, and what the others would cost."""
 
     edges: int

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.attempts import ANOTHER_MODEL, UNFORESEEN
@@ -56,8 +57,7 @@ _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
 _MORE_AT_A_TIME = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One document to write; its prompt is made only where a call is needed."""
 
     choice: Choice
@@ -70,8 +70,7 @@ class Job:
         return self.choice.wanted.id
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """The rows of written texts, and for the other documents what stopped them."""
 
     rows: Sequence[TextRow]

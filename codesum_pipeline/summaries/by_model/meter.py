@@ -7,11 +7,12 @@ as good: most of a prompt is the same for every document.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
@@ -23,8 +24,7 @@ from codesum_pipeline.summaries.by_model.prices import Estimator, predicted_call
 from codesum_pipeline.summaries.outline import DocumentTree
 
 
-@dataclass(slots=True)
-class TextOrigins:
+class TextOrigins(Struct):
     """The documents of a level by where their text came from: a call, the cache, the last build."""
 
     asked: set[str] = field(default_factory=set)
@@ -113,8 +113,7 @@ def _shown_characters(tables: TableStore, key: str, level: Level) -> dict[str, i
     return dict(zip(rows.column(id_).to_pylist(), lengths.to_pylist(), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class LevelCalls:
+class LevelCalls(Struct, frozen=True):
     """Sums over the attempts of a run at one level.
 
     `texts` were written by calls, `found` came from the cache. `pending` are documents that a later run may write.

@@ -6,7 +6,8 @@ at its end, and keeps Dagster from retrying.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import Snapshot
@@ -15,8 +16,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(Struct, frozen=True):
     """One level: in which run of which build, why, and whether the run gave up asking for anything more."""
 
     run_id: str
@@ -61,4 +61,4 @@ def _write(workspace: Workspace, outages: Mapping[Level, Outage]) -> None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_atomically(path, json.dumps({level: asdict(outage) for level, outage in outages.items()}, indent=2))
+    write_text_atomically(path, json.dumps({level: to_builtins(outage) for level, outage in outages.items()}, indent=2))

@@ -1,7 +1,8 @@
 """Before anything is spent: which texts a model would write, what stops the others, and at what price."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Cause, Gate, Level
@@ -39,8 +40,7 @@ NOTHING = CallTotals(1)
 _LEVELS = tuple(Level)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """What a model does for one document.
 
     With `wanted` it has a model's text after the build; `stays`: that of the last build. Without `wanted` it has
@@ -55,8 +55,7 @@ class Decision:
     is_documented: bool = False
 
 
-@dataclass(slots=True)
-class LevelForecast:
+class LevelForecast(Struct):
     """One level: documents that are asked for, stopped by a gate, or waiting for a trusted edge, and their price.
 
     Above functions `asked` is an upper bound: a child's text may not change. `usd_with_cache` is its price with the

@@ -5,7 +5,8 @@ discount depends on all calls together, and is given beside it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.prices import predict_tokens
@@ -67,8 +68,7 @@ class Estimator:
 _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
 
 
-@dataclass(slots=True)
-class PlanPrice:
+class PlanPrice(Struct):
     """Some planned documents: the calls for them (an upper bound above functions), how many texts are there already,
     and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
 

@@ -1,7 +1,8 @@
 """The prompt that a model would get about one document now."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.model.documents import Level
@@ -19,8 +20,7 @@ from codesum_pipeline.summaries.placeholder import is_empty
 from codesum_pipeline.summaries.writers import PLACEHOLDER
 
 
-@dataclass(frozen=True, slots=True)
-class PromptTurns:
+class PromptTurns(Struct, frozen=True):
     """Both turns as they are sent, the names of their templates, and how many secrets of each kind were masked."""
 
     templates: tuple[str, ...]

@@ -7,8 +7,9 @@ between markers: material is data.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from codesum_pipeline.llm.budgets import Entry, SiblingRank, body_budget, cut, fill_entries, local_order
 from codesum_pipeline.llm.checking import AnswerBounds
@@ -39,16 +40,14 @@ _IN_NAME = ("name", "qualified_name")
 _MARKERS_CHARS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """The user's turn for one document, and what its answer is checked against."""
 
     text: str
     shown: AnswerBounds
 
 
-@dataclass
-class Prompter:
+class Prompter(Struct):
     """Makes the prompts of one level; `masked` counts the secrets that were taken out, by kind."""
 
     template: ResolvedTemplate
@@ -149,8 +148,7 @@ def _shown_lines(body: str) -> int:
     return sum(line.partition("|")[0].isdecimal() for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class TextSource:
+class TextSource(Struct, frozen=True):
     """What a document's text is made from; with a writer's name it gives the hashes of the wanted text."""
 
     id: str

@@ -1,8 +1,9 @@
 """What is fixed for a build: templates, model and parameters, and the keys under which texts are cached."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.budgets import prompt_chars
@@ -24,8 +25,7 @@ from codesum_pipeline.summaries.by_model.contexts import hash_of_shown
 from codesum_pipeline.summaries.decide import RequiredDocument
 
 
-@dataclass(frozen=True)
-class ModelSetup:
+class ModelSetup(Struct, frozen=True, dict=True):
     """A build with a model, as its settings and the templates on disk say."""
 
     settings: Settings

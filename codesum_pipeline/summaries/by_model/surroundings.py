@@ -7,11 +7,12 @@ shown.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.graph.families import family_of
 from codesum_pipeline.llm.masking import mask_secrets
@@ -38,8 +39,7 @@ _CONSTRUCTORS = ("__init__", "constructor", "initialize")
 _OWN = ("self.", "this.", "@")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One line about other code; `code` is the part of it whose names are that code's.
 
     `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class of which nothing more is known.

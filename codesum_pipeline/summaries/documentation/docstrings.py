@@ -8,10 +8,12 @@ doctests, tables and directives are left out.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.summaries.documentation.markup import plain, without_roles
@@ -31,8 +33,7 @@ _MAX_CHARS = 20_000
 _MARKS_OF_FIELDS = (":", "@", "---")
 
 
-@dataclass(frozen=True, slots=True)
-class Docstring:
+class Docstring(Struct, frozen=True):
     """What a docstring says, without markup.
 
     `sentences` are its prose, first paragraph first; `types` those of its parameters.

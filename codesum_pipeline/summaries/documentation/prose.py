@@ -8,10 +8,11 @@ targets of links are left out.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.summaries.documentation.markup import plain
 from codesum_pipeline.summaries.documentation.plain import clip, is_aside, printable_lines, sentences
@@ -39,8 +40,7 @@ class BlockKind(StrEnum):
     ITEM = "item"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """One block, its lines and its inline markup as written."""
 
     kind: BlockKind
@@ -132,8 +132,7 @@ _TITLE_LINE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(Struct, frozen=True):
     """What a reader sees first. `items` are the entries of lists, `sentences` the opening paragraphs'."""
 
     title: str = ""

@@ -5,8 +5,10 @@ name.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.leaks import names_in
 from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
@@ -34,8 +36,7 @@ MAX_RESPONSIBILITIES = 8
 MAX_SIDE_EFFECTS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractiveText:
+class ExtractiveText(Struct, frozen=True):
     """A text, and where its first statement came from."""
 
     text: WrittenText

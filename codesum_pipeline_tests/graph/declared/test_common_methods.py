@@ -1,9 +1,9 @@
 """Of an unknown object, a method's name tells the class only if the language's library has no such method."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.graph.families import rules_of_families
 from codesum_pipeline.graph.python.telling_names import TELLING

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+from msgspec.structs import fields
+
 from codesum_pipeline.languages.declaration import Declaration, Docs
 from codesum_pipeline.languages.profiles import title_of
 from codesum_pipeline.languages.registry import declarations
@@ -108,7 +110,7 @@ def _code(names: Iterable[str]) -> str:
 
 
 def _is_said(declaration: Declaration, hook: str) -> bool:
-    default: Callable[..., object] = Declaration.__dataclass_fields__[hook].default
+    default: Callable[..., object] = next(field.default for field in fields(Declaration) if field.name == hook)
     return getattr(declaration, hook) is not default
 
 

@@ -1,9 +1,9 @@
 """Builds by a model that measure their retrieval: that asks the model for nothing more."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop

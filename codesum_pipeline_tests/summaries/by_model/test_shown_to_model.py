@@ -1,7 +1,8 @@
 """What a model is shown: everything between markers, masked, with no path below the module level."""
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from codesum_pipeline.llm.templates import resolve
 from codesum_pipeline.model.documents import Level

@@ -1,9 +1,9 @@
 """Under `trust = "scip"` a model writes about what an indexer's edges touch, and about what holds that."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import Gate
 from codesum_pipeline.model.graph import Edge

@@ -1,10 +1,10 @@
 """Whatever a repository contains, a text is printable, bounded, whole, and the same each time."""
 
-import dataclasses
 from collections.abc import Iterator
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import Level, Returns, WrittenText
 from codesum_pipeline.model.symbols import Fact, Form, Parameter, Reexport, SymbolFacts
@@ -138,7 +138,7 @@ def test_a_function(shown):
     written = write_function(shown)
 
     check(written.text)
-    assert written == write_function(dataclasses.replace(shown))
+    assert written == write_function(replace(shown))
     assert placeholder_text(shown).summary.isprintable()
 
 
@@ -152,19 +152,19 @@ def test_a_short_type_that_comes_back_makes_no_field_shorter_than_its_bounds():
 @given(st.builds(ClassInput, texts, names, names, texts, texts, st.none() | texts, words, words, words, children))
 def test_a_class(shown):
     check(write_class(shown).text)
-    assert write_class(shown) == write_class(dataclasses.replace(shown, children=shown.children[::-1]))
+    assert write_class(shown) == write_class(replace(shown, children=shown.children[::-1]))
 
 
 @given(files)
 def test_a_file(shown):
     check(write_file(shown).text)
-    assert write_file(shown) == write_file(dataclasses.replace(shown, children=shown.children[::-1]))
+    assert write_file(shown) == write_file(replace(shown, children=shown.children[::-1]))
 
 
 @given(st.builds(ModuleInput, texts, names, st.none() | texts, children))
 def test_a_folder(shown):
     check(write_module(shown).text)
-    assert write_module(shown) == write_module(dataclasses.replace(shown, children=shown.children[::-1]))
+    assert write_module(shown) == write_module(replace(shown, children=shown.children[::-1]))
 
 
 languages = st.sampled_from(["markdown", "rst", "text", "toml", "yaml", "json", "ini", "bash", ""])
@@ -189,7 +189,7 @@ def test_printable_text_stays_as_it_is_but_for_its_white_space(text):
 
 
 def test_nothing_that_acts_survives():
-    shown = dataclasses.replace(function_in("def f():\n    pass"), docstring=NASTY)
+    shown = replace(function_in("def f():\n    pass"), docstring=NASTY)
 
     told = " ".join(strings_of(write_function(shown).text))
 

@@ -1,9 +1,9 @@
 """Texts of classes, files and folders state what they hold, from their heads and their children's names."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import Level, PurposeSource
 from codesum_pipeline.model.symbols import Reexport

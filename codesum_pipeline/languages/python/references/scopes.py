@@ -6,9 +6,10 @@ it but what its first loop draws from.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from codesum_pipeline.languages.python.references.names import Binding, Bound
 
@@ -21,8 +22,7 @@ class ScopeKind(StrEnum):
     COMPREHENSION = "g"
 
 
-@dataclass(slots=True)
-class NameScope:
+class NameScope(Struct):
     """One scope, filled while the file is read. `symbol` is its symbol's id without the path."""
 
     kind: ScopeKind
