@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codesum_pipeline.hosts.api import Access, list_repositories
-from codesum_pipeline.hosts.syncing import open_host
+from codesum_pipeline.hosts.listing import HostClient, list_repositories
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
 from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
@@ -30,9 +29,9 @@ def listed(
     slept: list[float] | None = None,
 ) -> list[ListedRepository]:
     organisation = Organisation(f"{kind}:{host.owner}", kind, host.owner, host.address, token_env="ACME_TOKEN")
-    api = open_host(Access(organisation, token, 10.0))
+    client = HostClient(organisation, token, timeout_s=10.0)
     waits: list[float] = [] if slept is None else slept
-    return list_repositories(api, max_wait_s=max_wait_s, sleep=waits.append)
+    return list_repositories(client, max_wait_s=max_wait_s, sleep=waits.append)
 
 
 @KINDS
@@ -62,7 +61,7 @@ def test_a_group_within_a_group_is_asked_for_by_its_whole_path() -> None:
     with code_host(Repo(1, "acme/backend/api"), owner="acme/backend") as host:
         assert [one.path for one in listed(host, HostKind.GITLAB)] == ["acme/backend/api"]
         assert host.asked[0].startswith("/api/v4/groups/acme%2Fbackend/projects?")
-        assert "include_subgroups=True" in host.asked[0]
+        assert "include_subgroups=true" in host.asked[0]
 
 
 @KINDS
@@ -88,7 +87,7 @@ def test_an_account_that_does_not_exist_is_named(kind: HostKind, host: CodeHost)
     organisation = Organisation(f"{kind}:acme", kind, "acme", host.address)
 
     with pytest.raises(ConfigurationError, match="it has no account 'acme', or none that it shows"):
-        list_repositories(open_host(Access(organisation, TOKEN, 10.0)), max_wait_s=0)
+        list_repositories(HostClient(organisation, TOKEN, timeout_s=10.0), max_wait_s=0)
 
 
 @KINDS
@@ -138,12 +137,12 @@ def test_patience_has_an_end_however_short_each_wait_is(kind: HostKind, host: Co
 
 @KINDS
 def test_half_a_list_is_no_list(kind: HostKind, host: CodeHost) -> None:
-    api = open_host(Access(Organisation(f"{kind}:acme", kind, "acme", host.address), TOKEN, 10.0))
-    assert len(api.page(1)) == 2
+    client = HostClient(Organisation(f"{kind}:acme", kind, "acme", host.address), TOKEN, timeout_s=10.0)
+    assert len(client.page(1)) == 2
     host.refusals = [(502, {}, "Bad Gateway")]
 
     with pytest.raises(HostUnavailable, match="answers 502"):
-        list_repositories(api, max_wait_s=5.0)
+        list_repositories(client, max_wait_s=5.0)
 
 
 @KINDS
