@@ -10,7 +10,10 @@ Fingerprints say what was built. Whether it is still there, and whether anything
 say (`is_complete`): a table may be deleted, an item may have failed, a model may have texts left to write.
 """
 
+import os
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
@@ -28,8 +31,11 @@ from codesum_pipeline.building.steps import (
 )
 from codesum_pipeline.evaluation.gate import Hold, standing_hold
 from codesum_pipeline.evaluation.step import is_evaluated
+from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.scip.taking import index_state
+from codesum_pipeline.store.lease import Holder, current_holder
 from codesum_pipeline.store.workspace import Workspace
 
 _LEVELS = (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES)
@@ -130,6 +136,43 @@ def compare(ws: Workspace, *, commit: str | None, fingerprint: str | None, head:
         Fingerprints(wanted=wanted, begun=begun, published=fingerprint, recorded=wanted, is_held=hold is not None),
         hold,
     )
+
+
+class Judgement(Struct, frozen=True):
+    """The state of a repository's index, and more words about it, where there are any.
+
+    `manifest` is that of the published index, `holder` the process that builds now; None where there is none.
+    """
+
+    state: IndexState
+    why: str = ""
+    manifest: Mapping[str, Any] | None = None
+    holder: Holder | None = None
+
+
+def judge(ws: Workspace, *, head: str | None = None) -> Judgement:
+    """The one entrance for whoever asks how an index stands; `head` is the repository's commit, None where unknown."""
+    entry, name = ws.entry, ws.layout.published(ws.key)
+    holder = current_holder(ws.layout.state(ws.key))
+    manifest, problem = None, ""
+    try:
+        manifest = read_version(name.parent / name.readlink()).manifest if os.path.lexists(name) else None
+    except FileNotFoundError as error:
+        problem = f"{error.filename} is missing: run `codesum doctor`"
+    except (BrokenIndex, OSError) as error:
+        problem = str(error)
+    if not entry.enabled:
+        if entry.retired and not problem:
+            return Judgement(IndexState.RETIRED, f"{entry.retired.why}, since {entry.retired.at}", manifest, holder)
+        return Judgement(IndexState.DISABLED, problem, manifest, holder)
+    if holder and not holder.is_gone():
+        return Judgement(IndexState.BUILDING, problem, manifest, holder)
+    if problem:
+        return Judgement(IndexState.BROKEN, problem, manifest, holder)
+    commit, fingerprint = (manifest["commit"], manifest["fingerprint"]) if manifest else (None, None)
+    found = compare(ws, commit=commit, fingerprint=fingerprint, head=head)
+    why = found.hold.because if found.hold and found.state is IndexState.HELD else ""
+    return Judgement(found.state, why, manifest, holder)
 
 
 def is_complete(ws: Workspace, *, is_held: bool = False) -> bool:

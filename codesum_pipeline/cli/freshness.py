@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct
 
-from codesum_pipeline.building.freshness import IndexState, compare, is_complete
+from codesum_pipeline.building.freshness import IndexState, compare, is_complete, judge
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline.store.lease import Holder, current_holder
+from codesum_pipeline.store.lease import Holder
 from codesum_pipeline.tools.published_state import PublishedState, read_published
 from codesum_pipeline.wiring import Home
 
@@ -40,35 +40,11 @@ def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshn
     """One that cannot be read is told, and does not silence the others."""
     published = read_published(home.layout, entry.key)
     try:
-        holder = current_holder(home.layout.state(entry.key))
         head, why = _head(home, entry, ask_remotes=ask_remotes) if entry.enabled else (None, "")
-        state, known = _state(home, entry, published, holder, head)
+        found = judge(home.workspace(entry, run_id="look"), head=head)
     except BrokenStore as error:
         return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
-    return Freshness(entry, state, published, head, holder, known or why)
-
-
-def _state(
-    home: Home, entry: RepositoryEntry, published: PublishedState | None, holder: Holder | None, head: str | None
-) -> tuple[IndexState, str]:
-    """The state, and why where that is known."""
-    problem = (published.problem if published else None) or ""
-    if not entry.enabled:
-        retired = entry.retired
-        return (IndexState.DISABLED, problem) if problem or not retired else (
-            IndexState.RETIRED, f"{retired.why}, since {retired.at}"
-        )  # fmt: skip
-    if holder and not holder.is_gone():
-        return IndexState.BUILDING, problem
-    if problem:
-        return IndexState.BROKEN, problem
-    found = compare(
-        home.workspace(entry, run_id="look"),
-        commit=published.commit if published else None,
-        fingerprint=published.fingerprint if published else None,
-        head=head,
-    )
-    return found.state, found.hold.because if found.hold and found.state is IndexState.HELD else ""
+    return Freshness(entry, found.state, published, head, found.holder, found.why or why)
 
 
 def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str | None, str]:
