@@ -46,8 +46,8 @@ from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors, write_nearest
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
 from codesum_pipeline_tests.support.repositories import GitRepo

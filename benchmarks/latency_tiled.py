@@ -14,12 +14,9 @@ import numpy.typing as npt
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Vectors
+from codesum_pipeline.indexes.index_files import Callers, ShownFields, StringTable, SymbolNames, ranges_of
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
-from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import write_npz, write_tensor
-from codesum_pipeline.indexes.string_table import StringTable
-from codesum_pipeline.indexes.symbol_names import SymbolNames, ranges_of
-from codesum_pipeline.indexes.uses import Callers
 from codesum_pipeline.indexes.version_folder import (
     BM25_FILES,
     CALLERS,

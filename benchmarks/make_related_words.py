@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.index_files import StringTable
 from codesum_pipeline.indexes.stored_zip import write_npz
-from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.retrieval.query import STEPS
 from codesum_pipeline.summaries.documentation.word_lists import frequent_words

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.fit import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import likeness
+from codesum_pipeline.retrieval.weights import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 QUESTIONS = Path(__file__).parent / "questions" / "people.jsonl"

@@ -30,8 +30,7 @@ from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
-from codesum_pipeline.tools.sources import SourceReader
-from codesum_pipeline.tools.trees import repositories
+from codesum_pipeline.tools.sources import SourceReader, repositories
 
 
 def why_no_model(llm: LlmSettings, *, is_offline: bool) -> str | None:

@@ -15,8 +15,7 @@ from codesum_pipeline.indexes.publish import PublishReport
 from codesum_pipeline.indexes.sparse import SparseReport, index_terms
 from codesum_pipeline.indexes.version_folder import MANIFEST
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.overviews.page import OVERVIEW_VERSION
-from codesum_pipeline.overviews.step import OverviewReport, write_overview
+from codesum_pipeline.overviews.page import OVERVIEW_VERSION, OverviewReport, write_overview
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.scip.taking import snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.completion import complete_keys, complete_languages
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.filters import WhichTests

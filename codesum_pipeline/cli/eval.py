@@ -17,7 +17,7 @@ from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.evaluation.questions import read_questions
 from codesum_pipeline.evaluation.report import Report, cells, columns, markdown, short, shown_tables, summarize
 from codesum_pipeline.evaluation.report import as_json as report_json
-from codesum_pipeline.indexes.lanes import LANES
+from codesum_pipeline.indexes.version_folder import LANES
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_text_atomically

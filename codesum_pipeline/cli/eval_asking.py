@@ -11,7 +11,7 @@ from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, 
 from codesum_pipeline.evaluation.own_questions import ask_own_questions
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.progress import Progress

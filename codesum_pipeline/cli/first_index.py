@@ -23,7 +23,7 @@ from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.tools.checkout import Checkout, checkout_of
+from codesum_pipeline.tools.catalogue import Checkout, checkout_of
 
 # What stopped a build may be gone by the time that somebody asks again.
 _AGAIN_AFTER_S = 30.0

@@ -21,7 +21,7 @@ from codesum_pipeline.model.errors import CodesumError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.tools.checkout import Checkout, entries_of
+from codesum_pipeline.tools.catalogue import Checkout, entries_of
 
 _TIMEOUT_S = 60.0
 # Of a build on two cores: to start it, and the source that it takes in a second (benchmarks/results/growth.md).

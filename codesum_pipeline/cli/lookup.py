@@ -12,9 +12,8 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
-from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.call import ToolContext, documents_with_id, no_such_document
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.tools.finding import documents_with_id, no_such_document
 
 RepoOption = Annotated[
     str | None,

@@ -20,7 +20,7 @@ from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.catalogue import checkout_of, entries_of
 from codesum_pipeline.tools.facts import read_overview, tell_differing
 from codesum_pipeline.tools.published_state import read_published
 

@@ -11,7 +11,7 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.lookup import open_published
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.tools.checkout import checkout_of, entries_of
+from codesum_pipeline.tools.catalogue import checkout_of, entries_of
 
 
 class SearchScope(Struct, frozen=True):

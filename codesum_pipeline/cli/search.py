@@ -25,20 +25,18 @@ from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.cli.scope import open_scope
 from codesum_pipeline.cli.shown_hits import CONTEXT_TOKENS, Aids, HitView, answer_json, blocks, with_aids
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.indexes.lanes import LANES
+from codesum_pipeline.indexes.version_folder import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.batch import BadRow, RoutedQuestion, read_batch
 from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import DEFAULT_TOP, SearchAnswer, answer
+from codesum_pipeline.retrieval.search import DEFAULT_TOP, BadRow, RoutedQuestion, SearchAnswer, answer, read_batch
 from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.changed_files import changed_files
-from codesum_pipeline.tools.sources import SourceReader
-from codesum_pipeline.tools.trees import repositories
+from codesum_pipeline.tools.registry import changed_files
+from codesum_pipeline.tools.sources import SourceReader, repositories
 
 _STDIN = "-"
 

@@ -21,7 +21,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.changed_files import changed_files
+from codesum_pipeline.tools.registry import changed_files
 from codesum_pipeline.tools.surroundings import DocumentRelations, surroundings
 
 _ORIGIN_FIELDS = (

@@ -15,9 +15,8 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import SearchAnswer
 from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.sources import SourceReader
+from codesum_pipeline.tools.sources import SourceReader, repositories
 from codesum_pipeline.tools.surroundings import BoundedSurroundings, bound_surroundings, surroundings
-from codesum_pipeline.tools.trees import repositories
 
 # What `--context` adds to all hits together, unless another bound is asked for.
 CONTEXT_TOKENS = 1200

@@ -15,7 +15,7 @@ from codesum_pipeline.homes.loading import load_settings, nearest_home
 from codesum_pipeline.homes.own import check_is_own, user_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.registry import Registry
-from codesum_pipeline.tools.checkout import Checkout, checkout_of, entries_of
+from codesum_pipeline.tools.catalogue import Checkout, checkout_of, entries_of
 
 # These index a checkout by themselves where nobody did.
 _INDEX_ON_FIRST_USE = frozenset({"search", "mcp", "web"})

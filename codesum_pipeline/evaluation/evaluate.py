@@ -8,7 +8,7 @@ from msgspec import Struct
 from codesum_pipeline.evaluation.metrics import DEPTH, Measures, measure
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.guard import FailureGuard, guarded

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from codesum_pipeline.indexes.index_files import StringTable
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
-from codesum_pipeline.indexes.string_table import StringTable
 
 # Lucene's defaults (Robertson and Zaragoza, 2009, give the ranges 1.2-2 and 0.5-0.8).
 K1 = 1.2

@@ -22,14 +22,11 @@ from codesum_pipeline.indexes.candidate_parts import Parts
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.graph_files import OF_EDGES, OF_USES, build_callers, build_uses, read_aliases
-from codesum_pipeline.indexes.lanes import TERM_LANES, Lane, dense_lanes
+from codesum_pipeline.indexes.index_files import LINES, TEXTS, StringTable, build_symbol_names
+from codesum_pipeline.indexes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
-from codesum_pipeline.indexes.passages import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
-from codesum_pipeline.indexes.shown_fields import LINES, TEXTS
 from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz, write_tensor
-from codesum_pipeline.indexes.string_table import StringTable
-from codesum_pipeline.indexes.symbol_names import build_symbol_names
 from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.version_folder import (
     BM25_FILES,
@@ -45,8 +42,11 @@ from codesum_pipeline.indexes.version_folder import (
     PASSAGES,
     SHOWN_FIELDS,
     SYMBOL_NAMES,
+    TERM_LANES,
     USES,
     VECTOR_FILES,
+    Lane,
+    dense_lanes,
 )
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore

@@ -25,7 +25,7 @@ from codesum_pipeline.indexes.lane_texts import (
     in_parts,
     lane_sources,
 )
-from codesum_pipeline.indexes.lanes import Lane, dense_lanes
+from codesum_pipeline.indexes.version_folder import Lane, dense_lanes
 from codesum_pipeline.model.documents import PlanAction, PlanRow
 from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.guard import Failure, FailureGuard

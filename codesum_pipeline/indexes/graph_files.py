@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.graph.reexports import ENTRY_STEMS, HandedOn, handed_on, read_imports
 from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
-from codesum_pipeline.indexes.uses import KINDS, Callers, Uses
+from codesum_pipeline.indexes.index_files import KINDS, Callers, Uses
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.store.tables import TableStore
 

@@ -1,8 +1,11 @@
-"""What each lane reads of a document.
+"""What each lane reads of a document, and the passages that the source of a file is cut into.
 
 A text depends on that document and the names below it, on nothing else: an edit elsewhere leaves it, its vector and its
 terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text replaces the
 extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
+
+Each passage is ranked by itself: a word says something about the lines around it, not about a whole file. A text has
+its passages in one string, and so have its tokens.
 """
 
 import hashlib
@@ -16,9 +19,8 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.indexes.arrow_texts import utf8_parts
-from codesum_pipeline.indexes.lanes import Lane
-from codesum_pipeline.indexes.passages import cut_passages
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
@@ -30,6 +32,58 @@ from codesum_pipeline.summaries.extractive.words import spoken
 from codesum_pipeline.summaries.functions import docstrings_of
 from codesum_pipeline.summaries.inputs import UpperInput
 from codesum_pipeline.summaries.outline import read_outline
+
+# Between the passages of a text, and between those of its tokens, which are one line otherwise.
+TEXT_BREAK = "\x1d"
+TOKEN_BREAK = "\n"
+
+# About forty lines. A usual function fits; of whole files BM25 finds the right one less often (nDCG@10 .65 against .74
+# alone, see benchmarks/results/retrieval.md).
+PASSAGE_CHARACTERS = 1500
+
+# What `str.splitlines` takes for the end of a line besides the newline.
+_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def cut_passages(source: str) -> str:
+    """A source with breaks at line ends, so that no passage of several lines is longer than `PASSAGE_CHARACTERS`."""
+    return TEXT_BREAK.join(_pieces(source))
+
+
+def _pieces(source: str) -> Iterator[str]:
+    return _by_lines(source) if any(end in source for end in _OTHER_LINE_ENDS) else _by_newlines(source)
+
+
+def _by_newlines(source: str) -> Iterator[str]:
+    """Where no other character ends a line: without looking at each of the lines."""
+    start = 0
+    while len(source) - start > PASSAGE_CHARACTERS:
+        end = source.rfind("\n", start, start + PASSAGE_CHARACTERS) + 1
+        if not end:
+            # One line is longer.
+            end = source.find("\n", start + PASSAGE_CHARACTERS) + 1
+        if end in (0, len(source)):
+            break
+        yield source[start:end]
+        start = end
+    yield source[start:]
+
+
+def _by_lines(source: str) -> Iterator[str]:
+    start = end = 0
+    for line in source.splitlines(keepends=True):
+        if end > start and end + len(line) - start > PASSAGE_CHARACTERS:
+            yield source[start:end]
+            start = end
+        end += len(line)
+    yield source[start:]
+
+
+def break_apart(texts: pa.Array, separator: str) -> tuple[pa.Array, pa.Array]:
+    """The passages of all texts in order, and for each the position of its text."""
+    split = pc.split_pattern(texts, separator)
+    return split.flatten(), pc.list_parent_indices(split)
+
 
 # Part of every text's hash: a change embeds and indexes everything again.
 LANES_VERSION = f"3/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"

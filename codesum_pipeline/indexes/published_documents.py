@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_and_offsets
-from codesum_pipeline.indexes.shown_fields import LINES, NO_LINE, TEXTS, ShownFields
+from codesum_pipeline.indexes.index_files import LINES, NO_LINE, TEXTS, ShownFields
 from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent
 

@@ -9,10 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.indexes.lane_texts import LaneTexts, hashes_unless, in_parts, lane_sources, term_texts
-from codesum_pipeline.indexes.lanes import TERM_LANES, Lane
-from codesum_pipeline.indexes.passages import TEXT_BREAK, TOKEN_BREAK
+from codesum_pipeline.indexes.lane_texts import (
+    TEXT_BREAK,
+    TOKEN_BREAK,
+    LaneTexts,
+    hashes_unless,
+    in_parts,
+    lane_sources,
+    term_texts,
+)
 from codesum_pipeline.indexes.token_counts import join_tokens
+from codesum_pipeline.indexes.version_folder import TERM_LANES, Lane
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.row_reader import RowReader

@@ -18,13 +18,11 @@ from msgspec import Struct
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.graph_files import OF_USES, build_callers, build_uses
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.index_files import USE_ARRAYS, Callers, ShownFields, Uses
 from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.publish import link_target
 from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
-from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz, map_tensor
-from codesum_pipeline.indexes.uses import USE_ARRAYS, Callers, Uses
 from codesum_pipeline.indexes.version_folder import (
     BM25_FILES,
     CALLERS,
@@ -42,6 +40,7 @@ from codesum_pipeline.indexes.version_folder import (
     SHOWN_FIELDS,
     USES,
     VECTOR_FILES,
+    Lane,
     Version,
     content_digest,
     read_version,

@@ -1,15 +1,42 @@
-"""One version of a published index: a folder named by the sha256 of its manifest, which lists its files."""
+"""One version of a published index: a folder named by the sha256 of its manifest, which lists its files.
+
+A lane is one way to look at a document, and can be searched alone.
+"""
 
 import json
 import os
+from collections.abc import Collection
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex, sha256_of_file
+
+
+class Lane(StrEnum):
+    """`code` and `summary` are dense and BM25, `fused` dense, `keywords` BM25, `symbol` names."""
+
+    CODE = "code"
+    SUMMARY = "summary"
+    FUSED = "fused"
+    KEYWORDS = "keywords"
+    SYMBOL = "symbol"
+
+
+LANES = tuple(Lane)
+DENSE_LANES = (Lane.CODE, Lane.FUSED, Lane.SUMMARY)
+# The dense lanes of a search that names none.
+_READ = (Lane.SUMMARY, Lane.FUSED)
+TERM_LANES = (Lane.CODE, Lane.KEYWORDS, Lane.SUMMARY)
+
+
+def dense_lanes(extra: Collection[str]) -> tuple[Lane, ...]:
+    """The lanes that vectors are made for: what a search reads, and what the setting `extra_lanes` names."""
+    return tuple(lane for lane in DENSE_LANES if lane in _READ or lane in extra)
+
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
 INDEX_SCHEMA_VERSION = 7

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.matching.subjects import Subject
 from codesum_pipeline.matching.wording import ChangeWords
 from codesum_pipeline.model.documents import Level

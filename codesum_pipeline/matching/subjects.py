@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.retrieval.about_testing import asks_for_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex

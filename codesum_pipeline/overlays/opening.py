@@ -17,9 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.indexes.bm25 import NOWHERE, Bm25Index
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.stored_zip import Array
-from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.indexes.version_folder import Lane, read_version
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of

@@ -7,14 +7,19 @@ from msgspec import Struct, to_builtins
 
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.overviews.frameworks import Framework, find_entry_points, find_frameworks
-from codesum_pipeline.overviews.loading import read_sources, read_text
+from codesum_pipeline.overviews.loading import RankedDocument, View, read_sources, read_text
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
-from codesum_pipeline.overviews.neighbourhoods import Community, find_neighbourhoods
-from codesum_pipeline.overviews.opening import NO_WORDS, ModelWords, OpeningText, model_words, opening_of, readme_path
-from codesum_pipeline.overviews.parts import Division, divide
-from codesum_pipeline.overviews.recent import Commit, recent_commits
-from codesum_pipeline.overviews.starts import Start, where_to_start
-from codesum_pipeline.overviews.view import RankedDocument, View
+from codesum_pipeline.overviews.opening import (
+    NO_WORDS,
+    Commit,
+    ModelWords,
+    OpeningText,
+    model_words,
+    opening_of,
+    readme_path,
+    recent_commits,
+)
+from codesum_pipeline.overviews.parts import Community, Division, Start, divide, find_neighbourhoods, where_to_start
 from codesum_pipeline.store.workspace import Workspace
 
 

@@ -1,4 +1,4 @@
-"""What changes scores after the rankings: names in the question, roles of files, and calls.
+"""A question with its rankings, and what changes scores after these: names, roles of files, calls, twins.
 
 A name in the question raises what is called so, by the share of the question that its words make up, each as heavy as
 it is rare: "how does the job queue retry" says `job`, as half the code of a job queue does; "what is a redirect" says
@@ -10,26 +10,85 @@ A caller is raised by what it calls. Where several functions do together what th
 calls them is part of the answer, though its own text says little of it. So each of the best functions shares out some
 of its score among its callers; of a helper that is called from everywhere each caller gets next to nothing. A caller
 stays behind what it calls, which is the better answer where the question means one function.
+
+Twins are documents that a repository has twice: for two platforms, in two versions, synchronous and asynchronous. They
+have the same name, stand in files of the same name and have nearly the same content. One hit stands for them.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
 
+from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.document_query import DocumentQuery
+from codesum_pipeline.indexes.version_folder import Lane
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.retrieval.filters import Mask, WhichTests
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, Numbers, Places, Scores
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NOTHING, Numbers, Places, ScoredDocuments, Scores
 from codesum_pipeline.retrieval.lookup import Lookup
-from codesum_pipeline.retrieval.query import Query
-from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import Weights
+from codesum_pipeline.retrieval.query import Query, pointers_in
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
+from codesum_pipeline.retrieval.shelf import Candidates, Shelf
+from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
 from codesum_pipeline.source.roles import ROLES, FileRole
+
+Levels = tuple[Level, ...]
+# A signal, and the levels whose documents it ranks.
+Wanted = tuple[Signal, Levels]
+
+
+class DocumentQuery(Struct, frozen=True, dict=True):
+    """One question about some documents: `signals` rank these one by one, `file_signals` the files with them."""
+
+    shelf: Shelf
+    query: Query
+    signals: tuple[Signal, ...]
+    file_signals: tuple[Signal, ...]
+    weights: Weights
+    levels: Levels
+    is_one_lane: bool
+    asks_for_tests: bool
+
+    @cached_property
+    def inside(self) -> Levels:
+        """The wanted levels whose documents stand in files."""
+        return tuple(level for level in self.levels if level in IN_FILES)
+
+    def rankings(self) -> Iterator[Wanted]:
+        """The rankings of documents that are needed."""
+        if self.is_one_lane:
+            yield from ((signal, self.levels) for signal in self.signals)
+            return
+        if self.inside:
+            yield from ((signal, IN_FILES) for signal in self.file_signals if signal is not Signal.CODE_WORDS)
+            yield from ((Signal.SYMBOL, levels) for levels in (IN_FILES, self.inside) if self.query.is_name)
+            yield from ((signal, IN_FILES) for signal in self.signals)
+        if self.inside not in ((), (Level.FILE,)):
+            yield from ((signal, self.inside) for signal in self.signals)
+        if Level.MODULE in self.levels:
+            yield from ((signal, (Level.MODULE,)) for signal in self.signals)
+
+    def passages(self, lookup: Lookup) -> ScoredDocuments:
+        """The passages that speak for files."""
+        is_needed = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
+        return lookup.best_passages() if is_needed else NOTHING
+
+    def pointed(self) -> Numbers:
+        """The files, or the functions and classes in them, that the question points to by path and line."""
+        pointers = pointers_in(self.query.text) if self.inside and not self.is_one_lane else ()
+        return self.shelf.pointed(pointers) if pointers else NOTHING.numbers
+
+    def called_in_prose(self, lookup: Lookup) -> Numbers:
+        """The classes that a question of several words names."""
+        if self.is_one_lane or not self.inside or self.query.is_name:
+            return NOTHING.numbers
+        return lookup.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)
+
 
 # A coincidence of words counts fully where chance makes it once in e to the power of this.
 _NO_ACCIDENT = 20.0
@@ -166,3 +225,104 @@ def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Sc
     is_raised = raised > scores
     counted = is_raised[callers]
     return RaisedScores(np.where(is_raised, raised, scores), callers[counted], called[counted])
+
+
+# From this cosine on, documents of the same name are twins.
+_NEARLY_THE_SAME = 0.95
+# A name that more documents have is a common one, as `README.md` or `mod.rs`, and makes no twins.
+_MOST_OF_A_NAME = 32
+# A twin that is used more is shown in place of the best one if it has this share of its score.
+_HARDLY_WORSE = 0.9
+_NAMED = 3
+
+
+class TwinGroup(Struct, frozen=True):
+    """The place of the document that is shown, the score of the best twin, and the rows of the others."""
+
+    at: int
+    score: float
+    twins: tuple[int, ...]
+
+
+def fold_twins(
+    shelf: Shelf, candidates: Candidates, order: Sequence[int], places: Places, scores: Scores
+) -> Iterator[TwinGroup]:
+    """The documents at some positions of `places`, best first; of twins, the one used most if it is hardly worse."""
+    numbers = candidates.numbers[places[order]].tolist()
+    located = [shelf[number] for number in numbers]
+    twins = _twins_by_index(located)
+    known = set[int]()
+    for at, number, document in zip(order, numbers, located, strict=True):
+        if number in known:
+            continue
+        row = document.row
+        others = twins[document.index.version.digest].get(row)
+        if not others:
+            yield TwinGroup(at, float(scores[at]), ())
+            continue
+        group = np.array([row, *others])
+        of_group = group + (number - row)
+        known.update(of_group.tolist())
+        found = (candidates.are_among(of_group)[places] & (scores >= _HARDLY_WORSE * scores[at])).nonzero()[0]
+        used_most = int(found[candidates.importance[places[found]].argmax()])
+        is_used_more = candidates.importance[places[used_most]] > candidates.importance[places[at]]
+        lead = used_most if is_used_more else at
+        own = int(candidates.numbers[places[lead]]) - (number - row)
+        yield TwinGroup(lead, float(scores[at]), tuple(group[group != own].tolist()))
+
+
+def _twins_by_index(located: Iterable[IndexedDocument]) -> dict[str, dict[int, list[int]]]:
+    """The twins of some documents, by version and row."""
+    rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
+    for each in located:
+        rows.setdefault(each.index.version.digest, (each.index, []))[1].append(each.row)
+    return {digest: twins_of(index, some) for digest, (index, some) in rows.items()}
+
+
+def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
+    """Where else a document stands."""
+    if twins:
+        paths = sorted({index.ids[row].partition(SEPARATOR)[0] for row in twins})
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        yield f"nearly the same in {', '.join(paths[:_NAMED])}{more}"
+
+
+def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:
+    """The rows of the twins of some documents, ascending; without the documents that have none."""
+    ids = {row: index.ids[row] for row in rows}
+    asked = {row: _name_of(id_) for row, id_ in ids.items()}
+    called = index.names.rows_by_name([*dict.fromkeys(asked.values())])
+    several = ((row, called.get(name, ())) for row, name in asked.items())
+    found = ((row, _same(index, row, ids[row], there)) for row, there in several if 1 < len(there) <= _MOST_OF_A_NAME)
+    return {row: twins for row, twins in found if twins}
+
+
+def _name_of(id_: str) -> str:
+    """The qualified name of a document, or the name of a file, in lower case."""
+    path, _, name = id_.partition(SEPARATOR)
+    return (without_suffix(name).replace(SEPARATOR, ".") if name else path.rpartition("/")[2]).lower()
+
+
+def _same(index: PublishedIndex, row: int, id_: str, called: Iterable[int]) -> list[int]:
+    """The rows of `called` whose ids differ only in the folder, and whose vectors are nearly the same."""
+    path, _, _ = id_.partition(SEPARATOR)
+    in_folder = f"/{id_[path.rfind('/') + 1 :]}"
+    there = [
+        other for other in called if other != row and index.shows(other) and f"/{index.ids[other]}".endswith(in_folder)
+    ]
+    lane = Lane.FUSED if Lane.FUSED in index.vectors else Lane.SUMMARY
+    own = _direction(index, row, lane) if there else None
+    if own is None:
+        return []
+    others = ((other, _direction(index, other, lane)) for other in there)
+    return [other for other, its in others if its is not None and float(own @ its) >= _NEARLY_THE_SAME]
+
+
+def _direction(index: PublishedIndex, row: int, lane: Lane) -> Vectors | None:
+    """The vector of a document at length one, shape (dimensions,); None where it has none."""
+    place = int(index.dense_rows.searchsorted(row))
+    if place == len(index.dense_rows) or index.dense_rows[place] != row:
+        return None
+    vector: Vectors = index.vectors[lane][place].astype(np.float32)
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else None

@@ -14,12 +14,22 @@ from msgspec.structs import replace
 
 from codesum_pipeline.indexes.nearest import highest
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.adjustments import NameShares, RaisedScores, ScorePenalty, penalties_of, raise_callers
-from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.document_query import DocumentQuery, Levels, Wanted
+from codesum_pipeline.retrieval.adjustments import (
+    DocumentQuery,
+    Levels,
+    NameShares,
+    RaisedScores,
+    ScorePenalty,
+    TwinGroup,
+    Wanted,
+    fold_twins,
+    penalties_of,
+    raise_callers,
+    twin_notes,
+)
 from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fit import Likeness, mean_of_nearest
 from codesum_pipeline.retrieval.fusion import (
+    NOTHING,
     FusedRanking,
     Numbers,
     Places,
@@ -33,11 +43,11 @@ from codesum_pipeline.retrieval.fusion import (
     sums_by_file,
 )
 from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
-from codesum_pipeline.retrieval.lookup import NOTHING, Lookup
-from codesum_pipeline.retrieval.named import EXACT_NAME
+from codesum_pipeline.retrieval.lookup import Lookup
+from codesum_pipeline.retrieval.query import EXACT_NAME
 from codesum_pipeline.retrieval.reader import name_of_file
-from codesum_pipeline.retrieval.twins import TwinGroup, fold_twins, twin_notes
-from codesum_pipeline.retrieval.weights import IN_FILES, Signal
+from codesum_pipeline.retrieval.shelf import Candidates
+from codesum_pipeline.retrieval.weights import IN_FILES, Likeness, Signal, mean_of_nearest
 
 # A hit names at most this many of the good documents that it calls.
 _CALLED_SHOWN = 3

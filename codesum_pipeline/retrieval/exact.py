@@ -15,14 +15,14 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import highest_above_zero
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.filters import Mask
 from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.hits import Hit, make_hit
-from codesum_pipeline.retrieval.pointers import innermost
+from codesum_pipeline.retrieval.query import innermost
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import IN_FILES

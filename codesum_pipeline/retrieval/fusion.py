@@ -36,6 +36,16 @@ class Ranking(Struct, frozen=True):
     scores: Scores
 
 
+class ScoredDocuments(Struct, frozen=True):
+    """Documents by number, ascending, with their scores."""
+
+    numbers: Numbers
+    scores: npt.NDArray[np.float32]
+
+
+NOTHING = ScoredDocuments(NO_NUMBERS, NO_SCORES.astype(np.float32))
+
+
 class FusedRanking(Struct, Generic[R], frozen=True):
     """A score for every place, 0 for what no ranking has, and the rankings these were made from."""
 

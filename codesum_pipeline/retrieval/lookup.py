@@ -11,32 +11,19 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Vectors
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors, highest, highest_above_zero
 from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers
-from codesum_pipeline.retrieval.named import scored_by_name
-from codesum_pipeline.retrieval.query import Query
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NOTHING, Numbers, ScoredDocuments
+from codesum_pipeline.retrieval.query import Query, scored_by_name
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Shelf, joined
 from codesum_pipeline.retrieval.weights import VECTORS, WORDS, Signal
-
-
-class ScoredDocuments(Struct, frozen=True):
-    """Documents by number, ascending, with their scores."""
-
-    numbers: Numbers
-    scores: npt.NDArray[np.float32]
-
-
-NOTHING = ScoredDocuments(NO_NUMBERS, NO_SCORES.astype(np.float32))
-
 
 # In how many of the best passages words are counted one by one.
 _PASSAGES_LOOKED_INTO = 32

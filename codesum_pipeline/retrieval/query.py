@@ -1,22 +1,30 @@
-"""A query, taken apart once for all lanes and all repositories.
+"""A query, taken apart once for all lanes and all repositories: its words, its names, the places that it points to.
 
 Related words come from a table that ships with the package: people ask for "the smallest allowed length" where code
 says `min_len`. A passage that has a related word in place of a word of the query counts too, as far as the two are
 alike.
+
+Paths of other machines are compared from their ends: `/usr/lib/…/flask/app.py` is the file that shares most of its last
+parts.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib.resources import as_file, files
 
+import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
+from codesum_pipeline.indexes.index_files import StringTable
 from codesum_pipeline.indexes.stored_zip import Array, map_npz
-from codesum_pipeline.indexes.string_table import StringTable
 from codesum_pipeline.indexes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
+from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NO_SCORES, Numbers, Scores, distinct
+from codesum_pipeline.retrieval.reader import PublishedIndex
 
 # Cosines are kept in this many steps.
 STEPS = 255
@@ -159,3 +167,126 @@ def _words_of_names(text: str) -> list[str]:
 
 def _is_part_of_a_name(word: str) -> bool:
     return len(word) > 1 and word.isalpha() and word not in STOP_WORDS
+
+
+# One class of characters each, so that a text of any length is read once.
+_PATH = re.compile(r"[\w.@+~\\/-]+")
+# A line number behind a path: `:12`, `#L12`, `(12`, `", line 12` or ` line 12`.
+_LINE = re.compile(r"(?:\"?[,:]?\s{0,2}(?:at |on |in )?line\s{1,2}|[:(]|\#L)(\d{1,6})(?!\d)")
+_FILE_NAME = re.compile(r"[\w@+~.-]*[\w@+~-]\.[A-Za-z]\w*")
+# Every name of a file has this, and few sentences do.
+_ENDING = re.compile(r"[\w@+~-]\.[A-Za-z]")
+_LONGEST_PATH = 500
+# Only the last pointers of a text count: a traceback ends with the place that failed.
+_MOST_POINTERS = 40
+# A path that fits more files points to none of them.
+_MOST_FILES = 3
+
+
+class Pointer(Struct, frozen=True):
+    """The last parts of a path, in small letters, and a line or None."""
+
+    parts: tuple[str, ...]
+    line: int | None
+
+
+def pointers_in(text: str) -> tuple[Pointer, ...]:
+    """The pointers of a text, each once; of many, the last ones."""
+    if not _ENDING.search(text):
+        return ()
+    found = dict.fromkeys(pointer for match in _PATH.finditer(text) if (pointer := _pointer(text, match)))
+    return tuple(found)[-_MOST_POINTERS:]
+
+
+def _pointer(text: str, word: re.Match[str]) -> Pointer | None:
+    """The path that a word is, with the line that stands behind it; None for another word."""
+    path = word[0].rstrip(".-").lower()
+    parts = tuple(part for part in re.split(r"[\\/]", path) if part not in ("", ".", ".."))
+    if len(path) > _LONGEST_PATH or not parts or not _FILE_NAME.fullmatch(parts[-1]):
+        return None
+    line = _LINE.match(text, word.end())
+    return Pointer(parts, int(line[1]) if line else None)
+
+
+def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[int]:
+    """The files that pointers mean, ascending; in place of a file, the smallest function or class around a pointer's
+    line."""
+    return sorted({row for pointer in pointers for row in _rows(index, pointer)})
+
+
+def _rows(index: PublishedIndex, pointer: Pointer) -> Iterator[int]:
+    named = [row for row in index.names.exactly(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
+    shared = {row: _shared(index.ids[row].lower().split("/"), pointer.parts) for row in named}
+    most = max(shared.values(), default=0)
+    files = [row for row, count in shared.items() if count == most]
+    for file in files if most and len(files) <= _MOST_FILES else ():
+        around = None if pointer.line is None else innermost(index, file, pointer.line, (Level.FUNCTION, Level.CLASS))
+        yield file if around is None else around
+
+
+def _shared(path: Sequence[str], parts: Sequence[str]) -> int:
+    """How many of the last parts two paths share."""
+    count = 0
+    for one, other in zip(reversed(path), reversed(parts), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
+    """The smallest document of these levels, other than the file, that has a line of it."""
+    inside = [
+        (document["end_line"] - document["start_line"], row)
+        for row in (index.arrays["file_row"] == file).nonzero()[0].tolist()
+        if row != file and index.level_of(row) in levels
+        for document in [index.document(row)]
+        if document["start_line"] is not None and document["start_line"] <= line <= document["end_line"]
+    ]
+    return min(inside, default=(0, None))[1]
+
+
+# The scores of the id itself, the name in this spelling, and in another; a prefix gets 1 at most.
+SAME_ID, SPELLED_NAME, EXACT_NAME = 4.0, 3.0, 2.0
+
+# A prefix of one or two characters is no name yet.
+_SHORTEST_PREFIX = 3
+
+
+def scored_by_name(
+    index: PublishedIndex, query: Query, called: Mapping[str, list[int]], limit: int
+) -> tuple[Numbers, Scores]:
+    """The documents that a query names, with their scores, rows ascending: an id scores most, then exact names (first
+    in the query's spelling), then at most `limit` names that begin so, shorter ones first.
+
+    `called` has the rows of documents by name, in small letters, for the names of the query.
+    """
+    text = query.text.strip()
+    typed = text.replace("::", ".")
+    rows: list[Array] = []
+    scores: list[Scores] = []
+    for name in query.names:
+        if found := called.get(name.lower()):
+            is_typed = name in typed
+            spelled = [SPELLED_NAME if is_typed and _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]
+            rows.append(np.array(found))
+            scores.append(np.array(spelled))
+        if len(name) >= _SHORTEST_PREFIX and len(longer := index.names.with_prefix(name, limit=limit)):
+            rows.append(longer)
+            scores.append(1.0 / np.arange(1, len(longer) + 1))
+    # The id of a file or a folder is one of its names.
+    asked = index.row(text) if text.lower() in called or SEPARATOR in text else None
+    if asked is not None:
+        rows.append(np.array([asked]))
+        scores.append(np.array([SAME_ID]))
+    if not rows:
+        return NO_NUMBERS, NO_SCORES
+    named, places = distinct(np.concatenate(rows).astype(np.int64))
+    best = np.zeros(len(named))
+    np.maximum.at(best, places, np.concatenate(scores))
+    return named, best
+
+
+def _is_spelled(id_: str, name: str) -> bool:
+    """Whether an id ends with a name in exactly this spelling."""
+    return without_suffix(id_).replace(SEPARATOR, ".").endswith(name)

@@ -12,14 +12,10 @@ from msgspec import Struct
 
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.index_files import Callers, ShownFields, StringTable, SymbolNames, Uses
 from codesum_pipeline.indexes.nearest import NearestVectors
-from codesum_pipeline.indexes.shown_fields import ShownFields
 from codesum_pipeline.indexes.stored_zip import Array, map_bytes, map_npy, map_npz, map_tensor
-from codesum_pipeline.indexes.string_table import StringTable
-from codesum_pipeline.indexes.symbol_names import SymbolNames
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.indexes.uses import Callers, Uses
 from codesum_pipeline.indexes.version_folder import (
     BM25_FILES,
     CALLERS,
@@ -34,6 +30,7 @@ from codesum_pipeline.indexes.version_folder import (
     SYMBOL_NAMES,
     USES,
     VECTOR_FILES,
+    Lane,
     Version,
     read_version,
 )

@@ -26,8 +26,7 @@ from codesum_pipeline.tools.answers import (
 )
 from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.relations import Relation, related_documents
+from codesum_pipeline.tools.documents import JoinedDocuments, Relation, related_documents
 
 _FILES_TOLD = 5
 _EVIDENCE_TOLD = 3

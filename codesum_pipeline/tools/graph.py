@@ -16,15 +16,17 @@ from codesum_pipeline.tools.answers import (
     Name,
     Names,
     PagedArguments,
+    fitting,
     indented,
     section,
+    tokens_of,
 )
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
-from codesum_pipeline.tools.paging import fitting, tokens_of
-from codesum_pipeline.tools.relations import (
+from codesum_pipeline.tools.documents import (
+    NOTHING,
     OF_FILES,
     OF_SYMBOLS,
+    JoinedDocuments,
     Relation,
     definitions,
     exports_of,

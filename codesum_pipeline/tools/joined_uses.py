@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
+from codesum_pipeline.indexes.index_files import KINDS, Uses
 from codesum_pipeline.indexes.stored_zip import Array
-from codesum_pipeline.indexes.uses import KINDS, Uses
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, module_path_of, without_suffix

@@ -20,6 +20,7 @@ from codesum_pipeline.tools.answers import (
     BoundedArguments,
     DocumentRow,
     Name,
+    fitting,
     place_of,
     section,
     shortened,
@@ -27,7 +28,6 @@ from codesum_pipeline.tools.answers import (
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments
 from codesum_pipeline.tools.facts import FrameworkEntry, findings_of, read_facts
-from codesum_pipeline.tools.paging import fitting
 
 _LANGUAGES_TOLD = 8
 # How many parts share the bounds of an answer.

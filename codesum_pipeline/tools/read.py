@@ -13,9 +13,17 @@ from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.hits import best_lines
 from codesum_pipeline.retrieval.reader import IndexedDocument
-from codesum_pipeline.tools.answers import AnswerPage, DocumentRow, Name, Names, PagedArguments, indented, numbered
+from codesum_pipeline.tools.answers import (
+    AnswerPage,
+    DocumentRow,
+    Name,
+    Names,
+    PagedArguments,
+    indented,
+    numbered,
+    tokens_of,
+)
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.paging import tokens_of
 from codesum_pipeline.tools.sources import SourceReader
 
 _TOOL = "read"

@@ -1,9 +1,11 @@
-"""The source files of documents, read from the repositories' mirrors at the published commits.
+"""The indexes that answer for the caller's work tree, and the sources of documents at the published commits.
 
-For a home in a bucket, each machine has mirrors of its own, made when a reader needs sources.
+Sources are read from the repositories' mirrors. For a home in a bucket, each machine has mirrors of its own, made when
+a reader needs sources.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -11,6 +13,9 @@ from msgspec import Struct, field
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, RepositoryUnavailable, SkippedFile
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
+from codesum_pipeline.overlays.retention import are_kept
 from codesum_pipeline.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.file_text import read_file, read_files
@@ -18,7 +23,7 @@ from codesum_pipeline.source.git import try_git
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.opened_copies import reading_copy
-from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
+from codesum_pipeline.tools.catalogue import Checkout, ComparedTree, IndexCatalogue, Tell, checkout_of, entries_of
 
 # Commits that this process looked for, found or not, so that it waits for a host only once.
 _looked_for: set[tuple[Path, str]] = set()
@@ -125,3 +130,79 @@ class SourceReader(Struct, frozen=True):
         """The index of a repository that has a file: the overlay for a file that its work tree changed."""
         ours = [index for index in self.indexes if index.repo == repo]
         return next((index for index in ours if index.row(path) is not None), ours[0])
+
+
+class Trees(Struct, frozen=True, dict=True):
+    """The tree of one folder, compared once with each index, with a note where it cannot be compared."""
+
+    catalogue: IndexCatalogue
+    folder: Path
+    tell: Tell
+    _known: dict[str, TreeIndex] = field(default_factory=dict)
+
+    def tree(self, index: PublishedIndex) -> TreeIndex:
+        """The indexes in place of a published one: itself, unless the folder is a checkout of its repository."""
+        entry = self._served.get(index.repo)
+        return TreeIndex((index,)) if entry is None else self._tree(index, entry)
+
+    @cached_property
+    def _checkout(self) -> Checkout | None:
+        return checkout_of(self.folder)
+
+    @cached_property
+    def _served(self) -> dict[str, RepositoryEntry]:
+        """The entries that answer for the tree: one for each part of the repository, preferably without a ref."""
+        if self._checkout is None:
+            return {}
+        ours = entries_of(self._checkout, self.catalogue.entries(self.tell))
+        by_area: dict[object, RepositoryEntry] = {}
+        for entry in sorted(ours, key=lambda entry: (entry.ref is not None, entry.key)):
+            by_area.setdefault(_area(entry), entry)
+        return {entry.key: entry for entry in by_area.values()}
+
+    def _tree(self, index: PublishedIndex, entry: RepositoryEntry) -> TreeIndex:
+        assert self._checkout is not None
+        root = self._checkout.root
+        if index.repo not in self._known:
+            if self.catalogue.follower:
+                self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
+            bring_mirror(self.catalogue, index, tell=self.tell)
+            with self.catalogue.opening_tree(index.repo, root):
+                found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
+            if found.warning:
+                self.tell(f"{index.repo}: {found.warning}")
+        return self._known[index.repo]
+
+
+def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
+    """The keys of some indexes, each once."""
+    return list(dict.fromkeys(index.repo for index in indexes))
+
+
+def _prepare(catalogue: IndexCatalogue, entry: RepositoryEntry, root: Path) -> None:
+    """Open a changed tree, so that the next call finds it done."""
+    with catalogue.opening_tree(entry.key, root):
+        _open(catalogue, entry, catalogue.open(entry.key), root)
+
+
+def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
+    """The tree of the last call where it did not change, else a newly opened one, which a server settles soon."""
+    generation = catalogue.follower.generation(root) if catalogue.follower else None
+    known = None if generation is None else catalogue.compared.get((index.repo, root))
+    if known and known.generation == generation and known.base is index and _is_valid(known.tree):
+        return known.tree
+    found = open_tree(catalogue.settings, entry, index, root)
+    if generation is not None:
+        catalogue.compared[index.repo, root] = ComparedTree(index, found, generation)
+    if not found.is_settled and catalogue.settler:
+        catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
+    return found
+
+
+def _is_valid(tree: TreeIndex) -> bool:
+    """Whether an opened tree answers again as it is: it was compared, is settled, and its indexes are kept."""
+    return tree.found is not None and tree.is_settled and are_kept(tree.parts)
+
+
+def _area(entry: RepositoryEntry) -> tuple[object, ...]:
+    return entry.subdir, entry.include, entry.exclude

@@ -7,12 +7,10 @@ from typing import Any
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.uses import KINDS
+from codesum_pipeline.indexes.index_files import KINDS
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.tools.answers import shortened
-from codesum_pipeline.tools.documents import JoinedDocuments
-from codesum_pipeline.tools.paging import tokens_of
-from codesum_pipeline.tools.relations import Relation, external_names, related_documents
+from codesum_pipeline.tools.answers import shortened, tokens_of
+from codesum_pipeline.tools.documents import JoinedDocuments, Relation, external_names, related_documents
 
 
 class RelatedDocument(Struct, frozen=True):

@@ -22,8 +22,7 @@ from codesum_pipeline.asking.store import PartKind, Status
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.model.printable import clean, counted, one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.web.markdown import Link, as_html, plain_as_html
-from codesum_pipeline.web.rendering import address, usd
+from codesum_pipeline.web.rendering import Link, address, as_html, plain_as_html, usd
 
 # An event of a turn for the page's script: its kind, and text or HTML.
 Happening = dict[str, str]

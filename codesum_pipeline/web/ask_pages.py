@@ -35,8 +35,7 @@ from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.answers import AnswerView, Happening, TurnListener, places_in, state_of, view_of, view_of_past
-from codesum_pipeline.web.markdown import Link
-from codesum_pipeline.web.rendering import render
+from codesum_pipeline.web.rendering import Link, render
 
 
 class Turns:

@@ -19,18 +19,16 @@ from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
+from codesum_pipeline.tools.documents import Relation
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
 from codesum_pipeline.tools.overview import TreeArguments, folder_tree
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadItem, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
-from codesum_pipeline.tools.relations import Relation
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
-from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.figures import HEIGHT, WIDTH, TextHistory, cost_charts, evaluation_chart, history_of
-from codesum_pipeline.web.markdown import as_html
-from codesum_pipeline.web.rendering import address, render
+from codesum_pipeline.web.rendering import address, as_html, draw, render
 
 _NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.tools.finding import nearest_ids
+from codesum_pipeline.tools.call import nearest_ids
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 

@@ -25,8 +25,8 @@ from codesum_pipeline.defs.building.values import AT_HEAD
 from codesum_pipeline.defs.companion import index_repositories
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.lanes import dense_lanes
 from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.indexes.version_folder import dense_lanes
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.wiring import Home

@@ -14,7 +14,7 @@ from codesum_pipeline.evaluation.evaluate import (
 )
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.indexes.graph_files import OF_EDGES, build_callers
-from codesum_pipeline.indexes.uses import Callers
+from codesum_pipeline.indexes.index_files import Callers
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge

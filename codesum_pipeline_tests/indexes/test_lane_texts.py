@@ -11,8 +11,8 @@ from codesum_pipeline.indexes.lane_texts import (
     term_texts,
     with_name,
 )
-from codesum_pipeline.indexes.lanes import DENSE_LANES, Lane
 from codesum_pipeline.indexes.tokens import tokenize
+from codesum_pipeline.indexes.version_folder import DENSE_LANES, Lane
 from codesum_pipeline.model.hashing import sha1_hex
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace
 

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from codesum_pipeline.indexes.candidate import write_candidate
 from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.lanes import Lane
 from codesum_pipeline.indexes.publish import PUBLISHED_LOG, publish_candidate
 from codesum_pipeline.indexes.sparse import index_terms
 from codesum_pipeline.indexes.stored_zip import npy_parts
-from codesum_pipeline.indexes.version_folder import ASIDE
+from codesum_pipeline.indexes.version_folder import ASIDE, Lane
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.workspace import Workspace

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
-from codesum_pipeline.indexes.embedders.token_sums import MANY_TEXTS, Lists, TokenSums
+from codesum_pipeline.indexes.embedders.static import MANY_TEXTS, STATIC_MODEL_FOLDER, Lists, TokenSums
 from codesum_pipeline.indexes.embedding import most_tokens
 
 TOKENIZER = Tokenizer.from_file(str(STATIC_MODEL_FOLDER / "tokenizer.json"))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.indexes.graph_files import OF_USES, build_uses
-from codesum_pipeline.indexes.uses import KINDS, Uses
+from codesum_pipeline.indexes.index_files import KINDS, Uses
 from codesum_pipeline.model.graph import Edge, EdgeKind
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge

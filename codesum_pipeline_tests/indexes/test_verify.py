@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.manifest import describe_files
-from codesum_pipeline.indexes.shown_fields import ShownFields
+from codesum_pipeline.indexes.candidate import describe_files
+from codesum_pipeline.indexes.index_files import Callers, ShownFields, Uses
 from codesum_pipeline.indexes.stored_zip import map_npz, map_tensor, write_npz, write_tensor
-from codesum_pipeline.indexes.uses import Callers, Uses
 from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.indexes.version_folder import (
     CALLERS,

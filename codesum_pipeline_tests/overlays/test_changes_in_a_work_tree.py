@@ -4,7 +4,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.tools.paging import Cursor
+from codesum_pipeline.tools.answers import Cursor
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.shop import SHOP
 from codesum_pipeline_tests.support.work_trees import IndexedShop, Tree

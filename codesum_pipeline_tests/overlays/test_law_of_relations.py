@@ -4,7 +4,7 @@ that the commit has; and both ends are where the tree has them."""
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.uses import KINDS
+from codesum_pipeline.indexes.index_files import KINDS
 from codesum_pipeline.overlays.opening import open_tree
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.documents import JoinedDocuments

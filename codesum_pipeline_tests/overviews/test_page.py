@@ -6,9 +6,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from codesum_pipeline.model.markdown import code, prose
+from codesum_pipeline.overviews.loading import RankedDocument, View
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
-from codesum_pipeline.overviews.neighbourhoods import find_neighbourhoods
-from codesum_pipeline.overviews.opening import ModelWords, OpeningText, opening_of
+from codesum_pipeline.overviews.opening import Commit, ModelWords, OpeningText, most_changed, opening_of
 from codesum_pipeline.overviews.overview import Overview, facts_of
 from codesum_pipeline.overviews.page import label, mermaid, render
 from codesum_pipeline.overviews.parts import (
@@ -19,10 +19,9 @@ from codesum_pipeline.overviews.parts import (
     RepositoryPart,
     common_folder,
     divide,
+    find_neighbourhoods,
+    where_to_start,
 )
-from codesum_pipeline.overviews.recent import Commit, most_changed
-from codesum_pipeline.overviews.starts import where_to_start
-from codesum_pipeline.overviews.view import RankedDocument, View
 
 HOSTILE = [
     '"] --> x["',

@@ -15,7 +15,7 @@ from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
 from codesum_pipeline.model.errors import BrokenStore, HeldBack
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overviews.step import OverviewReport
+from codesum_pipeline.overviews.page import OverviewReport
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build, empty_serving_file, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

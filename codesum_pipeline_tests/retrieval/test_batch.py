@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.retrieval.batch import BadRow, BatchQuestion, RoutedQuestion, parse_question, read_batch
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import BadRow, BatchQuestion, RoutedQuestion, parse_question, read_batch
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 

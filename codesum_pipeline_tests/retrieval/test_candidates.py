@@ -2,10 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.candidates import Candidates
-from codesum_pipeline.retrieval.lookup import ScoredDocuments
+from codesum_pipeline.retrieval.fusion import ScoredDocuments
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.shelf import Candidates, Shelf
 
 SHOPS = 3
 ROWS = 13

@@ -12,7 +12,7 @@ _SEARCH = """
 import json, sys
 from pathlib import Path
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.retrieval.batch import read_batch
+from codesum_pipeline.retrieval.search import read_batch
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer
 found = answer([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.indexes import candidate_files
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.lanes import DENSE_LANES, LANES, Lane
 from codesum_pipeline.indexes.verify import verify_index
+from codesum_pipeline.indexes.version_folder import DENSE_LANES, LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval import lookup
 from codesum_pipeline.retrieval.filters import Filters, WhichTests, parse_filters

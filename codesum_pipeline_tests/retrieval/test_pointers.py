@@ -2,7 +2,7 @@ import pytest
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.pointers import Pointer, pointers_in
+from codesum_pipeline.retrieval.query import Pointer, pointers_in
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer, search
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.lanes import Lane
-from codesum_pipeline.indexes.version_folder import manifest_bytes
+from codesum_pipeline.indexes.version_folder import Lane, manifest_bytes
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.model.hashing import sha256_hex

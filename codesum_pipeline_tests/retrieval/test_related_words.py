@@ -1,6 +1,6 @@
 import numpy as np
 
-from codesum_pipeline.indexes.string_table import StringTable
+from codesum_pipeline.indexes.index_files import StringTable
 from codesum_pipeline.retrieval.query import STEPS, RelatedWords, load_related_words
 
 TABLE = RelatedWords(

@@ -6,7 +6,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.lanes import LANES, Lane
+from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.hits import Hit

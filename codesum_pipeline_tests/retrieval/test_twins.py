@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.lanes import Lane
+from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search

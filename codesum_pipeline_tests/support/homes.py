@@ -13,7 +13,7 @@ from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.indexes import publish
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overviews import step as overview
+from codesum_pipeline.overviews import page as overview
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.tools.paging import Cursor, fitting, tokens_of
+from codesum_pipeline.tools.answers import Cursor, fitting, tokens_of
 
 
 @given(st.lists(st.text(max_size=80)), st.integers(1, 20), st.integers(0, 100))

@@ -1,7 +1,7 @@
 import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
-from codesum_pipeline.tools.paging import tokens_of
+from codesum_pipeline.tools.answers import tokens_of
 from codesum_pipeline.tools.search import SearchPage, search_text
 
 

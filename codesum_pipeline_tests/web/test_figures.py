@@ -9,8 +9,8 @@ import pytest
 from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.web.diagram import draw
 from codesum_pipeline.web.figures import cost_charts, evaluation_chart, history_of
+from codesum_pipeline.web.rendering import draw
 from codesum_pipeline_tests.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.web.reading import get, page, shown
 from codesum_pipeline_tests.web.serving import serving

@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 import codesum_pipeline.web
-from codesum_pipeline.web.diagram import draw
-from codesum_pipeline.web.markdown import as_html
+from codesum_pipeline.web.rendering import as_html, draw
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.web.hostile import NAME
 from codesum_pipeline_tests.web.reading import get, shown

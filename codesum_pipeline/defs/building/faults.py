@@ -9,7 +9,7 @@ from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import CheckFinding
 from codesum_pipeline.indexes.dense import vector_length
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.indexes.lanes import dense_lanes
+from codesum_pipeline.indexes.version_folder import dense_lanes
 from codesum_pipeline.model.ids import SUFFIX_PATTERN
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.neighbours import names_of

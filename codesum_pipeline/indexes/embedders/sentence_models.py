@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.embedders.model_folders import (
     read_json,
 )
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
-from codesum_pipeline.indexes.embedders.token_sums import cut_to_tokens, encodable, token_ids
+from codesum_pipeline.indexes.embedders.static import cut_to_tokens, encodable, token_ids
 from codesum_pipeline.model.errors import ConfigurationError, UnusableVectors
 
 if TYPE_CHECKING:

@@ -1,18 +1,290 @@
-"""The model that ships with the package, or another one in its format."""
+"""The model that ships with the package, or another one in its format, read without its tokenizer where possible.
+
+The model's tokenizer cuts identifiers where their case or a digit begins a new part, cleans and lower-cases character
+by character, cuts at white space and around every punctuation mark, and looks up what is left, one word after the
+other. So a text has the tokens of its words in a row, and only words that were not seen before are looked up: code has
+few (networkx: 10,244 in 87,000 distinct lines). The sum over a text is in the same way the sum over its lines, most of
+which are in several texts: in a function's code, in its fused text, and in those of its class and file. The order of
+the additions is another than in the text, which the caller's numbers must stand: they do where float64 holds every sum
+exactly. Where 32 bits hold them too, in units of a power of two, the sums are taken in whole numbers, of which half as
+many bytes are moved.
+"""
 
 import json
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from safetensors.numpy import load as load_safetensors
 from tokenizers import Tokenizer
 
 from codesum_pipeline.indexes.embedders.model_folders import CheckedFolder, read_checksums
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
-from codesum_pipeline.indexes.embedders.token_sums import TokenSums, cut_to_tokens
 from codesum_pipeline.model.errors import ConfigurationError
+
+# Of int32 or float64.
+Rows = npt.NDArray[Any]
+
+
+Integers = npt.NDArray[np.int64]
+
+
+# Rows summed at one time: their sums stay in a core's cache.
+_BLOCK_ROWS = 256
+
+
+class Lists(Struct, frozen=True):
+    """Lists of numbers, one behind the other."""
+
+    numbers: Integers
+    lengths: Integers
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> "Lists":
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        return cls(np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum())), lengths)
+
+    def take(self, positions: Sequence[int] | Integers) -> "Lists":
+        """Some of the lists, one behind the other."""
+        lengths = self.lengths[positions]
+        firsts = np.repeat(self.starts[positions] - (np.cumsum(lengths) - lengths), lengths)
+        return Lists(self.numbers[firsts + np.arange(len(firsts))], lengths)
+
+    def joined(self, lists: "Lists") -> "Lists":
+        """For each list what the lists that it names hold, one behind the other."""
+        return Lists(lists.take(self.numbers).numbers, self.totals(lists.lengths))
+
+    def firsts(self, limit: int) -> "Lists":
+        """At most the first `limit` numbers of each list."""
+        places = np.arange(len(self.numbers)) - np.repeat(self.starts, self.lengths)
+        return Lists(self.numbers[places < limit], np.minimum(self.lengths, limit))
+
+    @property
+    def starts(self) -> Integers:
+        starts: Integers = np.cumsum(self.lengths) - self.lengths
+        return starts
+
+    def totals(self, values: Integers) -> Integers:
+        """The sum of the values that each list names."""
+        running = np.concatenate(([0], np.cumsum(values[self.numbers])))
+        totals: Integers = running[self.starts + self.lengths] - running[self.starts]
+        return totals
+
+    def sums(self, rows: Rows) -> Rows:
+        """The sum of the rows that each list names, in their type: the first ones of all lists are added, then the
+        second ones."""
+        sums = np.zeros((len(self.lengths), rows.shape[1]), dtype=rows.dtype)
+        longest_first, starts = np.argsort(-self.lengths, kind="stable"), self.starts
+        for first in range(0, len(sums), _BLOCK_ROWS):
+            lists = longest_first[first : first + _BLOCK_ROWS]
+            block = np.zeros((len(lists), rows.shape[1]), dtype=rows.dtype)
+            places = np.arange(self.lengths[lists[0]])
+            lists_longer_than = np.searchsorted(-self.lengths[lists], -places, side="left")
+            for place, long in enumerate(lists_longer_than.tolist()):
+                block[:long] += rows.take(self.numbers[starts[lists[:long]] + place], axis=0)
+            sums[lists] = block
+        return sums
+
+
+def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, without those that a model adds around it."""
+    encodable_texts = [encodable(text) for text in texts]
+    encodings = tokenizer.encode_batch_fast(encodable_texts, add_special_tokens=False)
+    return [encoding.ids for encoding in encodings]
+
+
+def cut_to_tokens(tokenizer: Tokenizer, text: str, max_tokens: int) -> str:
+    """The longest prefix that ends at a token boundary and has at most `max_tokens` tokens."""
+    encoding = tokenizer.encode(encodable(text), add_special_tokens=False)
+    if len(encoding) <= max_tokens:
+        return text
+    offsets = encoding.offsets
+    kept = max_tokens
+    # One character can be several tokens (a Hangul syllable is two or three) and is kept or dropped whole.
+    while kept > 0 and offsets[kept - 1][1] > offsets[kept][0]:
+        kept -= 1
+    return text[: offsets[kept - 1][1]] if kept > 0 else ""
+
+
+def encodable(text: str) -> str:
+    """Replace lone surrogates, which file names that are not UTF-8 carry and a tokenizer refuses.
+
+    One character stands for one, so that offsets stay true.
+    """
+    return text if text.isascii() else text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+# Bounds a process that lives long.
+_CACHE_SIZE = 1 << 17
+
+_UNKNOWN = "[UNK]"
+# Longer ones are looked up by the tokenizer: here the time grows with the square of the length.
+_SHORT_WORD = 32
+
+# The parts of identifiers, and marks: `getHTTPServer2` is get, HTTP, Server, 2.
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^ A-Za-z0-9]")
+_SPACE = re.compile(r"[ \t\r]")
+_OTHER = re.compile(r"[^ -~]")
+# Fewer texts are read faster in Python, and without the import of pyarrow, for which a query would have to wait.
+MANY_TEXTS = 32
+
+
+class _TokenisedTexts(Struct, frozen=True):
+    """Texts as lines, distinct lines as words, distinct words as token ids."""
+
+    lines_of_text: Lists
+    words_of_line: Lists
+    ids_of_word: Lists
+
+    def token_counts(self) -> Integers:
+        """The number of tokens of each text."""
+        return self.lines_of_text.totals(self.words_of_line.totals(self.ids_of_word.lengths))
+
+    def first_tokens(self, texts: Integers, limit: int) -> Lists:
+        """The first tokens of some texts."""
+        return self.lines_of_text.take(texts).joined(self.words_of_line).joined(self.ids_of_word).firsts(limit)
+
+
+class TokenSums:
+    """Counts and sums the tokens of texts; `tokens[i]` times `scales[i]` is the vector of token i."""
+
+    def __init__(self, tokenizer: Tokenizer, tokens: npt.NDArray[np.int8], scales: Rows) -> None:
+        self._tokenizer = tokenizer
+        self._tokens = tokens
+        self._unknown_id = tokenizer.token_to_id(_UNKNOWN) or 0
+        self._scales = scales.copy()
+        self._scales[self._unknown_id] = 0.0
+        # Searched in a text before it is cut into words.
+        self._special = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+        self._any_special = re.compile("|".join(map(re.escape, self._special)) or r"(?!)")
+        self._ids: dict[str, list[int]] = {}
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """The length of each text in tokens, unknown ones included."""
+        counts: list[int] = self._read(texts).token_counts().tolist()
+        return counts
+
+    def sums(self, texts: Sequence[str], *, max_tokens: int) -> Rows:
+        """One row per text: the sum over its first `max_tokens` tokens, unknown ones left out."""
+        words = self._read(texts)
+        scales, unit = self._scales_within(max_tokens)
+        word_rows = self._sums_of_tokens(words.ids_of_word, scales)
+        rows = words.lines_of_text.sums(words.words_of_line.sums(word_rows))
+        # Of these a sum over all tokens may not fit.
+        too_long = np.flatnonzero(words.token_counts() > max_tokens)
+        if len(too_long):
+            rows[too_long] = self._sums_of_tokens(words.first_tokens(too_long, max_tokens), scales)
+        return rows * unit
+
+    def sum_of(self, text: str, *, max_tokens: int) -> Rows:
+        """What `sums` gives for one text, without the arrays that make many texts fast."""
+        words = [*chain.from_iterable(map(self._words_of_line, text.split("\n")))]
+        ids = [*chain.from_iterable(self._token_ids(words))][:max_tokens]
+        rows: Rows = self._tokens[ids] * self._scales[ids, np.newaxis]
+        total: Rows = rows.sum(axis=0, keepdims=True, initial=0.0)
+        return total
+
+    def _read(self, texts: Sequence[str]) -> _TokenisedTexts:
+        if len(texts) < MANY_TEXTS:
+            lines, lines_of_text = _numbered(text.split("\n") for text in texts)
+            words, words_of_line = _numbered(map(self._words_of_line, lines))
+        else:
+            from codesum_pipeline.indexes.embedders.split_texts import split_texts
+
+            lines_of_text, words, words_of_line = split_texts(
+                texts, special=self._special, words_of_line=self._words_of_line
+            )
+        return _TokenisedTexts(lines_of_text, words_of_line, Lists.of(self._token_ids(words)))
+
+    def _words_of_line(self, line: str) -> list[str]:
+        """Words and marks where a part is plain, else what stands between white space."""
+        if self._is_plain(line):
+            return _plain_words(line)
+        if not self._any_special.search(line):
+            return _words_and_others(_SPACE.sub(" ", line))
+        parts = (_plain_words(part) if self._is_plain(part) else [part] for part in _SPACE.split(line))
+        return [*chain.from_iterable(parts)]
+
+    def _is_plain(self, text: str) -> bool:
+        """True for printable ASCII, which no cleaning changes, without special tokens."""
+        return text.isascii() and text.isprintable() and not self._any_special.search(text)
+
+    def _token_ids(self, words: Sequence[str]) -> list[list[int]]:
+        known = self._ids
+        missing = [word for word in words if word not in known]
+        if len(known) + len(missing) > _CACHE_SIZE:
+            known.clear()
+            missing = list(words)
+        short = [word for word in missing if len(word) <= _SHORT_WORD and self._is_plain(word)]
+        known.update((word, self._pieces(word)) for word in short)
+        others = [word for word in missing if word not in known]
+        known.update(zip(others, token_ids(self._tokenizer, others), strict=True))
+        return [known[word] for word in words]
+
+    def _pieces(self, word: str) -> list[int]:
+        """The tokens of a plain word: the longest one that it begins with, then the longest one of what is left."""
+        pieces: list[int] = []
+        start, token_of = 0, self._tokenizer.token_to_id
+        while start < len(word):
+            prefix = "##" if start else ""
+            for end in range(len(word), start, -1):
+                token = token_of(prefix + word[start:end])
+                if token is not None:
+                    break
+            else:
+                return [self._unknown_id]
+            pieces.append(token)
+            start = end
+        return pieces
+
+    def _sums_of_tokens(self, ids: Lists, scales: Rows) -> Rows:
+        used, numbers = np.unique(ids.numbers, return_inverse=True)
+        return Lists(numbers, ids.lengths).sums(self._tokens[used] * scales[used, np.newaxis])
+
+    def _scales_within(self, max_tokens: int) -> tuple[Rows, float]:
+        """The scales as whole numbers, and their unit, where 32 bits hold any sum of so many tokens; else as they
+        are."""
+        bits = math.floor(math.log2(np.iinfo(np.int32).max / max_tokens / self._largest))
+        whole = np.ldexp(self._scales, bits)
+        return (whole.astype(np.int32), 2.0**-bits) if (whole == np.rint(whole)).all() else (self._scales, 1.0)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest number of all token vectors and scales."""
+        largest = np.maximum(self._tokens.max(axis=1), -self._tokens.min(axis=1).astype(np.int16))
+        return float((np.maximum(largest, 1) * np.abs(self._scales)).max()) or 1.0
+
+
+def _words_and_others(line: str) -> list[str]:
+    """The words between parts that are not printable ASCII, and these parts as they stand."""
+    words: list[str] = []
+    done = 0
+    while other := _OTHER.search(line, done):
+        start, end = line.rfind(" ", done, other.start()) + 1 or done, line.find(" ", other.end())
+        end = len(line) if end < 0 else end
+        words += [*_plain_words(line[done:start]), line[start:end]]
+        done = end
+    return words + _plain_words(line[done:])
+
+
+def _plain_words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _numbered(lists: Iterable[Sequence[str]]) -> tuple[list[str], Lists]:
+    """The distinct strings of all lists, and the lists as their positions."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    numbered = [[numbers[string] for string in strings] for strings in lists]
+    return list(numbers), Lists.of(numbered)
+
 
 STATIC = "static"
 STATIC_MODEL_FOLDER = Path(__file__).parent.parent / "models" / "static"

@@ -10,8 +10,11 @@ from codesum_pipeline.overviews.manifests.manifest import (
     EntryPoint,
     Manifest,
     ManifestLines,
+    read_json,
+    table,
+    text_of,
+    texts,
 )
-from codesum_pipeline.overviews.manifests.plain import read_json, table, text_of, texts
 
 _NPM = {
     "dependencies": DependencyScope.RUN,

@@ -3,17 +3,21 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.overviews.manifests.literals import Literal, read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
     Dependency,
     DependencyScope,
     EntryKind,
     EntryPoint,
+    Literal,
     Manifest,
     ManifestLines,
+    read_literals,
+    read_toml,
+    read_xml,
     short_lines,
+    table,
+    text_of,
 )
-from codesum_pipeline.overviews.manifests.plain import read_toml, read_xml, table, text_of
 
 _COORDINATE = re.compile(r"([\w.-]+):([\w.${}-]+)(?::([^:@]+))?.*")
 # There is no grammar of Groovy here: only these two forms of its files are read.

@@ -1,16 +1,26 @@
-"""What a manifest declares: the project's own names, its dependencies, and its entry points; each with its line.
+"""What a manifest declares, each with its line; and how untrusted JSON, TOML, YAML, XML and programs are read.
 
-Parsers of JSON and TOML give values without places. A value is searched in the text, after the names of the sections
-around it.
+Values have bounds on size and depth and are never expanded. Parsers of JSON and TOML give values without places: a
+value is searched in the text, after the names of the sections around it. A Gemfile, a build.sbt or a setup.py is parsed
+by its language's grammar and never run: the names around a string literal give its meaning.
 """
 
+import json
 import re
+import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any, NoReturn
+from xml.parsers import expat
 
-from msgspec import Struct
+import yaml
+from msgspec import Struct, field
+from tree_sitter import Language, Node, Parser
+
+from codesum_pipeline.languages.registry import declaration_of
+from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 
 
 class DependencyScope(StrEnum):
@@ -102,3 +112,225 @@ class ManifestLines:
                     position = found.end()
                     break
         return self.number(max(position - 1, 0))
+
+
+_DEEPEST = 60
+# The parser reads some 100,000 characters a second.
+_LARGEST_YAML = 100_000
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """A JSON object."""
+    try:
+        return _object(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise MalformedManifest(f"not valid JSON: {error}") from error
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """A TOML file."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedManifest(f"not valid TOML: {error}") from error
+
+
+def _object(content: object) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise MalformedManifest("not an object")
+    return content
+
+
+def table(content: object, *names: str) -> dict[str, Any]:
+    """A nested object; empty where there is none."""
+    for name in names:
+        content = content.get(name) if isinstance(content, dict) else None
+    return content if isinstance(content, dict) else {}
+
+
+def texts(content: object) -> list[str]:
+    """The texts of a list; a text alone is a list of one."""
+    if isinstance(content, str):
+        return [content]
+    return [item for item in content if isinstance(item, str)] if isinstance(content, list) else []
+
+
+def text_of(content: Mapping[str, Any], name: str) -> str | None:
+    """A text of an object."""
+    found = content.get(name)
+    return found if isinstance(found, str) and found else None
+
+
+def yaml_pairs(text: str) -> list[tuple[tuple[str, ...], str, int]]:
+    """Every scalar of a YAML file: the keys that lead to it, its text, its line.
+
+    Nodes are read without making values: an alias is the node that it names, visited once.
+    """
+    if len(text) > _LARGEST_YAML:
+        raise MalformedManifest(f"longer than {_LARGEST_YAML:,} characters, which no such file is")
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise MalformedManifest(f"not valid YAML: {error}") from error
+    found: list[tuple[tuple[str, ...], str, int]] = []
+    waiting: list[tuple[tuple[str, ...], yaml.Node | None]] = [((), root)]
+    seen: set[int] = set()
+    while waiting:
+        keys, node = waiting.pop()
+        if node is None or id(node) in seen or len(keys) > _DEEPEST:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.ScalarNode):
+            found.append((keys, node.value, node.start_mark.line + 1))
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend((keys, child) for child in reversed(node.value))
+        elif isinstance(node, yaml.MappingNode):
+            waiting.extend(((*keys, str(key.value)), value) for key, value in reversed(node.value))
+    return found
+
+
+class Element(Struct):
+    """An XML element: its name without a namespace, attributes, text and line."""
+
+    name: str
+    attributes: Mapping[str, str]
+    line: int
+    text: str = ""
+    children: "list[Element]" = field(default_factory=list)
+
+    def all(self, name: str) -> "list[Element]":
+        """The elements of a name below this one, in order."""
+        found, waiting = [], [*reversed(self.children)]
+        while waiting:
+            element = waiting.pop()
+            if element.name == name:
+                found.append(element)
+            waiting.extend(reversed(element.children))
+        return found
+
+    def child(self, name: str) -> "Element | None":
+        """The first child of a name."""
+        return next((child for child in self.children if child.name == name), None)
+
+    def text_of(self, name: str) -> str | None:
+        """The text of the first child of a name."""
+        found = self.child(name)
+        return found.text.strip() or None if found else None
+
+
+def read_xml(text: str) -> Element:
+    """The root element. A document that declares entities is refused: no manifest needs them, and they expand."""
+    root = Element("", {}, 1)
+    open_elements = [root]
+    parser = expat.ParserCreate()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > _DEEPEST:
+            raise MalformedManifest(f"nested deeper than {_DEEPEST} elements")
+        element = Element(name.rpartition(":")[2], attributes, parser.CurrentLineNumber)
+        open_elements[-1].children.append(element)
+        open_elements.append(element)
+
+    def end(_name: str) -> None:
+        open_elements.pop()
+
+    def characters(data: str) -> None:
+        open_elements[-1].text += data
+
+    def refuse(*_declared: object) -> NoReturn:
+        raise MalformedManifest("it declares entities, which are not read")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = characters, refuse
+    parser.buffer_text = True
+    try:
+        parser.Parse(text.encode(), True)
+    except expat.ExpatError as error:
+        raise MalformedManifest(f"not valid XML: {error}") from error
+    return root
+
+
+_LITERALS = frozenset({"string", "string_literal", "line_string_literal", "interpolated_string", "atom"})
+_NAMING = frozenset({
+    "call", "call_expression", "function_call", "keyword_argument", "pair", "assignment", "assignment_statement",
+    "assignment_expression", "value_argument", "field", "infix_expression", "property_declaration",
+})  # fmt: skip
+# The field of a naming node with its name; a node without one is named by its first child.
+_NAME_FIELDS = ("method", "function", "target", "name", "key", "left")
+_LONGEST_NAME = 80
+# No manifest nests as deep.
+_NAME = re.compile(r"[\w.@/-]+[?!]?")
+_QUOTES = "\"'`"
+
+
+class Literal(Struct, frozen=True):
+    """A string, or an atom; `before` and `after` are the source up to the neighbouring literals.
+
+    `under` are the names of the calls, arguments and assignments around it, outermost first; literals with the same
+    innermost naming node have the same `call`.
+    """
+
+    text: str
+    line: int
+    under: tuple[str, ...]
+    call: int
+    before: str
+    after: str
+
+
+@lru_cache(maxsize=8)
+def _parser(language: str) -> Parser:
+    return Parser(Language(declaration_of(language).spec.grammar()))
+
+
+def read_literals(text: str, language: str) -> list[Literal]:
+    """All literals in source order; raises `MalformedManifest` where the parser gives up."""
+    source = text.encode()
+    try:
+        tree = parse_within_bounds(_parser(language), source)
+    except ParserGaveUp as error:
+        raise MalformedManifest(f"no parser comes to an end with it: {error}") from error
+    found = list(_literals(tree.root_node))
+    literals = []
+    for number, (node, under, call) in enumerate(found):
+        start = found[number - 1][0].end_byte if number else 0
+        end = found[number + 1][0].start_byte if number + 1 < len(found) else len(source)
+        literals.append(
+            Literal(
+                text=_text(source, node.start_byte, node.end_byte).strip(_QUOTES).removeprefix(":"),
+                line=node.start_point.row + 1,
+                under=under,
+                call=call,
+                before=_text(source, start, node.start_byte),
+                after=_text(source, node.end_byte, end),
+            )
+        )
+    return literals
+
+
+def _literals(root: Node) -> Iterator[tuple[Node, tuple[str, ...], int]]:
+    """Depth first, without recursion."""
+    waiting: list[tuple[Node, tuple[str, ...], int]] = [(root, (), 0)]
+    while waiting:
+        node, under, call = waiting.pop()
+        if node.type in _LITERALS:
+            yield node, under, call
+            continue
+        if node.type in _NAMING and (name := _name(node)):
+            under, call = (*under, name), node.id
+        if len(under) < _DEEPEST:
+            waiting.extend((child, under, call) for child in reversed(node.named_children))
+
+
+def _name(node: Node) -> str:
+    part = next((found for name in _NAME_FIELDS if (found := node.child_by_field_name(name))), None)
+    if part is None:
+        part = next((child for child in node.named_children[:1] if child.type not in _LITERALS), None)
+    if part is None or part.end_byte - part.start_byte > _LONGEST_NAME or part.text is None:
+        return ""
+    name = part.text.decode("utf-8", "replace").strip(".: ").rpartition(".")[2].strip(_QUOTES)
+    return name if _NAME.fullmatch(name) else ""
+
+
+def _text(source: bytes, start: int, end: int) -> str:
+    return source[start:end].decode("utf-8", "replace")

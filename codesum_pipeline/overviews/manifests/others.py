@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
     Dependency,
     DependencyScope,
@@ -14,9 +13,14 @@ from codesum_pipeline.overviews.manifests.manifest import (
     EntryPoint,
     Manifest,
     ManifestLines,
+    read_literals,
+    read_toml,
+    read_xml,
     short_lines,
+    table,
+    text_of,
+    yaml_pairs,
 )
-from codesum_pipeline.overviews.manifests.plain import read_toml, read_xml, table, text_of, yaml_pairs
 
 _MODULE = re.compile(r"module\s+(\S+)")
 _REQUIRED = re.compile(r"(?:require\s+)?(\S+)\s+(v\S+)")

@@ -4,7 +4,6 @@ import configparser
 import re
 from collections.abc import Iterable, Iterator
 
-from codesum_pipeline.overviews.manifests.literals import read_literals
 from codesum_pipeline.overviews.manifests.manifest import (
     Dependency,
     DependencyScope,
@@ -13,9 +12,13 @@ from codesum_pipeline.overviews.manifests.manifest import (
     MalformedManifest,
     Manifest,
     ManifestLines,
+    read_literals,
+    read_toml,
     short_lines,
+    table,
+    text_of,
+    texts,
 )
-from codesum_pipeline.overviews.manifests.plain import read_toml, table, text_of, texts
 
 _LONGEST = 1_000
 _DEV_FILE = re.compile(r"(?:dev|test|lint|docs?|ci|typing)", re.IGNORECASE)
