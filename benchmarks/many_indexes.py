@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
-from codesum_pipeline.homes.buckets import for_reading
+from codesum_pipeline.homes.folders import for_reading
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version

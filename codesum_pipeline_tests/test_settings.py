@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.homes.folders import record_home
 from codesum_pipeline.homes.loading import find_home, load_settings
-from codesum_pipeline.homes.own import record_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.marks import SettingsGroup, marked_settings
 from codesum_pipeline.settings.models import Settings

@@ -7,8 +7,7 @@ from typing import Self
 from msgspec import Struct, json
 
 from codesum_pipeline.building.recording import RecordingStore
-from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.file_state import FileState
+from codesum_pipeline.store.atomic import FileState, write_text_atomically
 from codesum_pipeline.store.tables import TableStore
 
 

@@ -26,7 +26,7 @@ from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.model.garbage import collect_seldom
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.file_state import FileState
+from codesum_pipeline.store.atomic import FileState
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.refusals import writing

@@ -17,7 +17,7 @@ from codesum_pipeline.cli.index_health import index_troubles
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import count, indented, note, show, styled
 from codesum_pipeline.cli.safe_text import one_line, safe_json
-from codesum_pipeline.homes.own import check_may_be_own, record_home
+from codesum_pipeline.homes.folders import check_may_be_own, record_home
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.errors import (
     BrokenStore,
@@ -27,10 +27,9 @@ from codesum_pipeline.model.errors import (
     ConfigurationError,
 )
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.store.bucket_health import broken_promises, examine_heads, release_head
-from codesum_pipeline.store.bucket_place import BucketPlace
+from codesum_pipeline.store.heads import broken_promises, examine_heads, release_head
+from codesum_pipeline.store.layout import BucketPlace, reading_copy
 from codesum_pipeline.store.lease import current_holder, release_lease
-from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.wiring import Home
 
 # One broken file can make every document wrong: the first ones tell enough.

@@ -16,7 +16,7 @@ from msgspec import Struct
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import count, note
 from codesum_pipeline.cli.usual_home import main_work_tree
-from codesum_pipeline.homes.own import user_home
+from codesum_pipeline.homes.folders import user_home
 from codesum_pipeline.model.errors import CodesumError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.git import try_git

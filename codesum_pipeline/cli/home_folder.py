@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.homes.folders import record_home
 from codesum_pipeline.homes.loading import HOME_FOLDER, SETTINGS_FILE
-from codesum_pipeline.homes.own import record_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.refusals import writing

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.usual_home import usual_home
-from codesum_pipeline.homes.buckets import for_reading
+from codesum_pipeline.homes.folders import for_reading
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.models import Settings

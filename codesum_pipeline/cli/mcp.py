@@ -14,7 +14,7 @@ from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.safe_text import clean
 from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
-from codesum_pipeline.homes.own import state_folder
+from codesum_pipeline.homes.folders import state_folder
 from codesum_pipeline.mcp_server.installing import Agent, Installer
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.serving.audit import Auditor

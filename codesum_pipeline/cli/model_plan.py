@@ -9,9 +9,9 @@ from rich.text import Text
 
 from codesum_pipeline.cli.render import count, indented, table
 from codesum_pipeline.llm.recordings import read_recordings
-from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import LEVELS, Level, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.summaries.by_model.prices import PlanPrice, price_all, price_levels, spared_by_cache, ways_on

@@ -9,10 +9,9 @@ from msgspec import to_builtins
 from codesum_pipeline.cli.avoided import add_up, avoided_line
 from codesum_pipeline.cli.render import count
 from codesum_pipeline.llm.totals import Totals, total
-from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.model.ledger import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.summaries.by_model.gates import count_trust
 from codesum_pipeline.summaries.by_model.prices import held_back
 from codesum_pipeline.wiring import Home

@@ -15,10 +15,9 @@ from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
 from codesum_pipeline.hosts.planning import SyncPlan
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.model.organisation import Organisation
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.source.organisations import organisation_of, token_variable
+from codesum_pipeline.source.organisations import Organisation, organisation_of, token_variable
 from codesum_pipeline.wiring import Home
 
 org = typer.Typer(

@@ -40,7 +40,7 @@ from codesum_pipeline.llm.templates import (
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.store.opened_copies import edited
+from codesum_pipeline.store.layout import edited
 
 prompts = typer.Typer(
     name="prompts",

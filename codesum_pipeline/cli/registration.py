@@ -13,10 +13,9 @@ from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.wrong_locations import check_address, check_path
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.covering import covering_entry
-from codesum_pipeline.source.index_places import full_place
-from codesum_pipeline.source.locations import find_root, is_url, parse_location
+from codesum_pipeline.source.locations import find_root, full_place, is_url, parse_location
 from codesum_pipeline.source.registry import Registry
+from codesum_pipeline.source.work_trees import covering_entry
 
 KeyOption = Annotated[
     str | None,

@@ -7,7 +7,7 @@ import typer
 from codesum_pipeline.cli.completion import complete_keys
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import show
-from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.wiring import Home
 
 

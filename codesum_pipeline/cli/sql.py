@@ -13,7 +13,7 @@ from codesum_pipeline.cli.render import note, on_terminal, show, table
 from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.store.opened_copies import reading_copy
+from codesum_pipeline.store.layout import reading_copy
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.views import connect, create_views

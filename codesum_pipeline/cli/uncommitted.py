@@ -9,7 +9,7 @@ from codesum_pipeline.cli.render import count, note
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.source.uncommitted import uncommitted_files
+from codesum_pipeline.source.work_trees import uncommitted_files
 from codesum_pipeline.wiring import Home
 
 # Waiting for git, not computing.

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.homes.folders import check_is_own, user_home
 from codesum_pipeline.homes.loading import load_settings, nearest_home
-from codesum_pipeline.homes.own import check_is_own, user_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.tools.catalogue import Checkout, checkout_of, entries_of

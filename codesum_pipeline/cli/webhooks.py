@@ -10,7 +10,7 @@ import typer
 
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import note
-from codesum_pipeline.homes.buckets import open_copy
+from codesum_pipeline.homes.folders import open_copy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
 from codesum_pipeline.source.poll_state import mark_due

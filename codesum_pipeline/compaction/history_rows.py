@@ -20,8 +20,8 @@ from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex
-from codesum_pipeline.store.holding import hold_repository
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.tables import TableStore
 

@@ -26,8 +26,7 @@ from codesum_pipeline.defs.instance_file import apply_engine
 from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.holding import hold_repository
-from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.store.lease import hold_repository, this_process
 from codesum_pipeline.store.views import connect
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import PollState
-from codesum_pipeline.source.traces import state_of
-from codesum_pipeline.store.bucket_place import BucketPlace
+from codesum_pipeline.source.polling import state_of
 from codesum_pipeline.store.heads import StateFile, head_infos, part_name, read_head, read_manifest
+from codesum_pipeline.store.layout import BucketPlace
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.wiring import Home
 

@@ -22,8 +22,7 @@ from codesum_pipeline.defs.processes import process_tags
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.holding import hold_repository
-from codesum_pipeline.store.lease import this_process
+from codesum_pipeline.store.lease import hold_repository, this_process
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

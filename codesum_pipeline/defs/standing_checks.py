@@ -22,10 +22,9 @@ from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import CheckName
-from codesum_pipeline.store.bucket_health import broken_parts
-from codesum_pipeline.store.bucket_place import BucketPlace
-from codesum_pipeline.store.holding import hold_unless_held
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.heads import broken_parts
+from codesum_pipeline.store.layout import BucketPlace, HomeLayout
+from codesum_pipeline.store.lease import hold_unless_held
 from codesum_pipeline.wiring import Home
 
 VERIFICATION_CRON = "17 * * * *"

@@ -18,8 +18,8 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.source.fetching import shallow_commits
 from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.remote import shallow_commits
 
 # Of one document, the newest.
 _MOST_SUBJECTS = 3

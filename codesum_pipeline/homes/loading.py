@@ -16,8 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from codesum_pipeline.homes.buckets import bucket_of, open_copy
-from codesum_pipeline.homes.own import check_is_own
+from codesum_pipeline.homes.folders import bucket_of, check_is_own, open_copy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.marks import BY_RUN, group_of
 from codesum_pipeline.settings.models import Settings

@@ -9,10 +9,15 @@ import httpx
 from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
-from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.source.addresses import host_id_of
-from codesum_pipeline.source.organisations import PUBLIC_SERVERS, token_variable
+from codesum_pipeline.source.locations import host_id_of
+from codesum_pipeline.source.organisations import (
+    PUBLIC_SERVERS,
+    HostKind,
+    ListedRepository,
+    Organisation,
+    token_variable,
+)
 
 _PUBLIC_GITHUB = "https://api.github.com"
 _SHOWN = 200

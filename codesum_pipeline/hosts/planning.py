@@ -9,10 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.organisation import ListedRepository, Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
-from codesum_pipeline.source.addresses import address_of
-from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact
+from codesum_pipeline.source.locations import address_of, is_url, key_base, parse_location, redact
+from codesum_pipeline.source.organisations import ListedRepository, Organisation
 
 # So few may go at once whatever their share: of three repositories, one is a third.
 ALWAYS_RETIRED = 2

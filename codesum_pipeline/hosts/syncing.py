@@ -8,10 +8,9 @@ from msgspec import Struct
 from codesum_pipeline.hosts.listing import HostClient, list_repositories
 from codesum_pipeline.hosts.planning import SyncPlan, SyncRules, plan_sync
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.organisation import Organisation
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import HostSettings
-from codesum_pipeline.source.organisations import token_variable
+from codesum_pipeline.source.organisations import Organisation, token_variable
 from codesum_pipeline.source.registry import Registry
 
 

@@ -53,7 +53,7 @@ from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.source.roles import ROLES, role_of
+from codesum_pipeline.source.languages import ROLES, role_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace

@@ -22,7 +22,7 @@ from codesum_pipeline.indexes.token_counts import join_tokens
 from codesum_pipeline.indexes.version_folder import TERM_LANES, Lane
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.row_reader import RowReader
+from codesum_pipeline.store.key_order import RowReader
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace

@@ -36,8 +36,8 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.layout import edited
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.store.opened_copies import edited
 
 
 class IntentSurvey(Struct, frozen=True):

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from codesum_pipeline.store.journal import Entry
+from codesum_pipeline.store.bucket_record import Entry
 
 _ATTEMPTS = "llm_attempts"
 _OUTBOX = "llm_outbox"

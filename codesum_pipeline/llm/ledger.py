@@ -26,8 +26,8 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.store.holding import record_of
-from codesum_pipeline.store.journal import Journal
+from codesum_pipeline.store.bucket_record import Journal
+from codesum_pipeline.store.lease import record_of
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.sqlite_tables import one_transaction
 from codesum_pipeline.store.tables import TableStore

@@ -19,7 +19,7 @@ from codesum_pipeline.model.intents import DocumentChange, Intent, IntentMatch
 from codesum_pipeline.retrieval.adjustments import role_factor
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS
-from codesum_pipeline.source.roles import FileRole, role_of
+from codesum_pipeline.source.languages import FileRole, role_of
 
 # Changes weighed at one time: bounds the memory.
 _AT_ONCE = 2048

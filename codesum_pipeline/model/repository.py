@@ -19,7 +19,7 @@ class RepositoryEntry(Struct, frozen=True):
     `include` and `exclude` are gitignore-style patterns relative to the git root.
     One that came with an organisation names it, and has the host's own id of the
     repository, `SERVER/ID`, which outlives a new name. `retired` goes with it alone.
-    `scip` are the places of compilers' indexes (`source/index_places.py`), `scip_command` the line that makes one.
+    `scip` are the places of compilers' indexes (`source/locations.py`), `scip_command` the line that makes one.
     """
 
     key: str

@@ -31,7 +31,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.progress import no_progress
-from codesum_pipeline.overlays.retention import ASIDE, drop_oldest, kept_overlays
+from codesum_pipeline.overlays.opening import ASIDE, drop_oldest, kept_overlays
 from codesum_pipeline.parsing.symbols import facts_note, parse_symbols
 from codesum_pipeline.source.folders import FolderScan
 from codesum_pipeline.source.mirror import Head, Mirror, make_borrowing

@@ -16,7 +16,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.source.folders import FolderScan, StoredFile, scan_files
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.rules import SUBMODULE_MODE, SYMLINK_MODE, PathRules, readable_path
-from codesum_pipeline.source.uncommitted import work_tree_state
+from codesum_pipeline.source.work_trees import work_tree_state
 
 _TIMEOUT_S = 20.0
 # The tag of files that are not checked out; tags of files assumed to be unchanged are small letters.

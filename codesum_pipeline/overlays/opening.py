@@ -1,13 +1,10 @@
-"""The index of a work tree: the published index without the differing files, and an index of these.
-
-The small index counts words as if it were part of the large one: how rare a word is among twenty documents says
-nothing, and an edited function would come behind all others.
-"""
+"""The indexes of work trees that a home keeps, and for how long."""
 
 import os
 import shutil
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,11 +21,78 @@ from codesum_pipeline.model.errors import BrokenIndex, CodesumError, Configurati
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
-from codesum_pipeline.overlays.retention import SETTLED
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.layout import HomeLayout
+
+ASIDE = ".aside-"
+# The ending of a settled index's name; such an index is as large as the published one.
+SETTLED = "-settled"
+# Twenty work trees of a repository, each before and after an edit.
+_MOST_OVERLAYS = 40
+_MOST_SETTLED = 4
+# No build takes longer, so the process that wrote such a folder was killed.
+_ABANDONED_AFTER_S = 3600.0
+
+
+def drop_oldest(folder: Path) -> None:
+    """Delete the indexes of a repository's trees that were not used lately; those that are open stay readable."""
+    there = sorted(folder.iterdir(), key=_last_use, reverse=True)
+    settled = [path for path in there if path.name.endswith(SETTLED)]
+    overlays = [path for path in there if _is_overlay(path)]
+    abandoned = [
+        path for path in there if path.name.startswith(ASIDE) and time.time() - _last_use(path) > _ABANDONED_AFTER_S
+    ]
+    for path in (*settled[_MOST_SETTLED:], *overlays[_MOST_OVERLAYS:], *abandoned):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def unused_since(folder: Path, moment: float) -> list[Path]:
+    """The indexes of a repository's trees that nobody opened since a moment (Unix seconds), and leftovers of killed
+    processes."""
+    if not folder.is_dir():
+        return []
+    now = time.time()
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if _last_use(path) < (now - _ABANDONED_AFTER_S if path.name.startswith(ASIDE) else moment)
+    )
+
+
+def delete_index(index: Path) -> None:
+    """Delete an index: it is renamed first, so that a killed process leaves no damaged index under its name."""
+    if not index.name.startswith(ASIDE):
+        index = index.rename(index.with_name(f"{ASIDE}{index.name}"))
+    shutil.rmtree(index, ignore_errors=True)
+
+
+def kept_overlays(folder: Path) -> list[Path]:
+    """The overlays of a repository's trees."""
+    return [path for path in folder.iterdir() if _is_overlay(path)]
+
+
+def _is_overlay(path: Path) -> bool:
+    return not path.name.endswith(SETTLED) and not path.name.startswith(ASIDE)
+
+
+def are_kept(indexes: Iterable[PublishedIndex]) -> bool:
+    """Whether the indexes of an opened tree still exist; they count as used now."""
+    folders = [index.home for index in indexes if index.home is not None]
+    for folder in folders:
+        # A home may be read-only.
+        with suppress(OSError):
+            os.utime(folder)
+    return all(folder.is_dir() for folder in folders)
+
+
+def _last_use(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
 
 # The levels of documents, and passages.
 _KINDS = len(LEVELS) + 1

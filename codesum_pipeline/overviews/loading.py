@@ -23,9 +23,8 @@ from codesum_pipeline.overviews.catalogue import read_catalogue
 from codesum_pipeline.overviews.manifests.manifest import Manifest
 from codesum_pipeline.overviews.manifests.reading import LARGEST_CHARS, manifest_paths, reader_of
 from codesum_pipeline.parsing.testing import is_among, read_tests
-from codesum_pipeline.source.file_text import read_files
-from codesum_pipeline.source.languages import is_program
-from codesum_pipeline.source.roles import FileRole, role_of
+from codesum_pipeline.source.decoding import read_files
+from codesum_pipeline.source.languages import FileRole, is_program, role_of
 from codesum_pipeline.store.workspace import Workspace
 
 

@@ -25,8 +25,7 @@ from codesum_pipeline.parsing.compiled_symbols import symbols_lacking
 from codesum_pipeline.parsing.definition_places import Matches, match_definitions
 from codesum_pipeline.parsing.text import NO_REFERENCES, ParsedFile
 from codesum_pipeline.scip.comparing import IndexComparison, IndexReference, compare
-from codesum_pipeline.scip.spelling import is_module
-from codesum_pipeline.scip.symbol_names import Suffix, parse_symbol
+from codesum_pipeline.scip.symbol_names import Suffix, is_module, parse_symbol
 
 COMPILED_VERSION = 1
 

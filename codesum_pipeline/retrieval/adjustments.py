@@ -35,7 +35,7 @@ from codesum_pipeline.retrieval.query import Query, pointers_in
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.shelf import Candidates, Shelf
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
-from codesum_pipeline.source.roles import ROLES, FileRole
+from codesum_pipeline.source.languages import ROLES, FileRole
 
 Levels = tuple[Level, ...]
 # A signal, and the levels whose documents it ranks.

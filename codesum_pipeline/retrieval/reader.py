@@ -37,7 +37,7 @@ from codesum_pipeline.indexes.version_folder import (
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.store.opened_copies import reading_copy
+from codesum_pipeline.store.layout import reading_copy
 
 # What languages call the file that a folder is imported by, or started with.
 _STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "lib", "main", "mod"})

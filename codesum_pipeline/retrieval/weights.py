@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.roles import FileRole
+from codesum_pipeline.source.languages import FileRole
 
 
 class Signal(StrEnum):

@@ -28,9 +28,8 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.scip.running import Ran, run_bounded
 from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Room, Sandbox, is_of_checkout
-from codesum_pipeline.source.checkout import check_out, tree_of
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.mirror import Mirror, check_out, tree_of
 from codesum_pipeline.store.atomic import replacing, write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 

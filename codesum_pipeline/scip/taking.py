@@ -10,13 +10,15 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
-from codesum_pipeline.scip.copying import copy_index, drop_other_copies, is_copied
 from codesum_pipeline.scip.finding import (
     FoundIndex,
     Refusal,
+    copy_index,
+    drop_other_copies,
     indexes_beside_mirror,
     indexes_in_folder,
     indexes_in_tree,
+    is_copied,
     named_indexes,
     on_disk,
     state_of_indexes,

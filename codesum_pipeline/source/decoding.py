@@ -1,13 +1,19 @@
 """Bytes of a file as text, by what the file itself says about its encoding and never by a guess."""
 
 import codecs
+import io
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from encodings import normalize_encoding
 from encodings.aliases import aliases
+from pathlib import Path
 
 from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
+from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.languages import TEXT, language_of_first_line, language_of_path
 
 # As git does: a NUL this early means that a file is not text.
 _BINARY_PREFIX = 8_000
@@ -55,3 +61,30 @@ def _encoding_of(data: bytes, language: str) -> tuple[str, int]:
         if known in aliases.values() and known not in _NOT_OF_FILES:
             return known, 0
     return "utf-8", 0
+
+
+def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float) -> str:
+    """The text of a file, its lines ended by line feeds.
+
+    Raises `RepositoryUnavailable` where the mirror does not have it, `SkippedFile` for what is no text.
+    """
+    data = run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s)
+    return decode_text(data, language_of_path(path) or language_of_first_line(data) or TEXT)
+
+
+def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: float) -> dict[str, str]:
+    """The texts of some files of a commit, by one process: those that the mirror has and that are text."""
+    # The process takes a name a line; what has a line feed in its name is left out.
+    asked = [path for path in paths if "\n" not in path]
+    data = "".join(f"{commit}:{path}\n" for path in asked).encode("utf-8", "surrogateescape")
+    answers = io.BytesIO(run_git(["cat-file", "--batch"], git_dir=git_dir, timeout_s=timeout_s, data=data))
+    texts = {}
+    for path in asked:
+        header = answers.readline().split()
+        if len(header) != 3 or header[1] not in (b"blob", b"tree", b"commit", b"tag"):
+            continue
+        content = answers.read(int(header[2]) + 1)[:-1]
+        language = language_of_path(path) or language_of_first_line(content) or TEXT
+        with suppress(SkippedFile):
+            texts[path] = decode_text(content, language)
+    return texts

@@ -9,11 +9,17 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import CannotWrite, LeaseHeld, RepositoryUnavailable
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.moments import moment_of
-from codesum_pipeline.source.fetching import fetch, lacks_objects, objects_missing, shallow_commits
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline.source.remote import find_ref, is_commit_id
+from codesum_pipeline.source.remote import (
+    fetch,
+    find_ref,
+    is_commit_id,
+    lacks_objects,
+    objects_missing,
+    shallow_commits,
+)
 from codesum_pipeline.store.lease import holding_lease
 from codesum_pipeline.store.workspace import Workspace
 

@@ -1,6 +1,7 @@
 """The language of a file: by its name, its extension or its first line."""
 
 import re
+from enum import StrEnum
 from pathlib import PurePosixPath
 
 from codesum_pipeline.languages.profiles import LanguageKind, profiles
@@ -51,3 +52,40 @@ def extensions_of(language: str) -> tuple[str, ...]:
 def is_program(language: str) -> bool:
     """Whether a language is one that programs are written in, as opposed to prose, markup and data."""
     return language not in _PROFILES or _PROFILES[language].kind is LanguageKind.PROGRAM
+
+
+class FileRole(StrEnum):
+    """`HISTORY` is what tells of changes, `PROSE` other texts for people, `EXAMPLE` code that shows or measures."""
+
+    SOURCE = "source"
+    PROSE = "prose"
+    HISTORY = "history"
+    DATA = "data"
+    EXAMPLE = "example"
+
+
+# The numbers by which an index knows them.
+ROLES = tuple(FileRole)
+
+_HISTORY = re.compile(
+    r"(?:^|/)(?:change(?:s|[-_]?log)?|history|news|releases?(?:[-_]?notes)?|upgrad\w*|migrat\w*)(?:[-_.][^/]*)?$",
+    re.IGNORECASE,
+)
+_HISTORY_FOLDER = re.compile(r"(?:^|/)(?:change(?:s|[-_]?logs?)|news|release[-_]?notes)/", re.IGNORECASE)
+_EXAMPLE_FOLDER = re.compile(
+    r"(?:^|/)_?(?:examples?|samples?|demos?|tutorials?|bench(?:marks?|es)?|playgrounds?|docs?|doc[-_]src)/",
+    re.IGNORECASE,
+)
+# README, LICENSE, AUTHORS: a name without an ending that is no script's.
+_LOUD_NAME = re.compile(r"(?:^|/)[A-Z][A-Z_-]+$")
+
+
+def role_of(path: str) -> FileRole:
+    """What the file with this path is written for."""
+    language = language_of_path(path)
+    if language in PROSE or (language is None and (_LOUD_NAME.search(path) or _HISTORY.search(path))):
+        is_history = _HISTORY.search(path) or _HISTORY_FOLDER.search(path)
+        return FileRole.HISTORY if is_history else FileRole.PROSE
+    if language is not None and not is_program(language):
+        return FileRole.DATA
+    return FileRole.EXAMPLE if _EXAMPLE_FOLDER.search(path) else FileRole.SOURCE

@@ -6,12 +6,15 @@ location goes through `redact` first.
 """
 
 import re
+import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from msgspec import Struct
+
 from codesum_pipeline.model.errors import ConfigurationError
 
-_WITH_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_WITH_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 _SCP_LIKE = re.compile(r"(?:(?P<user>[A-Za-z0-9._~-]+)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>[^:].*)")
 # Bounded, so that a megabyte of letters is passed over in time that grows with its length alone.
@@ -21,7 +24,7 @@ _SECRET_PARAMETER = re.compile(
 )
 
 # Of a location that cannot be one.
-_SHOWN = 200
+_SHOWN = 100
 # Leaves room below the 100 characters of a key for the number that makes it unique.
 _KEY_LENGTH = 90
 
@@ -116,3 +119,87 @@ def _without_password(match: re.Match[str]) -> str:
     scheme, user = match["scheme"], match["user"]
     is_plain_user = scheme.lower() == "ssh" and ":" not in user
     return f"{scheme}://{user if is_plain_user else '***'}@"
+
+
+# No host has longer ones; what is longer is not looked at.
+_LONGEST = 2_000
+
+
+def address_of(location: str) -> str | None:
+    """`host/path` in small letters, without scheme, user, port and `.git`; None for a path and for what is no address.
+
+    Ports are left out, since a server has others for ssh than for https.
+    """
+    if len(location) > _LONGEST or location.startswith("/"):
+        return None
+    try:
+        host, path = _parts(location)
+    except ValueError:
+        return None
+    path = unquote(path).strip("/")
+    path = path[: -len(".git")] if path.lower().endswith(".git") else path
+    return f"{host}/{path.rstrip('/')}".lower() if host and path else None
+
+
+def host_id_of(url: str, number: int | str) -> str:
+    """A repository's id at its host, with the name of the server that gave it: `github.com/1234`."""
+    return f"{urlsplit(url).hostname or ''}/{number}".lower()
+
+
+def _parts(location: str) -> tuple[str, str]:
+    if _WITH_SCHEME.match(location):
+        parts = urlsplit(location)
+        return parts.hostname or "", parts.path
+    before, _, path = location.partition(":")
+    return before.rpartition("@")[2], path
+
+
+# A path may hold an `@`, as folders of npm do: only after the ending of an index file does it divide.
+_DIVIDED = re.compile(r"(?P<path>.*\.scip(?:\.gz)?)@(?P<folder>.*)")
+
+
+class IndexPlace(Struct, frozen=True):
+    """An index file, and the folder of the repository that its paths are relative to (empty: the root)."""
+
+    path: Path
+    folder: str
+
+    @classmethod
+    def of(cls, text: str) -> "IndexPlace":
+        """`PATH` or `PATH@FOLDER`, where PATH ends in `.scip` or `.scip.gz`; raises `ConfigurationError`."""
+        divided = _DIVIDED.fullmatch(text)
+        path, folder = divided.group("path", "folder") if divided else (text, "")
+        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        if not path.strip() or not text.isprintable():
+            raise ConfigurationError(f"scip {_shown(text)!r}: give the path of a SCIP index")
+        if ".." in parts or folder.startswith("/"):
+            raise ConfigurationError(f"scip {_shown(text)!r}: {folder!r} is not a folder below the git root")
+        return cls(Path(path), "/".join(parts))
+
+    def __str__(self) -> str:
+        return f"{self.path}@{self.folder}" if self.folder else str(self.path)
+
+
+def full_place(text: str, *, base: Path) -> str:
+    """`text` with an absolute path, where a relative one starts at `base`; raises `ConfigurationError`."""
+    place = IndexPlace.of(text)
+    try:
+        path = base / place.path.expanduser()
+    except RuntimeError as error:
+        raise ConfigurationError(f"scip {_shown(text)!r}: there is no user of this name") from error
+    return str(IndexPlace(path, place.folder))
+
+
+def check_command(line: str) -> None:
+    """Raises `ConfigurationError` for what is no command line; empty: there is no command."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ConfigurationError(f"scip_command {_shown(line)!r}: {error}: correct its quotes") from error
+    if line and (not words or not words[0] or not line.isprintable()):
+        raise ConfigurationError(f"scip_command {_shown(line)!r}: give one command line, or leave it out")
+
+
+def _shown(text: str) -> str:
+    text = redact(text)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -20,24 +20,22 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.fetching import (
-    ONE_COMMIT,
-    WHOLE_HISTORY,
-    cannot_fetch,
-    drop_unfinished,
-    fetch,
-    shallow_commits,
-)
 from codesum_pipeline.source.folders import LeftOut, scan_folder
-from codesum_pipeline.source.git import GitResult, run_git, try_git
+from codesum_pipeline.source.git import GitResult, read_records, run_git, try_git
 from codesum_pipeline.source.locations import is_url, redact
 from codesum_pipeline.source.remote import (
+    ONE_COMMIT,
+    WHOLE_HISTORY,
     any_object_id,
+    cannot_fetch,
     describe,
+    drop_unfinished,
+    fetch,
     find_ref,
     is_commit_id,
     is_git_repository,
     missing_ref,
+    shallow_commits,
     source_git_dir,
 )
 
@@ -302,3 +300,49 @@ def _remove_older(paths: list[Path], age_s: float) -> bool:
             path.unlink(missing_ok=True)
             removed = True
     return removed
+
+
+# Stronger than any .gitattributes of the tree.
+_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
+_MB = 1024 * 1024
+# Of what is free on the disk, what a checkout may take.
+_MOST_OF_DISK = 0.5
+
+
+def tree_of(mirror: Mirror, commit: str) -> str:
+    """The id of a commit's tree: commits with the same one hold the same files."""
+    arguments = ["rev-parse", "--verify", f"{commit}^{{tree}}"]
+    return run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s).decode().strip()
+
+
+def check_out(mirror: Mirror, commit: str, folder: Path, *, aside: Path) -> None:
+    """Write the files of a commit into `folder`, which is empty; `aside` is a name for what git needs meanwhile.
+
+    Raises `RepositoryUnavailable` for a tree that no folder can hold, and `ConfigurationError` for one that would take
+    more than half of the disk's room.
+    """
+    _check_room(mirror, commit, folder)
+    scratch = make_borrowing(mirror.git_dir, aside, timeout_s=mirror.timeout_s)
+    attributes = scratch.git_dir / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text(_ATTRIBUTES, encoding="ascii")
+    places = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(scratch.git_dir / "index")}
+    for arguments in (["read-tree", commit], ["checkout-index", "--all", "--quiet"]):
+        run_git(arguments, git_dir=scratch.git_dir, timeout_s=mirror.timeout_s, cwd=folder, extra_environment=places)
+    shutil.rmtree(scratch.git_dir, ignore_errors=True)
+
+
+def _check_room(mirror: Mirror, commit: str, folder: Path) -> None:
+    """A few kilobytes of a repository may say that they are petabytes of files."""
+    room = shutil.disk_usage(folder).free * _MOST_OF_DISK
+    for record in read_records(
+        ["ls-tree", "-r", "-z", "-l", "--full-tree", commit], git_dir=mirror.git_dir, timeout_s=mirror.timeout_s
+    ):
+        size = record.partition(b"\t")[0].split()[-1]
+        room -= int(size) if size.isdigit() else 0
+        if room < 0:
+            raise ConfigurationError(
+                f"the files of commit {commit[:12]} would take more than half of the "
+                f"{shutil.disk_usage(folder).free // _MB} MB that are free in {folder.parent}: free space there, or "
+                "set TMPDIR to a folder of another disk"
+            )

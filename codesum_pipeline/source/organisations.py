@@ -1,31 +1,59 @@
-"""Organisations as `repos.yaml` has them.
-
-```yaml
-organisations:
-  github:acme:                       # HOST:OWNER; the host is github, gitlab or gitea
-    url: https://github.acme.com     # default: the public server, of which gitea has none
-    include: ["svc-*"]               # names of repositories; default: all
-    exclude: ["*-archive"]
-    archived: true                   # default: false
-    forks: true                      # default: false
-    ssh: true                        # fetch by ssh; default: by https
-    token_env: ACME_TOKEN            # where the API's token is; of the public servers GITHUB_TOKEN and GITLAB_TOKEN
-  backend:                           # any name, with both said
-    host: gitlab
-    owner: acme/backend
-```
-"""
+"""An organisation, group or user of a code host, whose repositories are registered as they come and go."""
 
 import re
+from enum import StrEnum
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.organisation import HostKind, Organisation
 from codesum_pipeline.source.locations import redact
+
+
+class HostKind(StrEnum):
+    """Whose API a server answers by. Forgejo answers by Gitea's."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    GITEA = "gitea"
+
+
+class Organisation(Struct, frozen=True):
+    """One account of a host. `include` and `exclude` are globs for names of repositories: `svc-*`, `team/svc-*`.
+
+    `url` is the server's address, `token_env` the environment variable that its token is read from: of the public
+    servers both go without saying. Repositories are fetched by ssh or https.
+    """
+
+    name: str
+    host: HostKind
+    owner: str
+    url: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    archived: bool = False
+    forks: bool = False
+    ssh: bool = False
+    token_env: str | None = None
+
+
+class ListedRepository(Struct, frozen=True):
+    """A repository as its host lists it. `path` is `owner/name`, with all groups between where the host has them."""
+
+    host_id: str
+    path: str
+    https_url: str
+    ssh_url: str
+    is_archived: bool = False
+    is_fork: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
 
 PUBLIC_SERVERS = {HostKind.GITHUB: "https://github.com", HostKind.GITLAB: "https://gitlab.com"}
 PUBLIC_TOKENS = {HostKind.GITHUB: "GITHUB_TOKEN", HostKind.GITLAB: "GITLAB_TOKEN"}

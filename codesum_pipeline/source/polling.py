@@ -1,15 +1,19 @@
-"""Looks at many repositories at once: those that are due, in parallel, and never too many at one host.
+"""When a repository is looked at again, and what a failed look means.
 
-A look waits for its host's turn; a host that asks for fewer requests is left
-alone, with everything that it has. What there is no time for is due the next
-time, too.
+Times are spread at random, so that ten thousand repositories that were
+registered in one minute are not asked for in one minute for ever. A moment
+that lies in the future was noted before the clock was set back, and counts
+for nothing.
 """
 
+import random
+import re
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,19 +23,139 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import PlannerSettings
 from codesum_pipeline.source.locations import host_of, is_url
-from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.mirror import Mirror, our_ref
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState
-from codesum_pipeline.source.poll_times import (
-    UNCHANGED_S,
-    after_failure,
-    after_refusal,
-    after_success,
-    asks_for_less,
-    is_due,
-    is_resting,
-)
-from codesum_pipeline.source.traces import trace_of
+from codesum_pipeline.source.remote import is_commit_id, is_git_repository
 from codesum_pipeline.store.layout import HomeLayout
+
+DAY_S = 86_400.0
+# The first rest of a host that asked for fewer requests: GitHub's advice where it names no time.
+FIRST_REST_S = 60.0
+# A repository on this machine whose refs look as before is asked again all the same, in case they cannot be trusted.
+UNCHANGED_S = 3_600.0
+# How far a waiting time is moved either way.
+JITTER = 0.1
+
+_ASKS_FOR_LESS = re.compile(
+    r"\b429\b|too many requests|rate.?limit|\babuse\b.{0,40}\bdetect|try again later|connection limit", re.IGNORECASE
+)
+
+Spread = Callable[[], float]
+
+
+def is_due(poll: Poll | None, source: str, *, now: float) -> bool:
+    """Whether a repository is to be looked at: never looked at, another place or ref now, its time has come."""
+    return poll is None or poll.source != source or poll.due_at <= now or poll.polled_at > now
+
+
+def is_resting(rest: HostRest | None, *, now: float) -> bool:
+    """Whether nothing is asked of a host now."""
+    return rest is not None and rest.noted_at <= now < rest.rests_until
+
+
+def after_success(poll: Poll, head: str, *, now: float, wait_s: float, spread: Spread = random.random) -> Poll:
+    """The repository after it was read."""
+    due_at = now + _moved(wait_s, spread)
+    return replace(poll, polled_at=now, due_at=due_at, failures=0, head=head, complaint="")
+
+
+def after_failure(poll: Poll, complaint: str, *, now: float, interval_s: float, spread: Spread = random.random) -> Poll:
+    """The repository after it could not be read: each time it is left alone for twice as long, a day at most."""
+    failures = poll.failures + 1
+    due_at = now + _doubled(interval_s, failures, spread)
+    return replace(poll, polled_at=now, due_at=due_at, failures=failures, complaint=complaint)
+
+
+def after_refusal(host: str, rest: HostRest | None, *, now: float, spread: Spread = random.random) -> HostRest:
+    """A host after it asked for fewer requests: each time it rests for twice as long, a day at most."""
+    failures = (rest.failures if rest else 0) + 1
+    return HostRest(host, failures, now, now + _doubled(FIRST_REST_S, failures - 1, spread))
+
+
+def asks_for_less(complaint: str) -> bool:
+    """Whether git's complaint is a host's wish for fewer requests."""
+    return bool(_ASKS_FOR_LESS.search(complaint))
+
+
+def _doubled(first_s: float, times: int, spread: Spread) -> float:
+    # Beyond the twentieth doubling of a second lies a day; two to a thousand is no float.
+    return min(_moved(first_s * 2.0 ** min(times, 20), spread), DAY_S)
+
+
+def _moved(wait_s: float, spread: Spread) -> float:
+    return wait_s * (1 - JITTER + 2 * JITTER * spread())
+
+
+_SYMBOLIC = "ref: "
+_LONGEST = 4096
+
+
+def trace_of(entry: RepositoryEntry, *, mirror: Path, offline: bool) -> str | None:
+    """The trace of what the entry's head depends on; None where only a look tells: a folder's files, another machine.
+
+    With `offline`, the head of a repository elsewhere is what its mirror holds.
+    """
+    if is_url(entry.location):
+        return _trace(mirror, mirror, [our_ref(entry)]) if offline else None
+    folder = Path(entry.location)
+    if not folder.is_dir():
+        return "no folder"
+    if entry.worktree or not is_git_repository(folder):
+        return None
+    try:
+        git_dir, common = _git_dirs(folder)
+        return _trace(git_dir, common, _names(entry, git_dir))
+    except (OSError, ValueError):
+        return None
+
+
+def _names(entry: RepositoryEntry, git_dir: Path) -> list[str]:
+    ref = entry.ref or "HEAD"
+    if ref != "HEAD":
+        if is_commit_id(ref, full=True):
+            return []
+        return [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
+    head = _content(git_dir / "HEAD")
+    return [head.removeprefix(_SYMBOLIC).strip()] if head.startswith(_SYMBOLIC) else []
+
+
+def _trace(git_dir: Path, common: Path, names: Sequence[str]) -> str | None:
+    contents = [_content(common / name) for name in names]
+    if any(content.startswith(_SYMBOLIC) for content in contents):
+        return None
+    files = [state_of(common / "packed-refs"), state_of(common / "reftable" / "tables.list")]
+    return "|".join([_content(git_dir / "HEAD"), *names, *contents, *files])
+
+
+def _git_dirs(folder: Path) -> tuple[Path, Path]:
+    """Where a repository has its HEAD, and where its other refs: elsewhere for a linked work tree."""
+    git_dir = folder / ".git"
+    if not git_dir.exists():
+        return folder, folder
+    if git_dir.is_file():
+        git_dir = folder / _content(git_dir).removeprefix("gitdir: ").strip()
+        if common := _content(git_dir / "commondir").strip():
+            return git_dir, git_dir / common
+    return git_dir, git_dir
+
+
+def _content(path: Path) -> str:
+    """The first of a small file; empty where there is none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_LONGEST).decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
+
+
+def state_of(path: Path) -> str:
+    """What tells a file from one that was put in its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+
 
 # Local repositories, which no server waits for.
 _HERE = ""

@@ -10,7 +10,7 @@ repositories:
     exclude: ["docs/"]
     worktree: false                              # read the folder as it is, committed or not
     enabled: true
-    scip: [build/index.scip]                     # see `source/index_places.py`
+    scip: [build/index.scip]                     # see `source/locations.py`
     scip_command: scip-python index .            # run in a sandbox; what it writes is read as such an index
 organisations:                                   # see `source/organisations.py`
   github:acme: {}
@@ -33,17 +33,22 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.model.organisation import Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
-from codesum_pipeline.source.index_places import check_command, full_place
-from codesum_pipeline.source.locations import is_url, key_base, parse_location, redact, slug_of
-from codesum_pipeline.source.organisations import organisation_fields, organisation_of
+from codesum_pipeline.source.locations import (
+    check_command,
+    full_place,
+    is_url,
+    key_base,
+    parse_location,
+    redact,
+    slug_of,
+)
+from codesum_pipeline.source.organisations import Organisation, organisation_fields, organisation_of
 from codesum_pipeline.source.plain_yaml import read_plain_yaml
 from codesum_pipeline.source.remote import check_ref
-from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.file_state import FileState
+from codesum_pipeline.store.atomic import FileState, write_text_atomically
+from codesum_pipeline.store.layout import edited
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.store.opened_copies import edited
 
 _ROOT = "repositories"
 _ORGANISATIONS = "organisations"

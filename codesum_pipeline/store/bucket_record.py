@@ -1,27 +1,27 @@
-"""A repository's record in a bucket, for the worker that holds it: what the bucket has comes to its folder, and back.
+"""What a worker wrote into its ledger since its last commit, as objects of a bucket.
 
-Only parts that the folder lacks are fetched. Files are put in their places with the times that they were first written
-at, by which memos know them. Versions share what they have in common, as those of a folder home do.
-
-A commit sends the parts that the bucket lacks, then the manifest that names all of them; then one swap of the head
-makes tables and published version the new ones. Whoever is killed before the swap has changed nothing.
+What is paid for must outlive the worker that paid. Each transaction of the
+ledger is sent as one object before anybody may count on it. Whoever holds the
+repository next reads what a killed worker left, in order, and goes on from
+there; a commit, which keeps the ledger itself, deletes them.
 """
 
 import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
-from codesum_pipeline.store.atomic import replacing, temporary_beside
+from codesum_pipeline.store.atomic import FileState, replacing, temporary_beside
 from codesum_pipeline.store.brought_files import MANIFEST_NAME
-from codesum_pipeline.store.file_state import FileState
 from codesum_pipeline.store.head_lease import HeadLease, take_head
 from codesum_pipeline.store.heads import (
     PublishedPointer,
@@ -31,11 +31,66 @@ from codesum_pipeline.store.heads import (
     part_name,
     read_manifest,
 )
-from codesum_pipeline.store.journal import Journal
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
-from codesum_pipeline.store.part_notes import PartNotes, content_to_keep, part_with, set_times
-from codesum_pipeline.store.repository_files import dump_ledger, files_of, links_of, restore_ledger
+from codesum_pipeline.store.repository_files import (
+    PartNotes,
+    content_to_keep,
+    dump_ledger,
+    files_of,
+    links_of,
+    part_with,
+    restore_ledger,
+    set_times,
+)
+
+_JOURNAL = "journal/"
+# The rows of one transaction, by table.
+Entry = dict[str, list[dict[str, Any]]]
+
+
+class Journal:
+    """The journal of one repository, for the worker that holds it."""
+
+    def __init__(self, objects: Objects, key: str, *, fence: int) -> None:
+        self._objects = objects
+        self._prefix = f"{_JOURNAL}{key}/"
+        self._fence = fence
+        self._count = 0
+        self._names: list[str] = []
+        self.is_taken = False
+
+    def take_left(self) -> list[Entry]:
+        """What earlier workers left, oldest first; the second time nothing. Until then no commit deletes anything."""
+        if self.is_taken:
+            return []
+        left = []
+        for info in self._objects.infos(self._prefix):
+            found = self._objects.get(info.name)
+            if found:
+                self._names.append(info.name)
+                left.append(json.loads(found.data))
+        self.is_taken = True
+        return left
+
+    def write(self, entry: Entry) -> None:
+        """Keep one transaction; raises `BucketUnavailable`, and then nobody may count on it."""
+        self._count += 1
+        name = f"{self._prefix}{self._fence:012}-{self._count:09}-{uuid4().hex}"
+        self._objects.put(name, json.dumps(entry).encode())
+        self._names.append(name)
+
+    def names(self) -> list[str]:
+        """The objects that the ledger of this moment holds, or that somebody left."""
+        return list(self._names)
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Delete what a commit keeps now."""
+        if names:
+            self._objects.delete(names)
+            gone = set(names)
+            self._names = [name for name in self._names if name not in gone]
+
 
 # What models cost a repository on a day. The amount is in the object's name, so that one listing tells the sum; within
 # a day it only rises.

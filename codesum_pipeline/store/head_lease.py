@@ -29,8 +29,8 @@ from codesum_pipeline.store.heads import (
     read_head,
 )
 from codesum_pipeline.store.lease import OF_A_PROCESS, this_process
+from codesum_pipeline.store.locks import boot_id, pid_namespace, process_started
 from codesum_pipeline.store.objects import Objects
-from codesum_pipeline.store.process_identity import boot_id, pid_namespace, process_started
 
 _log = logging.getLogger(__name__)
 # How often a waiting build asks for the head.

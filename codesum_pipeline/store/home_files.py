@@ -18,9 +18,9 @@ from msgspec import Struct, field
 from codesum_pipeline.model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
+from codesum_pipeline.store.layout import home_files
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline.store.opened_copies import home_files
 
 T = TypeVar("T")
 _PREFIX = "home/"
@@ -88,7 +88,7 @@ class HomeFiles(Struct, frozen=True, dict=True):
             self._write_note({name: copied for name, copied in known.items() if name not in gone})
 
     def edit(self, path: Path, edit: Callable[[], T]) -> T:
-        """See `opened_copies.edited`."""
+        """See `layout.edited`."""
         for _ in range(_MOST_TRIES):
             self.refresh()
             result = edit()

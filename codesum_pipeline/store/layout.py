@@ -1,13 +1,19 @@
 """Every path below `$CODESUM_HOME`, in one place."""
 
+import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
+from codesum_pipeline.settings.operation import StorageSettings
+
 if TYPE_CHECKING:
     from codesum_pipeline.settings.models import Settings
-    from codesum_pipeline.store.bucket_place import BucketPlace
+    from codesum_pipeline.store.home_files import HomeFiles
+    from codesum_pipeline.store.objects import Objects
+    from codesum_pipeline.store.reading_copy import ReadingCopy
 
 BASE_STRATEGY = "function_level"
 
@@ -151,6 +157,44 @@ class HomeLayout(Struct, frozen=True):
 
 def layout_of(settings: "Settings") -> HomeLayout:
     """The paths of a home with these settings."""
-    from codesum_pipeline.store.bucket_place import BucketPlace
 
     return HomeLayout(settings.home, BucketPlace(settings.bucket, settings.storage) if settings.bucket else None)
+
+
+_opened: dict[tuple[str, float], "Objects"] = {}
+
+
+class BucketPlace(Struct, frozen=True):
+    """A bucket by its URL, and how it is used."""
+
+    url: str
+    storage: StorageSettings
+
+    def objects(self, *, most_retry_s: float = math.inf) -> "Objects":
+        """The objects of the bucket, opened once a process; a request is tried again for `most_retry_s` at most."""
+        from codesum_pipeline.store.objects import open_objects
+
+        known_by = (self.url, min(self.storage.retry_s, most_retry_s))
+        if known_by not in _opened:
+            _opened[known_by] = open_objects(self.url, retry_s=known_by[1])
+        return _opened[known_by]
+
+
+T = TypeVar("T")
+home_files: dict[Path, "HomeFiles"] = {}
+reading_copies: dict[Path, "ReadingCopy"] = {}
+
+
+def reading_copy(home: Path) -> "ReadingCopy | None":
+    """What a folder is the copy of; None for a home that is a folder."""
+    return reading_copies.get(home) if reading_copies else None
+
+
+def edited(path: Path, edit: Callable[[], T]) -> T:
+    """Do an edit that reads and replaces `path`, or files below it.
+
+    Where it is the copy of what a bucket holds, the newest text is edited and sent, and edited again where somebody
+    else was quicker. Where the bucket cannot be reached, neither has changed; raises `BucketUnavailable`.
+    """
+    files = next((home_files[folder] for folder in path.parents if folder in home_files), None)
+    return edit() if files is None else files.edit(path, edit)

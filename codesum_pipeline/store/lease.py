@@ -7,6 +7,7 @@ file that it locked for as long as it lives tells. One on another host cannot be
 looked at at all: its lease stays until it is released by hand.
 """
 
+import logging
 import os
 import socket
 import sqlite3
@@ -16,12 +17,22 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.model.errors import BrokenStore, LeaseHeld
-from codesum_pipeline.store.locks import is_free, take_own
-from codesum_pipeline.store.process_identity import boot_id, is_of_this_namespace, pid_namespace, process_started
+from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, LeaseHeld, LeaseLost
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.locks import (
+    boot_id,
+    is_free,
+    is_of_this_namespace,
+    pid_namespace,
+    process_started,
+    take_own,
+)
 from codesum_pipeline.store.refusals import writing
+
+if TYPE_CHECKING:
+    from codesum_pipeline.store.bucket_record import BucketRecord
 
 # How often a waiting build looks again: builds take seconds.
 POLL_S = 0.2
@@ -248,3 +259,77 @@ def _give_back(state: Path, holder: Holder) -> None:
             "DELETE FROM lease WHERE pid = ? AND run_id = ? AND acquired_at = ?",
             (holder.pid, holder.run_id, holder.acquired_at),
         )
+
+
+_log = logging.getLogger(__name__)
+# What this process holds of homes in buckets, by the files of in-flight state.
+_held_records: dict[Path, "BucketRecord"] = {}
+
+
+@contextmanager
+def hold_repository(
+    layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0, called: str | None = None
+) -> Iterator[Holder]:
+    """Hold a repository for the duration of the block; raises `LeaseHeld`, and `LeaseLost` at the end of a block whose
+    work another worker has made void."""
+    state = layout.state(key)
+    way_out = f"run `codesum doctor {key} --release-lease`" if called else None
+    with hold_lease(state, key=called or key, run_id=run_id, wait_s=wait_s, way_out=way_out) as holder:
+        if layout.bucket is None:
+            yield holder
+            return
+        with _hold_record(layout, key, run_id=run_id, wait_s=wait_s):
+            yield holder
+
+
+@contextmanager
+def hold_unless_held(layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0) -> Iterator[None]:
+    """Hold a repository for the duration of the block, unless this run holds it already; raises `LeaseHeld`."""
+    holder = current_holder(layout.state(key))
+    if holder and holder.run_id == run_id and holder.is_process_of(this_process(run_id)):
+        yield
+        return
+    with hold_repository(layout, key, run_id=run_id, wait_s=wait_s):
+        yield
+
+
+def check_is_held(layout: HomeLayout, key: str) -> None:
+    """Raises `LeaseLost` where another worker took the repository over from this process."""
+    if record := _held_records.get(layout.state(key)):
+        record.check()
+
+
+def commit_held(layout: HomeLayout, key: str) -> None:
+    """Bring the record of a repository that this process holds up to date; a home in a folder is its own record.
+
+    Raises `LeaseLost` and `BucketUnavailable`.
+    """
+    if record := _held_records.get(layout.state(key)):
+        record.commit()
+
+
+def record_of(state: Path) -> "BucketRecord | None":
+    """The record that this process holds of the repository with this file of in-flight state."""
+    return _held_records.get(state)
+
+
+@contextmanager
+def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[None]:
+    # A home in a folder needs none of it.
+    from codesum_pipeline.store.bucket_record import open_record
+
+    record = open_record(layout, key, run_id=run_id, wait_s=wait_s)
+    _held_records[layout.state(key)] = record
+    try:
+        yield
+    except BaseException:
+        try:
+            record.commit()
+        except (BucketUnavailable, LeaseLost) as error:
+            _log.warning("%s: what the build came to before it failed is not kept in the bucket: %s", key, error)
+        raise
+    else:
+        record.commit()
+    finally:
+        del _held_records[layout.state(key)]
+        record.close()

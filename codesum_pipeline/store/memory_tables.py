@@ -10,8 +10,7 @@ import pyarrow as pa
 from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import MissingTable
-from codesum_pipeline.store.key_order import OrderedRows
-from codesum_pipeline.store.row_reader import RowReader
+from codesum_pipeline.store.key_order import OrderedRows, RowReader
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore, TableWrite, rows_having
 

@@ -34,10 +34,9 @@ from codesum_pipeline.store.brought_files import (
 )
 from codesum_pipeline.store.heads import head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import HomeLayout, reading_copies
 from codesum_pipeline.store.locks import exclusive, exclusive_if_free, shared
 from codesum_pipeline.store.objects import ObjectInfo, Objects
-from codesum_pipeline.store.opened_copies import reading_copies
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16

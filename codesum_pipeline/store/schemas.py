@@ -8,11 +8,10 @@ something was written is kept out of every table but `texts_*`,
 import pyarrow as pa
 from msgspec import Struct
 
-from codesum_pipeline.model.avoided import AvoidedRow
 from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
 from codesum_pipeline.model.files import Snapshot, SourceFile
 from codesum_pipeline.model.graph import CallRow, Context, Edge, GraphStats
-from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.model.ledger import AvoidedRow, LedgerRow
 from codesum_pipeline.model.scip import CompilerFile, IndexFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.store.rows import schema_of

@@ -25,11 +25,9 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.store.atomic import replacing
-from codesum_pipeline.store.file_state import FileState
-from codesum_pipeline.store.key_order import OrderedRows
-from codesum_pipeline.store.opened_copies import reading_copy
-from codesum_pipeline.store.row_reader import RowReader
+from codesum_pipeline.store.atomic import FileState, replacing
+from codesum_pipeline.store.key_order import OrderedRows, RowReader
+from codesum_pipeline.store.layout import reading_copy
 from codesum_pipeline.store.rows import column_names, from_table, nulls, to_table
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.store.atomic import temporary_beside, write_text_atomically
-from codesum_pipeline.store.file_state import FileState
+from codesum_pipeline.store.atomic import FileState, temporary_beside, write_text_atomically
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import BOOKS, SCHEMA_VERSION, TABLES
 from codesum_pipeline.store.tables import TableStore

@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.graph.build import build_call_graph
-from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
+from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.parsing.symbols import ParseReport, parse_symbols
 from codesum_pipeline.scip.taking import lend_indexes, snapshot_with_indexes

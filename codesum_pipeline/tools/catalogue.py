@@ -36,9 +36,8 @@ from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.registry import Registry, Survey, slug
-from codesum_pipeline.store.layout import HomeLayout, layout_of
+from codesum_pipeline.store.layout import HomeLayout, layout_of, reading_copy
 from codesum_pipeline.store.lease import current_holder
-from codesum_pipeline.store.opened_copies import reading_copy
 
 if TYPE_CHECKING:
     from codesum_pipeline.following.follower import Follower

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.model.errors import BrokenIndex
-from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.opened_copies import reading_copy
+from codesum_pipeline.store.layout import HomeLayout, reading_copy
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 

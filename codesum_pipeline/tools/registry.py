@@ -23,7 +23,7 @@ from codesum_pipeline.source.folders import scan_files
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import source_git_dir
-from codesum_pipeline.source.uncommitted import work_tree_state
+from codesum_pipeline.source.work_trees import work_tree_state
 from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, shortened, some_of
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, checkout_of

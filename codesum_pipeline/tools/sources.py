@@ -14,15 +14,13 @@ from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overlays.opening import TreeIndex, open_tree, settle_tree
-from codesum_pipeline.overlays.retention import are_kept
+from codesum_pipeline.overlays.opening import TreeIndex, are_kept, open_tree, settle_tree
 from codesum_pipeline.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.file_text import read_file, read_files
+from codesum_pipeline.source.decoding import read_file, read_files
 from codesum_pipeline.source.git import try_git
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import HomeLayout, reading_copy
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.tools.catalogue import Checkout, ComparedTree, IndexCatalogue, Tell, checkout_of, entries_of
 
 # Commits that this process looked for, found or not, so that it waits for a host only once.

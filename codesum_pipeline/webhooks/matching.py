@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.addresses import address_of
+from codesum_pipeline.source.locations import address_of
 from codesum_pipeline.source.remote import is_commit_id
 from codesum_pipeline.webhooks.pushes import Push
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from codesum_pipeline.model.organisation import HostKind
-from codesum_pipeline.source.addresses import address_of, host_id_of
+from codesum_pipeline.source.locations import address_of, host_id_of
+from codesum_pipeline.source.organisations import HostKind
 from codesum_pipeline.webhooks.signatures import SignedEvent
 
 _Text = Annotated[str, Field(max_length=2_000)]

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.model.organisation import HostKind
+from codesum_pipeline.source.organisations import HostKind
 from codesum_pipeline.webhooks.secrets import Secret
 
 # What Standard Webhooks allows for clocks that differ and requests that wait.

@@ -14,7 +14,7 @@ import pytest
 
 from codesum_pipeline.model.errors import AlreadyThere, BucketUnavailable, ConfigurationError, Superseded
 from codesum_pipeline.store.heads import head_name, read_head
-from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.store.objects import Objects, open_objects
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build

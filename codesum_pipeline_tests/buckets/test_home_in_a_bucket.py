@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.store.head_lease import take_head
 from codesum_pipeline.store.heads import read_head, read_manifest
-from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
+from codesum_pipeline.store.lease import check_is_held, commit_held, hold_repository
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, taken_over, worker_at, workspace_at
 from codesum_pipeline_tests.support.homes import build

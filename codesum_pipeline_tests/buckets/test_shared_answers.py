@@ -11,7 +11,7 @@ from codesum_pipeline.llm.ledger import CallAttempt, Ledger, open_ledger
 from codesum_pipeline.model.errors import LeaseLost
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.bucket_record import spending_of_all
-from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.llm.test_ledger import GOOD, KEPT
 from codesum_pipeline_tests.support.bucket_workers import taken_over

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
+from codesum_pipeline.store.lease import check_is_held, commit_held, hold_repository
 from codesum_pipeline_tests.support.bucket_workers import worker_at, workspace_at
 from codesum_pipeline_tests.support.repositories import GitRepo
 

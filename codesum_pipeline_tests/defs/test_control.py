@@ -11,8 +11,7 @@ from codesum_pipeline.defs.control import forget_partition, register_partitions,
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.settings.operation import StorageSettings
-from codesum_pipeline.store.bucket_place import BucketPlace
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import BucketPlace, HomeLayout
 from codesum_pipeline.wiring import Home
 
 PROJECT = Path(codesum_pipeline.__file__).parent.parent

@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.model.organisation import HostKind, Organisation
+from codesum_pipeline.source.organisations import HostKind, Organisation
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 

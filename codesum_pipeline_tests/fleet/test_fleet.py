@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import RepositoryHead, read_head
-from codesum_pipeline.store.holding import hold_repository
+from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.dagster_dev import wait_for

@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.hosts.listing import HostClient, list_repositories
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
-from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation
+from codesum_pipeline.source.organisations import HostKind, ListedRepository, Organisation
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 
 REPOS = [Repo(11, "acme/shop"), Repo(12, "acme/old", archived=True), Repo(7, "acme/copy", fork=True)]

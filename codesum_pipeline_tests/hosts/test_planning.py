@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.hosts.planning import SyncPlan, SyncRules, plan_sync
-from codesum_pipeline.model.organisation import HostKind, ListedRepository, Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.source.organisations import HostKind, ListedRepository, Organisation
 
 ACME = Organisation("github:acme", HostKind.GITHUB, "acme", "https://github.com")
 RULES = SyncRules("2026-11-24T00:00:00Z", 0.2)

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.hosts.syncing import Syncer
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
-from codesum_pipeline.model.organisation import HostKind, Organisation
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
 from codesum_pipeline.settings.operation import HostSettings
-from codesum_pipeline.source.organisations import organisation_of, token_variable
+from codesum_pipeline.source.organisations import HostKind, Organisation, organisation_of, token_variable
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 

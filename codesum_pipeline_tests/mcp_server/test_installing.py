@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.mcp_server.installing import Agent, Installer
-from codesum_pipeline.mcp_server.json_text import _plain, insert_member
+from codesum_pipeline.mcp_server.installing import Agent, Installer, _plain, insert_member
 from codesum_pipeline.model.errors import ConfigurationError
 
 COMMAND = ["/opt/codesum", "mcp"]

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.scip import framing
-from codesum_pipeline.scip.framing import DocumentPlace, IndexerIdentity, OversizedDocument, look_through, read_document
-from codesum_pipeline.scip.messages import message_class
+from codesum_pipeline.scip.framing import (
+    DocumentPlace,
+    IndexerIdentity,
+    OversizedDocument,
+    look_through,
+    message_class,
+    read_document,
+)
 from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
 _SOURCES = {"a.py": "def f(): pass\n", "b.py": "from a import f\nf()\n"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.scip import IndexFile
-from codesum_pipeline.scip.messages import message_class
+from codesum_pipeline.scip.framing import message_class
 from codesum_pipeline.scip.offering import Offers, find_offers
 
 _PATHS = {"web/src/a.ts", "web/src/b.ts", "api/main.py", "README.md"}

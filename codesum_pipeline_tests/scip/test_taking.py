@@ -18,8 +18,7 @@ from codesum_pipeline.model.files import Snapshot, SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip import finding
-from codesum_pipeline.scip.copying import copy_index
-from codesum_pipeline.scip.finding import FoundIndex, IndexOnDisk
+from codesum_pipeline.scip.finding import FoundIndex, IndexOnDisk, copy_index
 from codesum_pipeline.scip.taking import index_state, snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace

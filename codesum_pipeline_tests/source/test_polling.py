@@ -12,15 +12,17 @@ from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import PlannerSettings
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState, open_poll_state
-from codesum_pipeline.source.poll_times import (
+from codesum_pipeline.source.polling import (
     DAY_S,
+    Looks,
+    Poller,
     after_failure,
     after_refusal,
     after_success,
     asks_for_less,
     is_due,
+    source_of,
 )
-from codesum_pipeline.source.polling import Looks, Poller, source_of
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import changed

@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.source.uncommitted import uncommitted_files, work_tree_state
+from codesum_pipeline.source.work_trees import uncommitted_files, work_tree_state
 
 
 @pytest.fixture

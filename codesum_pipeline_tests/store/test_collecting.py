@@ -4,8 +4,16 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.collecting import LEAST_GRACE_S, CollectionCounts, collect_parts
-from codesum_pipeline.store.heads import RepositoryHead, StateFile, StateManifest, head_name, part_name
+from codesum_pipeline.store.heads import (
+    LEAST_GRACE_S,
+    CollectionCounts,
+    RepositoryHead,
+    StateFile,
+    StateManifest,
+    collect_parts,
+    head_name,
+    part_name,
+)
 from codesum_pipeline.store.objects import Objects, open_objects
 
 

@@ -8,8 +8,8 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.home_files import HomeFiles, open_home_files
+from codesum_pipeline.store.layout import edited
 from codesum_pipeline.store.objects import open_objects
-from codesum_pipeline.store.opened_copies import edited
 
 
 def copies(tmp_path: Path, *, number: int = 2) -> list[HomeFiles]:

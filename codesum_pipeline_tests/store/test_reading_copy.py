@@ -5,17 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.homes.buckets import for_reading
+from codesum_pipeline.homes.folders import for_reading
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, ConfigurationError, MissingTable
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.settings.operation import ReadingSettings
 from codesum_pipeline.store.heads import head_infos, head_name, part_name, read_head, read_manifest
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import HomeLayout, reading_copy
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import open_objects
-from codesum_pipeline.store.opened_copies import reading_copy
 from codesum_pipeline.store.reading_copy import ReadingCopy
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.tools.catalogue import IndexCatalogue

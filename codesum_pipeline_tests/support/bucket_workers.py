@@ -8,7 +8,7 @@ from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import head_name, read_head
-from codesum_pipeline.store.holding import check_is_held, commit_held, hold_repository
+from codesum_pipeline.store.lease import check_is_held, commit_held, hold_repository
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home

@@ -7,10 +7,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.cli.avoided import add_up
 from codesum_pipeline.llm.totals import Totals, total, total_by
-from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline.upkeep.books import added_up_avoided, added_up_ledger
+from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason, AvoidedRow, LedgerRow
+from codesum_pipeline.upkeep.tables import added_up_avoided, added_up_ledger
 
 BEFORE = "2026-03-01T00:00:00.000Z"
 

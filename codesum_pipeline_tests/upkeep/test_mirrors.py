@@ -8,16 +8,16 @@ import pytest
 from codesum_pipeline.model.errors import RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.mirror import Mirror
-from codesum_pipeline.upkeep import mirrors
-from codesum_pipeline.upkeep.mirrors import MirrorFolder
+from codesum_pipeline.upkeep import maintaining
+from codesum_pipeline.upkeep.maintaining import MirrorFolder
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 @pytest.fixture
 def mirrored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[MirrorFolder, list[str]]:
     """A mirror of a work tree that was taken four times, and its commits, of which the last is wanted."""
-    monkeypatch.setattr(mirrors, "MANY_LOOSE", 4)
-    monkeypatch.setattr(mirrors, "MANY_PACKS", 2)
+    monkeypatch.setattr(maintaining, "MANY_LOOSE", 4)
+    monkeypatch.setattr(maintaining, "MANY_PACKS", 2)
     repo = GitRepo.create(tmp_path / "shop", {"a.py": "a = 0\n"})
     entry = RepositoryEntry("shop", str(repo.path), worktree=True)
     mirror = Mirror(tmp_path / "shop.git")

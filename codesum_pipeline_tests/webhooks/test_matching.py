@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from codesum_pipeline.model.organisation import HostKind
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.organisations import HostKind
 from codesum_pipeline.webhooks.matching import READ_AGAIN_S, RecentEntries, matching_keys
 from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
 from codesum_pipeline.webhooks.signatures import SignedEvent

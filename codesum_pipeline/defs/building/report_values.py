@@ -16,8 +16,8 @@ from codesum_pipeline.defs.building.values import Markdown, PreviewRows, Value, 
 from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
-from codesum_pipeline.model.avoided import AvoidanceReason, CallTotals
 from codesum_pipeline.model.documents import Gate, Level
+from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
 from codesum_pipeline.model.markdown import table
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.parsing.symbols import CompiledReport, ParseReport

@@ -12,10 +12,9 @@ from codesum_pipeline.defs.building.values import Markdown, Value
 from codesum_pipeline.evaluation.evaluate import ALL, NDCG
 from codesum_pipeline.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
-from codesum_pipeline.model.avoided import AvoidanceReason
 from codesum_pipeline.model.documents import HistoryEvent
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason
 from codesum_pipeline.model.markdown import code, plain, table
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace

@@ -6,9 +6,9 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
-from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.settings.llm import Trust
 from codesum_pipeline.settings.models import Settings

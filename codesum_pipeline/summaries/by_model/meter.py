@@ -14,9 +14,8 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.model.avoided import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
-from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.store.rows import values_of
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace

@@ -4,10 +4,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json
+from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts

@@ -10,8 +10,8 @@ from msgspec import Struct, field
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.prices import predict_tokens
-from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.model.avoided import AvoidanceReason as Reason
-from codesum_pipeline.model.avoided import AvoidedRow, CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.model.ledger import AvoidanceReason as Reason
+from codesum_pipeline.model.ledger import AvoidedRow, CallTotals
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.meter import TextOrigins, idle
 from codesum_pipeline_tests.support.homes import build

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.model.avoided import CallTotals
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
+from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.settings.llm import ModelPrice, Trust
 from codesum_pipeline.summaries.by_model.prices import Estimator, PlanPrice, price_all, price_levels, ways_on
 from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
