@@ -32,9 +32,14 @@ _SPACES = re.compile(r"[ \t\r\f\v\n]+")
 _NO_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*>?|(<)(?=[^<>]*(?:<|\Z))", re.S)
 
 _UNSHOWN = frozenset(("head", "iframe", "math", "noscript", "object", "script", "style", "svg", "template", "title"))
-# A line or an entry at the margin of two words or more, and what is taken out before one is looked for.
-_SAYING = re.compile(r"^(?:[-*#] )?[^\W\d_]+ [^\W\d_]+[\w ,.;:'()-]*$", re.MULTILINE)
+# A line or an entry of two words or more, and what is taken out before one is looked for.
+_SAYING = re.compile(r"^[ \t]*(?:[-*#] )?[^\W\d_]+ [^\W\d_]+(?![^\s,.;:)])[^<>\"=|\n]*$", re.MULTILINE)
 _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
+# The same at the margin, or a title; and a text that only stands in for others.
+_RST_SAYING = re.compile(
+    r"^(?:[-*] )?[^\W\d_]+ [^\W\d_]+(?:[ ,.;:].*)?$|^[^\W_][\w ,.;:'()-]*\n([=*~^#-])\1{3,}$", re.MULTILINE
+)
+_RST_INCLUDES = re.compile(r"(?:\.\. include:: \S+\s*)*")
 _PARAGRAPHS = frozenset(
     (
         *("article", "aside", "blockquote", "details", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5"),
@@ -91,8 +96,11 @@ def has_words(text: str, markup: Markup) -> bool:
     if markup is Markup.PLAIN or not any(map(str.isalnum, text)):
         return any(map(str.isalnum, text))
     head = text[: MAX_READ_CHARS[markup] // 2]
-    seen = head if markup is Markup.RST else _UNSEEN.sub("", head)
-    return bool(_SAYING.search(seen)) or any(map(str.isalnum, plain_text(text, markup)))
+    is_rst = markup is Markup.RST
+    if is_rst and _RST_INCLUDES.fullmatch(text.strip()):
+        return False
+    is_saying = _RST_SAYING.search(head) if is_rst else _SAYING.search(_UNSEEN.sub("", head))
+    return bool(is_saying) or any(map(str.isalnum, plain_text(text, markup)))
 
 
 # A plan reads each text twice and its writing once more: all three took two fifths of a build in which little changed.
