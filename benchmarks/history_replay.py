@@ -88,7 +88,7 @@ class Prices:
         fresh, self._rows_seen = rows[self._rows_seen :], len(rows)
         found: dict[Level, list[LedgerRow]] = {level: [] for level in LEVELS}
         for row in fresh:
-            found[row.level].append(row)
+            found[Level(row.level)].append(row)
         return found
 
     def of_all(self, workspace: Workspace, fresh: dict[Level, list[LedgerRow]]) -> Spent:

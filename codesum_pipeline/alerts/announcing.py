@@ -12,14 +12,15 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from codesum_pipeline.alerts.book import AlertBook, Message
-from codesum_pipeline.alerts.conditions import Condition, ConditionKind
+from codesum_pipeline.alerts.book import AlertBook, Condition, ConditionKind, Message
 from codesum_pipeline.delivery.posts import Post, PostKind
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.operation import AlertSettings
 
+_LOOKED = "looked"
 # Of what changed at one time, how many are named.
 NAMED = 8
 _DETAIL_CHARS = 600
@@ -28,14 +29,37 @@ _SHORT_CHARS = 160
 _LONGEST = timedelta(days=1)
 
 
+def note_absence(book: AlertBook, settings: AlertSettings) -> None:
+    """Remember that somebody looks now, and have it said where the last look is longer ago than it may be.
+
+    While nobody looks, as where the daemon is down, only whoever watches the process from outside can tell. In one
+    transaction: of several that come back at once one tells.
+    """
+    with book.together():
+        last, now = book.marks(_LOOKED).get(_LOOKED), book.now()
+        book.set_marks({_LOOKED: iso_moment(now)})
+        if last is None or not settings.away_hours:
+            return
+        before = datetime.fromisoformat(last)
+        if now - before > timedelta(hours=settings.away_hours):
+            _keep(
+                book,
+                f"The daemon was away for {(now - before) / timedelta(hours=1):,.1f} h",
+                f"From {before:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC nobody looked at the repositories and "
+                "nobody was told of anything: Dagster's daemon was down, or its sensor alerts was stopped. What became "
+                "late or failed meanwhile is told now, as it is found; nothing has to be done for that.",
+            )
+
+
 def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:
     """Put what is to be told into the outbox; how many messages that are."""
     decide(book, settings)
     messages = book.messages()
     channels = settings.channels or sender.settings.operator_channels
-    for message in messages:
-        sender.notify(channels, _post(message))
-        book.drop_message(message.id)
+    for each in messages:
+        subject = one_line(each.subject)[:150]
+        sender.notify(channels, Post(PostId(each.id), PostKind.NOTICE, subject, each.text, each.created_at))
+        book.drop_message(each.id)
     return len(messages)
 
 
@@ -77,7 +101,7 @@ def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSetting
         book.mark_told(members, counted=False)
     for cause in sorted(told):
         if not bad[cause] and not any(each.cause == cause for each in book.untold()):
-            _keep(book, f"Recovered: {cause}", f"{cause} can be read again, and all repositories on it.", of=[])
+            _keep(book, f"Recovered: {cause}", f"{cause} can be read again, and all repositories on it.")
             book.mark_cause(cause, is_bad=False)
     return alone
 
@@ -98,8 +122,6 @@ _WAYS_OUT = {
     ConditionKind.REMOTE: "Its published index stays as it is; the planner goes on trying.",
     ConditionKind.DAEMON: "Until it is repaired, new commits may be missed; codesum index still works.",
 }
-
-
 _ALL = "\nThe command codesum status lists all repositories; the Dagster UI shows each check and run."
 
 
@@ -135,17 +157,8 @@ def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
     return f"{bad:,} failing, {len(conditions) - bad:,} recovered", "\n".join(lines)
 
 
-def keep_notice(book: AlertBook, subject: str, text: str) -> None:
-    """Have something said that is no state; within a transaction of the caller's."""
-    _keep(book, subject, text, of=[])
-
-
-def _keep(book: AlertBook, subject: str, text: str, *, of: Sequence[Condition]) -> None:
+def _keep(book: AlertBook, subject: str, text: str, *, of: Sequence[Condition] = ()) -> None:
     """The id is that of the moment, the words and the changes, so that the outbox has it once."""
     said = "\0".join((subject, text, book.moment(), *(f"{each.title} {each.since}" for each in of)))
     id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    book.keep_message(Message(f"alert-{id_}", f"codesum: {subject}", text, book.moment()))
-
-
-def _post(message: Message) -> Post:
-    return Post(PostId(message.id), PostKind.NOTICE, one_line(message.subject)[:150], message.text, message.created_at)
+    book.insert("messages", Message(f"alert-{id_}", f"codesum: {subject}", text, book.moment()), or_else="OR IGNORE")

@@ -6,23 +6,20 @@ process is gone, the sweep of the next question. A live turn records this now an
 
 import json
 import logging
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from msgspec import Struct
 
 from codesum_pipeline.asking.conversation import Exchange
 from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.sqlite_tables import one_of, one_transaction, open_tables
+from codesum_pipeline.store.sqlite_tables import SqliteFile, one_of, storable
 
 
 class PartKind(StrEnum):
@@ -56,33 +53,8 @@ _STATE = (
     f"status TEXT NOT NULL {one_of('status', Status)}, reason TEXT, started_at TEXT NOT NULL, "
     "touched_at TEXT NOT NULL, ended_at TEXT, CHECK ((status = 'failed') = (reason IS NOT NULL))"
 )
-_TABLES = {
-    "conversations": "id TEXT PRIMARY KEY, repositories TEXT NOT NULL, started_at TEXT NOT NULL, "
-    # The name of the asker's token.
-    "asker TEXT NOT NULL DEFAULT ''",
-    "turns": "id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL REFERENCES conversations (id), "
-    f"question TEXT NOT NULL, model TEXT, answer TEXT, {_STATE}",
-    "messages": "id TEXT PRIMARY KEY, turn_id TEXT NOT NULL REFERENCES turns (id), sequence INTEGER NOT NULL, "
-    f"role TEXT NOT NULL {one_of('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
-    "parts": "message_id TEXT NOT NULL REFERENCES messages (id), sequence INTEGER NOT NULL, "
-    f"kind TEXT NOT NULL {one_of('kind', PartKind)}, content TEXT NOT NULL, PRIMARY KEY (message_id, sequence)",
-    "whole_results": "message_id TEXT NOT NULL REFERENCES messages (id), call_id TEXT NOT NULL, text TEXT NOT NULL, "
-    "PRIMARY KEY (message_id, call_id)",
-}
-_INDEXES = (
-    "CREATE INDEX IF NOT EXISTS open_turns ON turns (touched_at) WHERE status = 'streaming'",
-    "CREATE INDEX IF NOT EXISTS open_messages ON messages (touched_at) WHERE status = 'streaming'",
-)
-
-
-def open_file(path: Path, *, timeout_s: float) -> sqlite3.Connection:
-    """Open the file, and make its tables or bring them up to date. The connection is in no transaction."""
-    return open_tables(path, _TABLES, _INDEXES, timeout_s=timeout_s)
-
-
 # It also has the ledger of the calls.
 STORE_FILE = "ask.sqlite"
-BUSY_TIMEOUT_S = 30.0
 # A live turn is touched much more often.
 ABANDONED_AFTER = timedelta(minutes=5)
 ABANDONED = "abandoned"
@@ -98,33 +70,41 @@ class MessagePart(Struct, frozen=True):
     content: Any
 
 
-class AskStore:
-    """The open file. Methods raise `CannotWrite` where the system refuses to write, else `sqlite3.Error`."""
+class AskStore(SqliteFile):
+    """The open file."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, now: Callable[[], datetime]) -> None:
-        self._connection = connection
-        self.path = path
-        self._now = now
+    tables: ClassVar = {
+        "conversations": "id TEXT PRIMARY KEY, repositories TEXT NOT NULL, started_at TEXT NOT NULL, "
+        # The name of the asker's token.
+        "asker TEXT NOT NULL DEFAULT ''",
+        "turns": "id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL REFERENCES conversations (id), "
+        f"question TEXT NOT NULL, model TEXT, answer TEXT, {_STATE}",
+        "messages": "id TEXT PRIMARY KEY, turn_id TEXT NOT NULL REFERENCES turns (id), sequence INTEGER NOT NULL, "
+        f"role TEXT NOT NULL {one_of('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
+        "parts": "message_id TEXT NOT NULL REFERENCES messages (id), sequence INTEGER NOT NULL, "
+        f"kind TEXT NOT NULL {one_of('kind', PartKind)}, content TEXT NOT NULL, PRIMARY KEY (message_id, sequence)",
+        "whole_results": "message_id TEXT NOT NULL REFERENCES messages (id), call_id TEXT NOT NULL, "
+        "text TEXT NOT NULL, PRIMARY KEY (message_id, call_id)",
+    }
+    indexes = (
+        "CREATE INDEX IF NOT EXISTS open_turns ON turns (touched_at) WHERE status = 'streaming'",
+        "CREATE INDEX IF NOT EXISTS open_messages ON messages (touched_at) WHERE status = 'streaming'",
+    )
 
     def sweep(self) -> list[str]:
         """Close turns and messages that were not touched for five minutes; return these turns."""
-        moment, before = self._moment(), iso_moment(self._now() - ABANDONED_AFTER)
+        moment, before = self.moment(), iso_moment(self.now() - ABANDONED_AFTER)
         with self.together():
-            closed = [
-                turn
-                for (turn,) in self._connection.execute(
-                    "SELECT id FROM turns WHERE status = 'streaming' AND touched_at < ?", (before,)
-                )
-            ]
+            is_left = "status = 'streaming' AND touched_at < ?"
+            closed = [turn for (turn,) in self.connection.execute(f"SELECT id FROM turns WHERE {is_left}", (before,))]
             for table in ("turns", "messages"):
-                self._connection.execute(
-                    f"UPDATE {table} SET status = 'failed', reason = ?, ended_at = ?, touched_at = ? "
-                    "WHERE status = 'streaming' AND touched_at < ?",
+                self.connection.execute(
+                    f"UPDATE {table} SET status = 'failed', reason = ?, ended_at = ?, touched_at = ? WHERE {is_left}",
                     (ABANDONED, moment, moment, before),
                 )
-            self._connection.execute(
+            self.connection.execute(
                 "DELETE FROM whole_results WHERE message_id IN (SELECT id FROM messages WHERE started_at < ?)",
-                (iso_moment(self._now() - WHOLE_RESULTS_KEPT),),
+                (iso_moment(self.now() - WHOLE_RESULTS_KEPT),),
             )
         if closed:
             _log.warning("closed %d turns that a process had left open", len(closed))
@@ -132,7 +112,7 @@ class AskStore:
 
     def latest_conversation(self, repositories: Sequence[str], *, asker: str = "") -> str | None:
         """The asker's conversation about these repositories with the latest question."""
-        found = self._connection.execute(
+        found = self.connection.execute(
             "SELECT c.id FROM conversations c JOIN turns t ON t.conversation_id = c.id WHERE c.repositories = ? "
             "AND c.asker = ? ORDER BY t.started_at DESC, t.rowid DESC LIMIT 1",
             (json.dumps(list(repositories)), asker),
@@ -141,47 +121,43 @@ class AskStore:
 
     def repositories_of(self, conversation: str, *, asker: str = "") -> list[str] | None:
         """The repositories of a conversation; None where this asker has none with this id."""
-        found = self._connection.execute(
+        found = self.connection.execute(
             "SELECT repositories FROM conversations WHERE id = ? AND asker = ?", (conversation, asker)
         ).fetchone()
         return list(json.loads(found[0])) if found else None
 
     def exchanges(self, conversation: str) -> list[Exchange]:
         """The exchanges of a conversation, in their order, without turns that failed."""
-        rows = self._connection.execute(
-            "SELECT question, answer FROM turns WHERE conversation_id = ? AND status = 'complete' "
-            "AND answer IS NOT NULL ORDER BY started_at, rowid",
-            (conversation,),
-        )
-        return [Exchange(question, answer) for question, answer in rows]
+        complete = "conversation_id = ? AND status = 'complete' AND answer IS NOT NULL"
+        return self.select(Exchange, f"FROM turns WHERE {complete} ORDER BY started_at, rowid", (conversation,))
 
     def begin_conversation(self, repositories: Sequence[str], *, asker: str = "") -> str:
         """Begin a conversation; returns its id."""
         conversation = uuid4().hex
         with self.together():
-            self._connection.execute(
+            self.connection.execute(
                 "INSERT INTO conversations (id, repositories, started_at, asker) VALUES (?, ?, ?, ?)",
-                (conversation, json.dumps(list(repositories)), self._moment(), asker),
+                (conversation, json.dumps(list(repositories)), self.moment(), asker),
             )
         return conversation
 
     def begin_turn(self, conversation: str, question: str, *, model: str | None) -> str:
         """Begin a turn of a conversation; returns its id."""
-        turn, moment = uuid4().hex, self._moment()
+        turn, moment = uuid4().hex, self.moment()
         with self.together():
-            self._connection.execute(
+            self.connection.execute(
                 "INSERT INTO turns (id, conversation_id, question, model, status, started_at, touched_at) "
                 "VALUES (?, ?, ?, ?, 'streaming', ?, ?)",
-                (turn, conversation, _storable(question), model, moment, moment),
+                (turn, conversation, storable(question), model, moment, moment),
             )
             self.add_message(turn, Speaker.USER, [MessagePart(PartKind.TEXT, question)])
         return turn
 
     def begin_message(self, turn: str, role: Speaker, parts: Sequence[MessagePart] = ()) -> str:
         """Begin a message; returns its id."""
-        id_, moment = uuid4().hex, self._moment()
+        id_, moment = uuid4().hex, self.moment()
         with self.together():
-            self._connection.execute(
+            self.connection.execute(
                 "INSERT INTO messages (id, turn_id, sequence, role, status, started_at, touched_at) VALUES "
                 "(?, ?, (SELECT count(*) + 1 FROM messages WHERE turn_id = ?), ?, 'streaming', ?, ?)",
                 (id_, turn, turn, role, moment, moment),
@@ -200,10 +176,10 @@ class AskStore:
         """Add to a message, in this order."""
         with self.together():
             for part in parts:
-                self._connection.execute(
+                self.connection.execute(
                     "INSERT INTO parts (message_id, sequence, kind, content) VALUES "
                     "(?, (SELECT count(*) + 1 FROM parts WHERE message_id = ?), ?, ?)",
-                    (message, message, part.kind, _json(part.content)),
+                    (message, message, part.kind, storable(json.dumps(part.content, ensure_ascii=False))),
                 )
 
     def end_message(self, message: str, *, failed: str | None = None) -> None:
@@ -213,84 +189,52 @@ class AskStore:
     def end_turn(self, turn: str, *, answer: str | None, failed: str | None = None) -> None:
         """Close a turn and its open messages."""
         with self.together():
-            left = self._connection.execute(
+            left = self.connection.execute(
                 "SELECT id FROM messages WHERE turn_id = ? AND status = 'streaming'", (turn,)
             ).fetchall()
             for (message,) in left:
                 self.end_message(message, failed=failed or "unfinished")
             if self._end("turns", turn, failed):
-                self._connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (_storable(answer), turn))
+                self.connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (storable(answer), turn))
 
     def touch(self, turn: str) -> None:
         """Record that a turn is alive."""
         with self.together():
             for table, column in (("turns", "id"), ("messages", "turn_id")):
-                self._connection.execute(
+                self.connection.execute(
                     f"UPDATE {table} SET touched_at = ? WHERE {column} = ? AND status = 'streaming'",
-                    (self._moment(), turn),
+                    (self.moment(), turn),
                 )
 
     def keep_whole(self, message: str, call_id: str, text: str) -> None:
         """Keep a whole result, of which the message has the head."""
         with self.together():
-            self._connection.execute("INSERT INTO whole_results VALUES (?, ?, ?)", (message, call_id, _storable(text)))
+            self.connection.execute("INSERT INTO whole_results VALUES (?, ?, ?)", (message, call_id, storable(text)))
 
     def read_whole(self, message: str, call_id: str) -> str | None:
         """A whole result; None where it was deleted."""
-        found = self._connection.execute(
+        found = self.connection.execute(
             "SELECT text FROM whole_results WHERE message_id = ? AND call_id = ?", (message, call_id)
         ).fetchone()
         return str(found[0]) if found else None
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """One transaction for all writes of the block."""
-        with one_transaction(self._connection, self.path):
-            yield
-
     def _end(self, table: str, id_: str, failed: str | None) -> bool:
         """Set a final state. Only a sweep's is replaced, which may have taken a sleeping process for a dead one."""
-        moment = self._moment()
+        moment = self.moment()
         with self.together():
-            changed = self._connection.execute(
+            changed = self.connection.execute(
                 f"UPDATE {table} SET status = ?, reason = ?, ended_at = ?, touched_at = ? "
                 "WHERE id = ? AND (status = 'streaming' OR reason = ?)",
                 (Status.FAILED if failed else Status.COMPLETE, failed, moment, moment, id_, ABANDONED),
             ).rowcount
         return bool(changed)
 
-    def _moment(self) -> str:
-        return iso_moment(self._now())
-
 
 @contextmanager
 def open_store(home: Path, *, now: Callable[[], datetime]) -> Iterator[AskStore]:
     """The store of a home; abandoned turns, messages and calls are closed first."""
-    path = home / STORE_FILE
-    with writing(path):
-        home.mkdir(parents=True, exist_ok=True)
-        try:
-            connection = open_file(path, timeout_s=BUSY_TIMEOUT_S)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            raise BrokenStore(f"{path} is damaged ({error}): move it away to begin a new one") from error
-    with closing(connection):
-        store = AskStore(connection, path, now)
+    with AskStore.opened(home / STORE_FILE, now=now) as store:
         for turn in store.sweep():
-            with open_ledger(path, run_id=turn, now=now) as ledger:
+            with open_ledger(store.path, run_id=turn, now=now) as ledger:
                 ledger.recover_own()
         yield store
-
-
-def _json(content: Any) -> str:
-    return _storable(json.dumps(content, ensure_ascii=False))
-
-
-@overload
-def _storable(text: str) -> str: ...
-@overload
-def _storable(text: str | None) -> str | None: ...
-def _storable(text: str | None) -> str | None:
-    """A text as UTF-8, in which a lone surrogate becomes an escape."""
-    return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")

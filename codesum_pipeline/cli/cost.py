@@ -10,7 +10,7 @@ import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 
-from codesum_pipeline.asking.past import QuestionCall, calls_of_questions
+from codesum_pipeline.asking.past import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
 from codesum_pipeline.cli.completion import complete_keys
@@ -19,7 +19,7 @@ from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_o
 from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
 from codesum_pipeline.compaction.compacting import LEDGER_FILE
-from codesum_pipeline.digests.spending import calls_of_digests
+from codesum_pipeline.digests.store import calls_of_digests
 from codesum_pipeline.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
@@ -27,8 +27,8 @@ from codesum_pipeline.store.tables import TableStore
 
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
-# Where a level stands of a text.
-_ASK, _DIGEST = "ask", "digest"
+# Each with the repositories that it was about.
+Calls = list[tuple[tuple[str, ...], LedgerRow]]
 # How the first column is called, that of good calls, and that of the others.
 _OF_TEXTS = ("{by}", "texts", "without a text")
 _OF_DIGESTS = ("digests by {by}", "answers", "without an answer")
@@ -84,16 +84,16 @@ def cost(
         return
     called = invocation(ctx)
     rows = _rows(called, keys or (), begin)
-    asked = _questions(called, keys or (), begin)
-    told = _digests(called, keys or (), begin)
+    asked = _about(keys or (), calls_of_questions(called.layout.home / STORE_FILE, since=begin))
+    told = _about(keys or (), calls_of_digests(called.layout.digests, since=begin))
     if plot is not None:
-        every: list[LedgerRow | QuestionCall] = [*(row for _, row in rows), *asked, *(row for _, row in told)]
-        days = total_by((row.started_at[:_DAY], row) for row in every)
+        days = total_by((row.started_at[:_DAY], row) for _, row in (*rows, *asked, *told))
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
+    # A digest that was not written is about no repository: its question stands for it.
     texts = total_by((_name(by, repo, row), row) for repo, row in rows)
-    questions = total_by((_name_of_question(by, call), call) for call in asked)
-    digests = total_by((_name_of_digest(by, about, row), row) for about, row in told)
+    questions = total_by((_name(by, ", ".join(repos), row), row) for repos, row in asked)
+    digests = total_by((_name(by, ", ".join(repos) or row.id, row), row) for repos, row in told)
     compacting, compacting_usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if as_json:
         for what, totals in (("texts", texts), ("questions", questions), ("digests", digests)):
@@ -103,7 +103,7 @@ def cost(
     if texts:
         show(_table(by, {**texts, "all": total(row for _, row in rows)}, _OF_TEXTS))
     if questions:
-        show(_table(by, {**questions, "all": total(asked)}, _OF_QUESTIONS))
+        show(_table(by, {**questions, "all": total(row for _, row in asked)}, _OF_QUESTIONS))
     if digests:
         show(_table(by, {**digests, "all": total(row for _, row in told)}, _OF_DIGESTS))
     if compacting:
@@ -133,35 +133,13 @@ def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str
 
 def _name(by: By, repo: str, row: LedgerRow) -> str:
     """The line of the table that a row counts in."""
-    names = {By.DAY: row.started_at[:_DAY], By.RUN: row.run_id, By.MODEL: row.model, By.LEVEL: row.level.value}
+    names = {By.DAY: row.started_at[:_DAY], By.RUN: row.run_id, By.MODEL: row.model, By.LEVEL: row.level}
     return names.get(by, repo)
 
 
-def _questions(called: Invocation, keys: Sequence[str], since: str) -> list[QuestionCall]:
-    """The calls for questions, of some repositories those that were about one of them."""
-    calls = calls_of_questions(called.layout.home / STORE_FILE, since=since)
-    return [call for call in calls if not keys or {*keys} & {*call.repositories}]
-
-
-def _name_of_question(by: By, call: QuestionCall) -> str:
-    """The line that a call counts in; one question may be about several repositories."""
-    names = {By.DAY: call.started_at[:_DAY], By.RUN: call.run_id, By.MODEL: call.model, By.LEVEL: _ASK}
-    return names.get(by, ", ".join(call.repositories))
-
-
-def _digests(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
-    """The calls for digests and what each is about: its repositories, or of one that was not written its question.
-
-    Of some repositories those that are about one of them.
-    """
-    rows, about = calls_of_digests(called.layout.digests, since=since)
-    named = [(about.get(row.run_id, ()), row) for row in rows]
-    return [(", ".join(repos) or row.id, row) for repos, row in named if not keys or {*keys} & {*repos}]
-
-
-def _name_of_digest(by: By, about: str, row: LedgerRow) -> str:
-    """The line that a call counts in; one digest may be about several repositories."""
-    return _DIGEST if by is By.LEVEL else _name(by, about, row)
+def _about(keys: Sequence[str], calls: Calls) -> Calls:
+    """Of some repositories the calls that were about one of them."""
+    return [(repos, row) for repos, row in calls if not keys or {*keys} & {*repos}]
 
 
 def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from codesum_pipeline.cli.render import count, fields, note, show, table
 from codesum_pipeline.cli.rollups import aggregate, send
 from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.delivery.channels import open_channel
-from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
-from codesum_pipeline.delivery.schema import DeliveryState
+from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.running import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from codesum_pipeline.delivery.channels import open_channel
-from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.delivery.schema import DeliveryState
+from codesum_pipeline.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
 from codesum_pipeline.digests.rows import TickOutcome
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError

@@ -7,10 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from codesum_pipeline.alerts.absence import note_absence
-from codesum_pipeline.alerts.announcing import announce
-from codesum_pipeline.alerts.book import AlertBook, open_book
-from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
+from codesum_pipeline.alerts.announcing import announce, note_absence
+from codesum_pipeline.alerts.book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
 from codesum_pipeline.defs.partitions import PARTITION_TAG
 from codesum_pipeline.defs.resource import CodesumResource

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 
 import dagster as dg
 
-from codesum_pipeline.alerts.book import AlertBook, open_book
-from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
+from codesum_pipeline.alerts.book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.defs.building.values import NO_DATA, OK, OUT_OF_BAND, STATE
 from codesum_pipeline.defs.partitions import add_partitions, codesum_repos
 from codesum_pipeline.defs.planner import BuildDecision, Plan

@@ -11,6 +11,8 @@ import sys
 from importlib.metadata import EntryPoint
 from typing import Any
 
+from msgspec import convert
+
 from codesum_pipeline.model.digests import SummaryResult
 
 
@@ -29,7 +31,7 @@ def main() -> None:
 
 
 def _call(hook: str, kept: dict[str, Any]) -> object:
-    found = EntryPoint(name="hook", value=hook, group="").load()(SummaryResult.read(kept))
+    found = EntryPoint(name="hook", value=hook, group="").load()(convert(kept, SummaryResult))
     value = asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
     # What cannot be told apart from True and False here is told by its kind.
     return value if value is None or isinstance(value, bool) else f"a {type(value).__name__}"

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
 from msgspec import Struct, to_builtins
 
@@ -41,10 +40,9 @@ class Post(Struct, frozen=True):
     intent_name: str | None = None
 
     def content(self) -> str:
-        """All but what the outbox has columns for, as JSON."""
-        kept = {name: value for name, value in to_builtins(self).items() if name not in ("id", "kind", "created_at")}
+        """All of it as JSON."""
         # A lone surrogate of a model or a repository is no UTF-8.
-        return _SURROGATES.sub("\ufffd", json.dumps(kept, ensure_ascii=False))
+        return _SURROGATES.sub("\ufffd", json.dumps(to_builtins(self), ensure_ascii=False))
 
 
 def digest_post(id_: PostId, result: SummaryResult, *, links: Sequence[str | None], created_at: str) -> Post:
@@ -68,20 +66,6 @@ def notice_post(subject: str, text: str, *, created_at: str) -> Post:
     said = "\0".join((_ID_DOMAIN, subject, text, created_at[:10]))
     id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
     return Post(PostId(f"notice-{id_}"), PostKind.NOTICE, _subject(subject), text, created_at)
-
-
-def read_post(id_: str, kind: str, created_at: str, content: str) -> Post:
-    """The post that `content` was made from."""
-    kept: dict[str, Any] = json.loads(content)
-    citations = tuple(DigestCitation(**each) for each in kept.pop("citations"))
-    return Post(
-        id=PostId(id_),
-        kind=PostKind(kind),
-        created_at=created_at,
-        citations=citations,
-        links=tuple(kept.pop("links")),
-        **kept,
-    )
 
 
 def _subject(text: str) -> str:

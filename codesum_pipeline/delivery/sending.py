@@ -12,9 +12,8 @@ from uuid import uuid4
 from msgspec import Struct, field
 
 from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_channel
-from codesum_pipeline.delivery.outbox import Delivery, Outbox, open_outbox
+from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.delivery.posts import Post, notice_post
-from codesum_pipeline.delivery.schema import DeliveryState
 from codesum_pipeline.llm.litellm_door import without_keys
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
@@ -126,7 +125,7 @@ def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: Outgo
     try:
         said = channel.send(message)
     except DeliveryRefused as error:
-        outbox.mark_refused(claimed, _safe(str(error), channel))
+        outbox.end(claimed, DeliveryState.GIVEN_UP, _safe(str(error), channel))
     except DeliveryFailed as error:
         outbox.mark_failed(
             claimed,
@@ -141,7 +140,7 @@ def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: Outgo
         )
         outbox.mark_failed(claimed, _safe(f"{type(error).__name__}: {error}", channel), may_have_arrived=True)
     else:
-        outbox.mark_sent(claimed, _safe(said, channel))
+        outbox.end(claimed, DeliveryState.SENT, _safe(said, channel))
     _tell(outbox, claimed)
 
 

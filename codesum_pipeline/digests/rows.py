@@ -1,15 +1,11 @@
 """What `digests.sqlite` keeps: matches that wait for their digest, ticks, and digests."""
 
-import json
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
-from msgspec import Struct, to_builtins
-from msgspec.structs import fields, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.digests import SummaryResult
-from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 
 
@@ -21,7 +17,10 @@ class DigestKind(StrEnum):
 
 
 class DigestState(StrEnum):
-    """How far a digest is. `WRITTEN` becomes `QUEUED` once it is in the outbox; the others are final."""
+    """How far a digest is. `WRITTEN` becomes `QUEUED` once it is in the outbox; the others are final.
+
+    `VETOED`: a hook did not allow it. `UNSENT`: its intent has no channel.
+    """
 
     WRITTEN = "written"
     QUEUED = "queued"
@@ -60,8 +59,14 @@ class KeptMatch(Struct, frozen=True):
     """A match that waits for its digest, and when it was found first."""
 
     id: int
-    match: IntentMatch
+    intent_name: str
+    change: DocumentChange
+    score: float | None
     matched_at: str
+
+    @property
+    def match(self) -> IntentMatch:
+        return IntentMatch(self.intent_name, self.change, self.score)
 
 
 class TickRow(Struct, frozen=True):
@@ -113,66 +118,10 @@ class DigestRow(Struct, frozen=True):
     told_at: str | None = None
 
 
-def change_as_json(change: DocumentChange) -> str:
-    """A change such that `read_change` gives it back, a path that is no UTF-8 too."""
-    return json.dumps(to_builtins(change), separators=(",", ":"))
-
-
-def read_change(text: str) -> DocumentChange:
-    """The change that `text` was made from."""
-    kept: dict[str, Any] = json.loads(text)
-    kept["level"] = Level(kept["level"])
-    for side in ("before", "after"):
-        kept[side] = DocumentState(**kept[side]) if kept[side] else None
-    return DocumentChange(**kept)
-
-
-def result_as_json(result: SummaryResult) -> str:
-    """A result such that `read_result` gives it back."""
-    return json.dumps(to_builtins(result), separators=(",", ":"))
-
-
-def read_result(text: str) -> SummaryResult:
-    """The result that `text` was made from."""
-    return SummaryResult.read(json.loads(text))
-
-
 def is_undone(change: DocumentChange) -> bool:
-    """Whether nothing that a digest could tell is other than before; where it stands and at which commit is no news."""
-    return _told(change.before) == _told(change.after)
+    """Whether a digest has nothing to tell of a change. Another place or commit is no news."""
+    return _content(change.before) == _content(change.after)
 
 
-def _told(state: DocumentState | None) -> DocumentState | None:
+def _content(state: DocumentState | None) -> DocumentState | None:
     return state and replace(state, commit="", blob=None, start_line=None, end_line=None)
-
-
-def digest_values(digest: DigestRow) -> list[object]:
-    """What the columns of a digest hold, in the order of its fields."""
-    values = {field.name: getattr(digest, field.name) for field in fields(DigestRow)}
-    values["result"] = result_as_json(digest.result)
-    for name in ("repositories", "channels", "links"):
-        values[name] = json.dumps(values[name])
-    return list(values.values())
-
-
-def read_digest(values: Sequence[Any]) -> DigestRow:
-    """The digest that `digest_values` was given."""
-    found = dict(zip((field.name for field in fields(DigestRow)), values, strict=True))
-    found["result"] = read_result(found["result"])
-    for name in ("repositories", "channels", "links"):
-        found[name] = tuple(json.loads(found[name]))
-    kind, writer, state = (DigestKind(found["kind"]), DigestWriter(found["written_by"]), DigestState(found["state"]))
-    return DigestRow(**{**found, "kind": kind, "written_by": writer, "state": state})
-
-
-def read_tick(values: Sequence[Any]) -> TickRow:
-    """The tick of a row of columns."""
-    found = dict(zip((field.name for field in fields(TickRow)), values, strict=True))
-    found["outcome"] = TickOutcome(found["outcome"])
-    found["failure"] = found["failure"] and TickFailure(found["failure"])
-    return TickRow(**found)
-
-
-def storable(value: Any) -> Any:
-    """A lone surrogate of a path or an error is no UTF-8."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

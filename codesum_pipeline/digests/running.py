@@ -44,7 +44,7 @@ def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
     """
 
     def due(store: DigestStore, intent: Intent) -> _DueTick | None:
-        is_due = intent.schedule.cadence is Cadence.BUILD and store.has_pending(intent.name, repository)
+        is_due = intent.schedule.cadence is Cadence.BUILD and intent.name in store.count_pending(repository)
         return _DueTick(repository) if is_due else None
 
     return _run(desk, due)
@@ -71,7 +71,7 @@ def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
     """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
 
     def due(store: DigestStore, intent: Intent) -> _DueTick | None:
-        is_due = (not names or intent.name in names) and store.has_pending(intent.name)
+        is_due = (not names or intent.name in names) and intent.name in store.count_pending()
         return _DueTick() if is_due else None
 
     return _run(desk, due)

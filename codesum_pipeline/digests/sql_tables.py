@@ -2,16 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from codesum_pipeline.model.errors import BrokenStore
+from codesum_pipeline.store.sqlite_tables import reading
 
-BUSY_TIMEOUT_S = 30.0
 _TEXTS = pa.list_(pa.string())
 
 
@@ -74,13 +71,6 @@ SQL_TABLES: Mapping[str, tuple[pa.Schema, str]] = {
     "intent_matches": (_MATCHES, "matches WHERE digest_id IS NOT NULL OR NOT is_undone"),
     "digest_ticks": (_TICKS, "ticks"),
 }
-# What the file keeps as JSON.
-_UNPACKED: Mapping[str, Callable[[str], Any]] = {
-    "repositories": json.loads,
-    "channels": json.loads,
-    "summary": lambda result: json.loads(result)["summary"],
-}
-_KEPT_AS = {"summary": "result"}
 
 
 def read_sql_tables(path: Path, *, query: str) -> dict[str, pa.Table]:
@@ -88,24 +78,17 @@ def read_sql_tables(path: Path, *, query: str) -> dict[str, pa.Table]:
 
     The file is read for a query that names one of them. Raises `BrokenStore`.
     """
-    if not path.exists() or not any(name in query.lower() for name in SQL_TABLES):
-        return {name: schema.empty_table() for name, (schema, _) in SQL_TABLES.items()}
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=BUSY_TIMEOUT_S, uri=True)) as file:
-            kept = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            return {
-                name: _read(file, schema, source) if source.split()[0] in kept else schema.empty_table()
-                for name, (schema, source) in SQL_TABLES.items()
-            }
-    except (sqlite3.Error, ValueError, KeyError) as error:
-        raise BrokenStore(f"{path} cannot be read ({error}): move it away to begin a new one") from error
+    tables = {name: schema.empty_table() for name, (schema, _) in SQL_TABLES.items()}
+    if any(name in query.lower() for name in SQL_TABLES):
+        with reading(path, "digests") as file:
+            if file:
+                tables = {name: _read(file, schema, source) for name, (schema, source) in SQL_TABLES.items()}
+    return tables
 
 
 def _read(file: sqlite3.Connection, schema: pa.Schema, source: str) -> pa.Table:
-    columns = ", ".join(_KEPT_AS.get(name, name) for name in schema.names)
-    rows = file.execute(f"SELECT {columns} FROM {source} ORDER BY rowid").fetchall()
-    values = {
-        name: [_UNPACKED[name](row[place]) if name in _UNPACKED else row[place] for row in rows]
-        for place, name in enumerate(schema.names)
-    }
-    return pa.table(values, schema=schema)
+    columns = [f"result ->> 'summary' AS {name}" if name == "summary" else name for name in schema.names]
+    rows = file.execute(f"SELECT {', '.join(columns)} FROM {source} ORDER BY rowid").fetchall()
+    values = {name: [row[place] for row in rows] for place, name in enumerate(schema.names)}
+    packed = {field.name: [json.loads(each) for each in values[field.name]] for field in schema if field.type == _TEXTS}
+    return pa.table(values | packed, schema=schema)

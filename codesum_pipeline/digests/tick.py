@@ -42,7 +42,6 @@ from codesum_pipeline.digests.rows import (
     TickFailure,
     TickOutcome,
     TickRow,
-    change_as_json,
 )
 from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.digests.store import DigestStore
@@ -60,6 +59,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry, slug
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.sqlite_tables import to_json
 
 _ID_CHARS = 16
 _log = logging.getLogger(__name__)
@@ -328,5 +328,5 @@ def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
     """The same whenever the digest of the same matches is made again: what a killed process paid for is found by it."""
     said = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
     for kept in pending:
-        said.update(f"\0{kept.id} {kept.matched_at} {change_as_json(kept.match.change)}".encode())
+        said.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
     return said.hexdigest()[:_ID_CHARS]

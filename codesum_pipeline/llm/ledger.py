@@ -10,29 +10,29 @@ The tables are in the file of the repository's lease. Whoever opens the ledger t
 write must hold the lease, so an open attempt is one of a dead run.
 """
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import astuple, fields, replace
+from msgspec import Struct, convert
+from msgspec.structs import astuple, replace
 
 from codesum_pipeline.llm.journaling import journal_entry, replay
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
-from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.bucket_record import Journal
 from codesum_pipeline.store.lease import record_of
 from codesum_pipeline.store.refusals import writing
-from codesum_pipeline.store.sqlite_tables import one_transaction
+from codesum_pipeline.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
 from codesum_pipeline.store.tables import TableStore
 
-BUSY_TIMEOUT_S = 30.0
+_TABLE = "llm_attempts"
 # For so long the same request is not sent again after an unusable answer.
 KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
@@ -55,9 +55,6 @@ CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 """
 # Columns that files of earlier versions lack.
 _NEWER = {"model_echoed": "TEXT"}
-# Rows that stand for several attempts are in the warehouse alone.
-_NAMES = tuple(field.name for field in fields(LedgerRow) if field.name != "attempts")
-_ROW = ", ".join(_NAMES)
 _INTERRUPT = (
     "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
     "error = 'the run ended before the answer came' WHERE outcome IS NULL"
@@ -230,12 +227,8 @@ class Ledger:
 
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
-        rows = self._connection.execute(
-            f"SELECT {_ROW} FROM llm_attempts WHERE outcome IS NOT NULL AND coalesce(?, run_id) = run_id "
-            "ORDER BY sequence",
-            (run_id,),
-        )
-        return [_row(values) for values in rows]
+        which = "outcome IS NOT NULL AND coalesce(?, run_id) = run_id"
+        return _rows(self._connection, which, run_id)
 
     def compact(self, tables: TableStore, repo: str) -> int:
         """Bring the warehouse's table up to date, and delete old rows here; returns how many rows were added.
@@ -309,7 +302,7 @@ def erase_ledger(state: Path) -> None:
 
 def spent_today(state: Path, *, now: datetime) -> float:
     """US dollars of a repository since midnight, UTC, for readers without its lease; 0 where no call was made."""
-    with reading(state) as connection:
+    with reading(state, _TABLE) as connection:
         if connection is None:
             return 0.0
         return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (iso_moment(_midnight(now)),)).fetchone()[0])
@@ -317,7 +310,7 @@ def spent_today(state: Path, *, now: datetime) -> float:
 
 def calls_since(state: Path, since: str) -> tuple[int, float]:
     """How many attempts were begun since a moment, and their US dollars, for readers; a `since` of "" counts all."""
-    with reading(state) as connection:
+    with reading(state, _TABLE) as connection:
         if connection is None:
             return 0, 0.0
         counted, spent = connection.execute(
@@ -327,16 +320,22 @@ def calls_since(state: Path, since: str) -> tuple[int, float]:
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
-    """The attempts that are not in the warehouse's table yet, for readers without the repository's lease.
+    """The attempts that are not in the warehouse's table yet, for readers without the repository's lease."""
+    with reading(state, _TABLE) as connection:
+        return [] if connection is None else _rows(connection, "is_in_table = 0")
 
-    An attempt without an answer so far counts with the most that it can cost.
+
+def calls_about(books: Path, *, subjects: str, table: str, since: str) -> list[tuple[tuple[str, ...], LedgerRow]]:
+    """The calls in the books of questions or digests that were begun since a moment (ISO 8601; "": all), in their
+    order, each with the repositories that it was about; none where that is not known.
+
+    `subjects` is a query for the repositories (a JSON list) of each run, in a file that has `table`. Raises
+    `BrokenStore`.
     """
-    with reading(state) as connection:
-        if connection is None:
-            return []
-        connection.row_factory = sqlite3.Row
-        found = connection.execute("SELECT * FROM llm_attempts WHERE is_in_table = 0 ORDER BY sequence").fetchall()
-    return [_row_so_far(dict(values)) for values in found]
+    rows = [row for row in rows_of_unfinished_builds(books) if row.started_at >= since]
+    with reading(books, table) as connection:
+        found = dict(connection.execute(subjects).fetchall()) if connection and rows else {}
+    return [(tuple(json.loads(found.get(row.run_id, "[]"))), row) for row in rows]
 
 
 def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]:
@@ -349,40 +348,23 @@ def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]
     return [*rows, *(row for row in unfinished if (row.run_id, row.sequence) not in known)]
 
 
-@contextmanager
-def reading(state: Path) -> Iterator[sqlite3.Connection | None]:
-    """A ledger's file, opened to read; None where no call was made."""
-    if not state.exists():
-        yield None
-        return
-    address = f"{state.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
-        is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'llm_attempts'").fetchone()
-        yield connection if is_there else None
+def _rows(connection: sqlite3.Connection, which: str, *values: object) -> list[LedgerRow]:
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    return [_row(row) for row in cursor.execute(f"SELECT * FROM llm_attempts WHERE {which} ORDER BY sequence", values)]
 
 
-def _row_so_far(values: dict[str, object]) -> LedgerRow:
-    if values["outcome"] is None:
-        values |= {
-            "outcome": AttemptOutcome.INTERRUPTED,
-            "failure": NO_ANSWER_YET,
-            "cost_usd": values["reserved_usd"],
-            "is_estimated": True,
-        }
-    # A file of an earlier version lacks columns.
-    return _row([values.get(name) for name in _NAMES])
+def _row(values: sqlite3.Row) -> LedgerRow:
+    """An attempt. One without an answer so far counts with the most that it can cost."""
+    found = dict(values)
+    if found["outcome"] is None:
+        found |= {"outcome": AttemptOutcome.INTERRUPTED, "failure": NO_ANSWER_YET, "cost_usd": found["reserved_usd"]}
+        found["is_estimated"] = True
+    return convert(found, LedgerRow, strict=False)
 
 
 def _midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _row(values: Sequence[object]) -> LedgerRow:
-    found = dict(zip(_NAMES, values, strict=True))
-    found["level"] = Level(str(found["level"]))
-    found["outcome"] = AttemptOutcome(str(found["outcome"]))
-    found["is_estimated"] = bool(found["is_estimated"])
-    return LedgerRow(**found)  # type: ignore[arg-type]
 
 
 def _for_table(row: LedgerRow) -> LedgerRow:

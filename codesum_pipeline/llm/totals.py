@@ -3,37 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
-from codesum_pipeline.model.ledger import AttemptOutcome
+from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 
 Key = TypeVar("Key", str, tuple[str, ...])
 _ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)
-
-
-class ModelCall(Protocol):
-    """A call of a model: a row of a ledger, or of the questions' store."""
-
-    @property
-    def outcome(self) -> AttemptOutcome: ...
-    @property
-    def failure(self) -> str | None: ...
-    @property
-    def prompt_tokens(self) -> int: ...
-    @property
-    def completion_tokens(self) -> int: ...
-    @property
-    def cached_tokens(self) -> int: ...
-    @property
-    def cost_usd(self) -> float: ...
-    @property
-    def is_estimated(self) -> bool: ...
-    @property
-    def latency_s(self) -> float: ...
-    @property
-    def attempts(self) -> int | None: ...
 
 
 class Totals(Struct, frozen=True):
@@ -61,7 +38,7 @@ class Totals(Struct, frozen=True):
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-def total(rows: Iterable[ModelCall]) -> Totals:
+def total(rows: Iterable[LedgerRow]) -> Totals:
     """All of them together."""
     rows = list(rows)
     waits = sorted((row.latency_s, _count(row)) for row in rows if row.outcome in _ANSWERED)
@@ -83,15 +60,15 @@ def total(rows: Iterable[ModelCall]) -> Totals:
     )
 
 
-def total_by(keyed: Iterable[tuple[Key, ModelCall]]) -> dict[Key, Totals]:
+def total_by(keyed: Iterable[tuple[Key, LedgerRow]]) -> dict[Key, Totals]:
     """By the key that each row is given with, in its order."""
-    groups: dict[Key, list[ModelCall]] = {}
+    groups: dict[Key, list[LedgerRow]] = {}
     for key, row in keyed:
         groups.setdefault(key, []).append(row)
     return {key: total(groups[key]) for key in sorted(groups)}
 
 
-def _count(row: ModelCall) -> int:
+def _count(row: LedgerRow) -> int:
     """How many calls a row stands for: old ones are added up."""
     return row.attempts or 1
 

@@ -1,8 +1,7 @@
 """A digest: what changed about a standing question, and where."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, NewType
+from typing import NewType
 
 from msgspec import Struct
 
@@ -67,13 +66,6 @@ class SummaryResult(Struct, frozen=True):
     summary: str
     citations: tuple[DigestCitation, ...] = ()
     claims: tuple[DigestClaim, ...] = ()
-
-    @classmethod
-    def read(cls, kept: Mapping[str, Any]) -> "SummaryResult":
-        """The result of which `kept` are the fields, as JSON gives them back."""
-        citations = tuple(DigestCitation(**each) for each in kept["citations"])
-        claims = (DigestClaim(**{**each, "numbers": tuple(each["numbers"])}) for each in kept.get("claims", ()))
-        return cls(**{**kept, "citations": citations, "claims": tuple(claims)})
 
     @property
     def primary(self) -> DigestCitation | None:

@@ -60,7 +60,7 @@ def added_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> l
 
 def _grouped(rows: Iterable[LedgerRow]) -> Iterable[Iterable[LedgerRow]]:
     def key(row: LedgerRow) -> tuple[str, ...]:
-        kinds = (row.model, row.level.value, row.outcome.value, row.failure or "", str(row.is_estimated))
+        kinds = (row.model, row.level, row.outcome.value, row.failure or "", str(row.is_estimated))
         return (row.started_at[:_MONTH], *kinds)
 
     return (group for _, group in groupby(sorted(rows, key=key), key=key))

@@ -178,7 +178,7 @@ def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
     """The costs of models' calls for its texts, by day and by level; none where no model was called."""
     rows = every_attempt(TableStore(layout.warehouse), layout.state(repo), repo)
     by_day = total_by((row.started_at[:_DAY], row) for row in rows)
-    found = total_by((row.level.value, row) for row in rows)
+    found = total_by((row.level, row) for row in rows)
     by_level: dict[str, Totals] = {level.value: found[level.value] for level in LEVELS if level.value in found}
     days = dict(list(by_day.items())[-_MOST_DAYS:])
     return [

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.alerts.absence import note_absence
-from codesum_pipeline.alerts.announcing import announce, decide
-from codesum_pipeline.alerts.book import open_book
-from codesum_pipeline.alerts.conditions import ConditionKind, ConditionState
+from codesum_pipeline.alerts.announcing import announce, decide, note_absence
+from codesum_pipeline.alerts.book import ConditionKind, ConditionState, open_book
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.settings.delivery import DeliverySettings
@@ -159,7 +157,7 @@ def test_a_restart_between_deciding_and_telling_repeats_and_loses_nothing(watch:
     assert watch.tell() == ["Failing: shop: check index_is_fresh"]
     # As after a crash between the outbox and the book.
     with open_book(watch.home, now=watch.now) as book, book.together():
-        book.keep_message(message)
+        book.insert("messages", message)
     assert watch.tell() == []
 
 

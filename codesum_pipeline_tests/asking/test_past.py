@@ -27,7 +27,7 @@ def store(home: Path) -> Iterator[AskStore]:
 
 
 def ask(store: AskStore, question: str, *repos: str, minute: int = 0) -> str:
-    store._now = lambda: NOON + timedelta(minutes=minute)
+    store.now = lambda: NOON + timedelta(minutes=minute)
     return store.begin_turn(store.begin_conversation(repos or ("zoo",)), question, model="m")
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.asking.store import STORE_FILE, MessagePart, PartKind, Speaker, open_file, open_store
+from codesum_pipeline.asking.store import STORE_FILE, AskStore, MessagePart, PartKind, Speaker, open_store
 from codesum_pipeline.llm.ledger import CallAttempt, open_ledger
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline_tests.support.commands import environment
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -38,12 +39,13 @@ def rows(home: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def schema_of(path: Path) -> list[tuple[object, ...]]:
-    with closing(open_file(path, timeout_s=5)) as connection:
-        return connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+    with AskStore.opened(path, now=utc_now) as store:
+        return store.connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
 
 
 def test_a_part_of_no_known_kind_is_refused(tmp_path: Path) -> None:
-    with closing(open_file(tmp_path / STORE_FILE, timeout_s=5)) as connection:
+    with open_store(tmp_path, now=utc_now) as store:
+        connection = store.connection
         connection.execute("PRAGMA foreign_keys = OFF")
         for place, kind in enumerate(PartKind):
             connection.execute("INSERT INTO parts VALUES ('m', ?, ?, '1')", (place, kind))

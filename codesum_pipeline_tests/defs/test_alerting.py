@@ -6,8 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.alerts.book import open_book
-from codesum_pipeline.alerts.conditions import ConditionKind
+from codesum_pipeline.alerts.book import ConditionKind, open_book
 from codesum_pipeline.defs import alerting
 from codesum_pipeline.defs.alerting import look, note_runs
 from codesum_pipeline.defs.partitions import PARTITION_TAG

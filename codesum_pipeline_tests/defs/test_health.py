@@ -10,8 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from codesum_pipeline.alerts.book import open_book
-from codesum_pipeline.alerts.conditions import ConditionKind
+from codesum_pipeline.alerts.book import ConditionKind, open_book
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.alerting import look as look_for_alerts
 from codesum_pipeline.defs.building.health import find_health

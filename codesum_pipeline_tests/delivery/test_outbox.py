@@ -14,8 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from codesum_pipeline.delivery.outbox import ENDED_WHILE_SENDING, OUTBOX_FILE, open_outbox
-from codesum_pipeline.delivery.schema import DeliveryState, open_file
+from codesum_pipeline.delivery.outbox import ENDED_WHILE_SENDING, OUTBOX_FILE, DeliveryState, open_outbox
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.delivery_desk import DIGEST, MAIL, RESULT, Desk
@@ -233,7 +232,8 @@ def test_bringing_the_outbox_up_to_date_twice_changes_nothing_and_keeps_what_is_
     desk = Desk(tmp_path, {"hook": {"kind": "webhook", "url": "https://example.com/"}})
     desk.add()
     for _ in range(2):
-        open_file(tmp_path / OUTBOX_FILE, timeout_s=5).close()
+        with open_outbox(tmp_path, now=lambda: desk.moment):
+            pass
 
     assert desk.delivery("hook").state is DeliveryState.PENDING
 

@@ -11,11 +11,11 @@ from codesum_pipeline.delivery.html_mail import html_mail
 from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.digests.articles import fill_articles
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
-from codesum_pipeline.digests.rows import read_result, result_as_json
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
 from codesum_pipeline.model.digests import DigestClaim, PostId, SummaryResult
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.store.sqlite_tables import read_json, to_json
 from codesum_pipeline_tests.support.digest_items import GOOD_QUOTE, answer, claim, item
 
 ITEMS = [
@@ -190,4 +190,4 @@ def test_claims_in_another_language_are_taken_with_quotes_as_they_stand_in_the_c
 def test_a_digest_is_kept_as_json_and_read_again_with_its_claims() -> None:
     result = digest_of(claim("Sessions end sooner.", 1, quote=GOOD_QUOTE))
 
-    assert read_result(result_as_json(result)) == result
+    assert read_json(to_json(result), SummaryResult) == result

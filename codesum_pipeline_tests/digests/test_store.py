@@ -12,19 +12,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.rows import (
-    DigestKind,
-    DigestState,
-    TickFailure,
-    TickOutcome,
-    TickRow,
-    change_as_json,
-    read_change,
-)
-from codesum_pipeline.digests.schema import open_file
+from codesum_pipeline.digests.rows import DigestKind, DigestState, TickFailure, TickOutcome, TickRow
 from codesum_pipeline.digests.store import DigestStore, PurgeCounts, open_digests
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, ConfigurationError
-from codesum_pipeline.model.intents import ChangeKind
+from codesum_pipeline.model.intents import ChangeKind, DocumentChange
+from codesum_pipeline.store.sqlite_tables import read_json, to_json
 from codesum_pipeline_tests.support.digest_making import INTENT, change, digest, match, state
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -158,7 +150,7 @@ def test_what_is_written_is_read_back_a_path_that_is_no_utf8_too(store: DigestSt
     assert kept.match.change.document_id == odd
     assert kept.match.change.before == written.change.before
     assert kept.match.score == 0.25
-    assert read_change(change_as_json(written.change)) == written.change
+    assert read_json(to_json(written.change), DocumentChange) == written.change
 
 
 def test_handled_matches_wait_no_more_and_the_digest_is_read_back_as_it_was_written(store: DigestStore) -> None:
@@ -299,8 +291,8 @@ def test_bringing_the_file_up_to_date_twice_changes_nothing_and_keeps_the_ledger
         connection.execute("CREATE TABLE llm_attempts (sequence INTEGER)")
 
     def schema() -> list[Any]:
-        with closing(open_file(path, timeout_s=5)) as connection:
-            return connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        with open_digests(path, now=lambda: NOON) as store:
+            return store.connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
 
     assert schema() == schema()
     assert "llm_attempts" in dict(schema())
@@ -342,7 +334,7 @@ def test_damage_that_shows_later_is_named_too(path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_written_says_so(path: Path, store: DigestStore) -> None:
-    store._connection.execute("PRAGMA query_only = ON")
+    store.connection.execute("PRAGMA query_only = ON")
 
     with pytest.raises(CannotWrite, match=r"digests\.sqlite cannot be written: it is read-only; make it writable"):
         store.add_matches([match("one", "two")])

@@ -11,8 +11,7 @@ from msgspec import Struct, field
 
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import StepOutcome, Value
-from codesum_pipeline.delivery.outbox import OUTBOX_FILE, Delivery, open_outbox
-from codesum_pipeline.delivery.schema import DeliveryState
+from codesum_pipeline.delivery.outbox import OUTBOX_FILE, Delivery, DeliveryState, open_outbox
 from codesum_pipeline.digests.rows import DigestRow, TickOutcome, TickRow
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.intents.file import IntentSurvey

@@ -234,7 +234,7 @@ class ModelLevel:
         }
         gates = Counter(self._gates.values())
         with self._ledger() as ledger:
-            rows = [row for row in ledger.rows(workspace.run_id) if row.level is self._level]
+            rows = [row for row in ledger.rows(workspace.run_id) if row.level == self._level]
             is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
             # A store of its own: the ledger's table is no output by which the step is reused.
             ledger.compact(TableStore(workspace.tables.root), workspace.key)
