@@ -7,11 +7,12 @@ private; a test builds with this storage and reads with Dagster's.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import sqlalchemy as sql
 
 # Private: the storage that this one is: its connections are exchanged, and no setting does that.
@@ -84,6 +85,8 @@ class _Events(SqliteEventLogStorage):
     def __init__(self, base_dir: str) -> None:
         self._engines: dict[str, sql.Engine] = {}
         self._known_partitions: set[tuple[str, str]] = set()
+        # What was read of an asset since this process wrote its last event.
+        self._read: dict[dg.AssetKey, dict[str, Any]] = {}
         super().__init__(base_dir)
 
     @contextmanager
@@ -105,6 +108,30 @@ class _Events(SqliteEventLogStorage):
         self._known_partitions.discard((partitions_def_name, partition_key))
         super().delete_dynamic_partition(partitions_def_name, partition_key)
 
+    def store_event(self, event: dg.EventLogEntry) -> None:
+        """As Dagster does it."""
+        super().store_event(event)
+        if event.dagster_event and event.dagster_event.asset_key:
+            self._read[event.dagster_event.asset_key] = {}
+
+    def get_latest_tags_by_partition(self, asset_key: dg.AssetKey, *given: Any, **named: Any) -> Any:
+        """Each step asks this of every asset that it reads."""
+        read, asked = self._read.get(asset_key, {}), repr((given, named))
+        if asked not in read:
+            read[asked] = super().get_latest_tags_by_partition(asset_key, *given, **named)
+        return read[asked]
+
+    def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[Any]:
+        """So does each step."""
+        known = {key: found for key in asset_keys or () if (found := self._read.get(key, {}).get("record"))}
+        if asset_keys and len(known) == len(asset_keys):
+            return list(known.values())
+        records = super().get_asset_records(asset_keys)
+        for record in records:
+            if record.asset_entry.asset_key in self._read:
+                self._read[record.asset_entry.asset_key]["record"] = record
+        return records
+
     def dispose(self) -> None:
         for engine in self._engines.values():
             engine.dispose()
@@ -114,7 +141,7 @@ class _Events(SqliteEventLogStorage):
     def _engine_of(self, shard: str) -> sql.Engine:
         if shard not in self._engines:
             engine = _engine(self.conn_string_for_shard(shard))
-            if shard == INDEX_SHARD_NAME or not self._create_run(Path(self.path_for_shard(shard))):
+            if shard != INDEX_SHARD_NAME and not self._create_run(Path(self.path_for_shard(shard))):
                 self._initdb(engine)
             self._engines[shard] = engine
         return self._engines[shard]
