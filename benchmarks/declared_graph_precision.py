@@ -22,9 +22,10 @@ from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.store.rows import to_table
 
 SKIPPED = frozenset({".git", "node_modules"})
 
@@ -58,16 +59,11 @@ def read_repository(folder: Path) -> Repository:
             continue
         lines[language] += parsed.facts.lines
         symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
-        facts.append({
-            "file_path": name,
-            "language": language,
-            "exports": parsed.facts.exports,
-            "references": parsed.facts.references,
-        })  # fmt: skip
+        facts.append(parsed.facts)
     parse_s = time.process_time() - started
     started = time.process_time()
-    loaded = load_files(facts)
-    languages = {str(fact["file_path"]): str(fact["language"]) for fact in facts}
+    loaded = load_files(to_table(facts, FileFacts).to_pylist())
+    languages = {fact.file_path: fact.language for fact in facts}
     sites = resolve_all(
         loaded,
         [SourceFile(path, "", 0, "", of, FileStatus.INDEXED, None, False, False) for path, of in languages.items()],

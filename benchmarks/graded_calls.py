@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from codesum_pipeline.graph.edges import CallSite
 from codesum_pipeline.graph.families import families_of, indexed_paths
@@ -15,13 +14,14 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.symbols import Symbol, SymbolType
+from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.origins import foreign_folders, is_below
 from codesum_pipeline.source.rules import PathRules
+from codesum_pipeline.store.rows import to_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
     places, sources = _listed(folder)
     lines: dict[str, list[str]] = {}
     symbols: dict[str, Symbol] = {}
-    facts: list[dict[str, Any]] = []
+    facts: list[FileFacts] = []
     positions: dict[str, tuple[int, ...]] = {}
     for place in places:
         if only and place.language not in only and not place.path.endswith((".json", ".toml", ".mod")):
@@ -125,14 +125,9 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
         lines[place.path] = decode_text(sources[place.path], place.language).split("\n")
         symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
         positions[place.path] = parsed.facts.call_places or ()
-        facts.append({
-            "file_path": place.path,
-            "language": place.language,
-            "exports": parsed.facts.exports,
-            "references": parsed.facts.references,
-        })  # fmt: skip
+        facts.append(parsed.facts)
     started = time.process_time()
-    sites = resolve_all(load_files(facts), places)
+    sites = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), places)
     resolve_s = time.process_time() - started
     languages = {place.path: place.language for place in places}
     calls = [call for path, found in sites.items() for call in _placed(found, languages[path], positions[path])]

@@ -27,8 +27,9 @@ from benchmarks.graded_calls import resolve_all
 from codesum_pipeline.graph.edges import CallOutcome, CallSite
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.symbols import Symbol
+from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import PARSERS
+from codesum_pipeline.store.rows import to_table
 
 _LANGUAGE = Language(tree_sitter_python.language())
 _CALLEES = Query(
@@ -64,18 +65,17 @@ def read_repository(folder: Path) -> Repository:
     """Parse and resolve every Python file below a folder."""
     sources = {path.relative_to(folder.parent).as_posix(): path for path in sorted(folder.rglob("*.py"))}
     symbols: dict[str, Symbol] = {}
-    facts: list[dict[str, Any]] = []
+    facts: list[FileFacts] = []
     lines = 0
     for name, path in sources.items():
         text = path.read_bytes().replace(b"\r\n", b"\n")
         lines += text.count(b"\n")
         parsed = PARSERS["python"].parse(text, name)
         symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
-        read = parsed.facts
-        facts.append({"file_path": name, "language": "python", "exports": read.exports, "references": read.references})
+        facts.append(parsed.facts)
     files = [SourceFile(name, "", 0, "", "python", FileStatus.INDEXED, None, False, False) for name in sources]
     started = time.perf_counter()
-    sites = resolve_all(load_files(facts), files)
+    sites = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), files)
     resolve_s = time.perf_counter() - started
     calls = [call for name in sites for call in _located(sources[name], sites[name])]
     return Repository(folder.parent, symbols, calls, resolve_s, lines)

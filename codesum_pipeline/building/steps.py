@@ -89,7 +89,7 @@ CALL_GRAPH = Step(
     build_call_graph,
     GraphReport,
     reads=("files", "symbols", "file_facts", "compiler_files"),
-    writes=("edges", "graph_stats", "contexts", "call_sites", "syntax_edges"),
+    writes=("edges", "aliases", "graph_stats", "contexts", "call_sites", "syntax_edges"),
     idle=lambda report: replace(report, files_resolved=0),
     files=lambda ws, _report: [ws.layout.graph_index(ws.key) / "stats.json"],
 )
@@ -143,7 +143,7 @@ INDEX_CANDIDATE = Step(
     CandidateReport,
     reads=(
         *("vectors", "terms", "documents", "document_history"),
-        *("edges", "graph_stats", "file_facts", "snapshot"),
+        *("edges", "aliases", "graph_stats", "file_facts", "snapshot"),
     ),
     writes=("candidate",),
     files=lambda _ws, report: sorted(path for path in Path(report.folder).rglob("*") if path.is_file()),

@@ -7,15 +7,15 @@ anything changed that other files' names are found by.
 import gc
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.graph.compiled.edges import Disagreement, SyntaxRows, read_compiled, with_compiled
+from codesum_pipeline.graph.compiled.edges import Disagreement, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
 from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
@@ -24,11 +24,10 @@ from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.graph.python.annotations import parse_annotation
 from codesum_pipeline.graph.python.resolver import split_shape
 from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.reexports import handed_on, imports_in, reexport_edges
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.model.expressions import chain_of, type_of
 from codesum_pipeline.model.files import FilePlace, SourceFile
-from codesum_pipeline.model.graph import CallRow, Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.model.graph import Alias, CallRow, Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
@@ -41,12 +40,14 @@ from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "8"
+GRAPH_VERSION = "9"
 
-_FACTS = ["file_path", "language", "exports", "references"]
+Row = TypeVar("Row")
+
+_FACTS = ["file_path", "language", "exports", "references", "reexports"]
 _PLACES = ["id", "type", "parent_id"]
-# Edges that are values at one time, on their way into a table: bounds the memory.
-_EDGES_AT_ONCE = 1 << 13
+# Rows that are values at one time, on their way into a table: bounds the memory.
+_ROWS_AT_ONCE = 1 << 13
 # Where fewer files were resolved, what is left of them is not worth looking through all objects for.
 _MANY_FILES = 500
 
@@ -74,44 +75,53 @@ class GraphReport(Struct, frozen=True):
 
 
 def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
-    """Read files, symbols, facts and what compilers' indexes say; write edges, graph_stats, contexts and `stats.json`,
-    and beside an index what the syntax says without it."""
+    """Read files, symbols, facts and what compilers' indexes say; write edges, aliases, graph_stats, contexts and
+    `stats.json`, and beside an index what the syntax says without it."""
     places = ws.tables.read_rows("files", ws.key, FilePlace)
-    last = Resolution.standing(ws)
+    last = Resolution.of_last_build(ws)
     found = _resolved(ws, places, last, progress)
     if found.resolved >= _MANY_FILES:
         _let_go()
     symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
-    tables = {"edges": found.edges, "syntax_edges": found.own.edges, "call_sites": found.own.sites}
-    written = {table: ws.tables.write(table, ws.key, rows) for table, rows in tables.items()}
+    edges = found.tables["edges"]
+    written = {table: ws.tables.write(table, ws.key, rows) for table, rows in found.tables.items()}
     documents = _documents_hash(ws)
     if last is not None and last.tables["edges"] == written["edges"].table_hash and last.documents == documents:
         written |= {table: ws.tables.keep(table, ws.key) for table in ("graph_stats", "contexts")}
         stats = ws.tables.read("graph_stats", ws.key)
     else:
-        others = _ranked_and_sampled(ws, places, symbols, found.edges, progress)
+        others = _ranked_and_sampled(ws, places, symbols, edges, progress)
         written |= {table: ws.tables.write(table, ws.key, rows) for table, rows in others.items()}
         stats = others["graph_stats"]
     hashes = {table: one.table_hash for table, one in written.items()}
     if not ws.tables.is_scratch:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
-        found.resolution.model_copy(update={"documents": documents, "tables": hashes}).write(ws)
-    compared = ("edges", "graph_stats", "contexts")
-    report = _report(
-        found.edges, stats, found.resolution, hash_of([hashes[table] for table in compared]), found.guard,
-        resolved=found.resolved, symbols=len(symbols),
-    )  # fmt: skip
-    return replace(report, compiled=found.disagreement)
+        replace(found.resolution, documents=documents, tables=hashes).write(ws)
+    kinds = Counter(edges.column("kind").to_pylist())
+    return GraphReport(
+        table_hash=hash_of([hashes[table] for table in ("edges", "graph_stats", "contexts")]),
+        files=len(found.resolution.files),
+        files_resolved=found.resolved,
+        symbols=len(symbols),
+        calls=kinds[EdgeKind.CALL],
+        imports=kinds[EdgeKind.IMPORT],
+        inherits=kinds[EdgeKind.INHERIT],
+        external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
+        components=pc.count_distinct(stats.column("component")).as_py(),
+        communities=pc.count_distinct(stats.column("community")).as_py(),
+        coverage=Coverage.of(found.resolution.files),
+        failed=len(found.guard.failed),
+        failures=found.guard.failures,
+        compiled=found.disagreement,
+    )
 
 
 class _ResolvedGraph(Struct, frozen=True):
-    """The failures, what is known of each file, all edges, and those of the syntax where there are others; `resolved`
-    files were looked at."""
+    """The failures, what is known of each file, and tables; `resolved` files were looked at."""
 
     guard: FailureGuard
     resolution: Resolution
-    edges: pa.Table
-    own: SyntaxRows
+    tables: dict[str, pa.Table]
     resolved: int
     disagreement: Disagreement
 
@@ -123,36 +133,60 @@ def _resolved(
     compiled = read_compiled(ws.tables, ws.key)
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
-    resolution, tables = resolve(
+    resolution, found = resolve(
         families, last, loaded.guard, settings=ws.fingerprint(""), compiled=compiled.keys(), progress=progress
     )
-    own = _edges(ws, last, resolution, tables)
-    if not compiled:
-        return _ResolvedGraph(
-            loaded.guard, resolution, _with_reexports(ws, own), SyntaxRows.none(), len(tables), Disagreement()
-        )
-    sites = _call_sites(ws, last, resolution, tables)
-    languages = {
-        path: row["language"] for rows in (loaded.python.rows, loaded.declared.rows) for path, row in rows.items()
-    }
-    edges, disagreement = with_compiled(SyntaxRows(own, sites), compiled, languages)
-    resolution = resolution.model_copy(update={"own_edges": "syntax_edges"})
-    return _ResolvedGraph(
-        loaded.guard, resolution, _with_reexports(ws, edges), SyntaxRows(own, sites), len(tables), disagreement
+    unchanged = [] if last is None else [path for path in resolution.files if path not in found]
+    own = _with_unchanged(
+        ws, Edge, last.own_edges if last else "edges", unchanged, (table.edges() for table in found.values())
     )
+    sites = _with_unchanged(ws, CallRow, "call_sites", unchanged, (table.call_rows() for table in found.values()))
+    aliases = _with_unchanged(ws, Alias, "aliases", unchanged, (table.aliases for table in found.values()))
+    edges, syntax_edges, disagreement = own, to_table([], Edge), Disagreement()
+    if compiled:
+        languages = {path: row["language"] for path, row in (loaded.python.rows | loaded.declared.rows).items()}
+        edges, disagreement = with_compiled(own, sites, compiled, languages)
+        syntax_edges, resolution = own, replace(resolution, own_edges="syntax_edges")
+    tables = {
+        "edges": _with_reexports(edges, aliases), "aliases": aliases, "syntax_edges": syntax_edges, "call_sites": sites,
+    }  # fmt: skip
+    return _ResolvedGraph(loaded.guard, resolution, tables, len(found), disagreement)
 
 
-def _with_reexports(ws: Workspace, edges: pa.Table) -> pa.Table:
-    """All edges, with those to what files hand on from further away."""
-    imports = imports_in(edges)
-    ids = partial(_symbol_ids, ws)
-    found = reexport_edges(handed_on(ws.tables, ws.key, imports=lambda: imports, ids=ids), set(imports))
-    return pa.concat_tables([edges, to_table(found, Edge)]) if found else edges
+def _with_unchanged(
+    ws: Workspace, row_type: type[Row], table: str, unchanged: Sequence[str], resolved: Iterable[Iterable[Row]]
+) -> pa.Table:
+    """The rows of the files that were resolved, and those that the last build found for the others."""
+    parts = [to_table(rows, row_type) for rows in _in_batches(resolved)]
+    if unchanged:
+        old = ws.tables.read(table, ws.key)
+        if row_type is Edge:
+            old = old.filter(pc.field("reason") != str(Reason.REEXPORT))
+        sources = pc.list_element(pc.split_pattern(old.column(0), SEPARATOR, max_splits=1), 0)
+        parts.append(old.filter(pc.is_in(sources, value_set=pa.array(unchanged, pa.string()))))
+    return pa.concat_tables(parts)
 
 
-def _symbol_ids(ws: Workspace) -> list[str]:
-    ids: list[str] = ws.tables.read("symbols", ws.key, columns=["id"]).column("id").to_pylist()
-    return ids
+def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
+    """The rows of all files, those of some at a time."""
+    batch: list[Row] = []
+    for rows in rows_of_files:
+        batch += rows
+        if len(batch) >= _ROWS_AT_ONCE:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _with_reexports(edges: pa.Table, aliases: pa.Table) -> pa.Table:
+    """All edges, with one from each file that hands a document on to the file that has it, where there is none."""
+    imports = edges.filter((pc.field("kind") == str(EdgeKind.IMPORT)) & ~pc.field("is_external"))
+    known = {*zip(imports.column("src_id").to_pylist(), imports.column("dst").to_pylist(), strict=True)}
+    table = EdgeTable()
+    for path, target in {(one.file_path, one.target.partition(SEPARATOR)[0]) for one in from_table(aliases, Alias)}:
+        if path != target and (path, target) not in known:
+            table.add(path, target, EdgeKind.IMPORT, Reason.REEXPORT)
+    return pa.concat_tables([edges, to_table([*table.edges()], Edge)])
 
 
 def _let_go() -> None:
@@ -164,42 +198,6 @@ def _let_go() -> None:
         read.cache_clear()
     gc.collect()
     give_back()
-
-
-def _edges(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, EdgeTable]) -> pa.Table:
-    """The edges of the files that were resolved, and those that the last build found for the others."""
-    new = pa.concat_tables([to_table([], Edge), *(to_table(some, Edge) for some in _in_batches(resolved.values()))])
-    if last is None:
-        return new
-    old = ws.tables.read(last.own_edges, ws.key)
-    old = old.filter(pc.not_equal(old.column("reason"), str(Reason.REEXPORT)))
-    standing = pa.array(now.files.keys() - resolved.keys(), pa.string())
-    sources = pc.list_element(pc.split_pattern(old.column("src_id"), SEPARATOR, max_splits=1), 0)
-    return pa.concat_tables([old.filter(pc.is_in(sources, value_set=standing)), new])
-
-
-def _call_sites(ws: Workspace, last: Resolution | None, now: Resolution, resolved: Mapping[str, EdgeTable]) -> pa.Table:
-    """The calls of the files about which an index counts, as the syntax has them."""
-    parts = [
-        to_table([], CallRow),
-        *(to_table(table.call_rows(), CallRow) for table in resolved.values() if table.calls),
-    ]
-    if last is not None:
-        old = ws.tables.read("call_sites", ws.key)
-        standing = [path for path, file in now.files.items() if file.has_sites and path not in resolved]
-        parts.append(old.filter(pc.is_in(old.column("file_path"), value_set=pa.array(standing, pa.string()))))
-    return pa.concat_tables(parts)
-
-
-def _in_batches(tables: Iterable[EdgeTable]) -> Iterator[list[Edge]]:
-    """The edges of all files, those of some at a time."""
-    batch: list[Edge] = []
-    for table in tables:
-        batch += table.edges()
-        if len(batch) >= _EDGES_AT_ONCE:
-            yield batch
-            batch = []
-    yield batch
 
 
 def _documents_hash(ws: Workspace) -> str:
@@ -260,31 +258,3 @@ def stats_json(stats: pa.Table) -> str:
         for _, name, in_degree, rank in sorted(zip(ids, names, *others, strict=True))
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _report(
-    edges: pa.Table,
-    stats: pa.Table,
-    resolution: Resolution,
-    table_hash: str,
-    guard: FailureGuard,
-    *,
-    resolved: int,
-    symbols: int,
-) -> GraphReport:
-    kinds = Counter(edges.column("kind").to_pylist())
-    return GraphReport(
-        table_hash=table_hash,
-        files=len(resolution.files),
-        files_resolved=resolved,
-        symbols=symbols,
-        calls=kinds[EdgeKind.CALL],
-        imports=kinds[EdgeKind.IMPORT],
-        inherits=kinds[EdgeKind.INHERIT],
-        external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
-        components=pc.count_distinct(stats.column("component")).as_py(),
-        communities=pc.count_distinct(stats.column("community")).as_py(),
-        coverage=Coverage.of(resolution.files),
-        failed=len(guard.failed),
-        failures=guard.failures,
-    )

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
+from codesum_pipeline.graph.reexports import handed_on
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.scopes import ScopedFile
 from codesum_pipeline.graph.values import (
@@ -26,7 +27,7 @@ from codesum_pipeline.graph.values import (
     OneOf,
     Value,
 )
-from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
+from codesum_pipeline.model.graph import Alias, CallRow, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 
 
@@ -65,6 +66,7 @@ class EdgeTable:
         self.outcomes: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.calls: list[CallSite] = []
+        self.aliases: list[Alias] = []
         self._edges: dict[tuple[str, str, bool, EdgeKind], _EdgeUses] = {}
 
     def add(
@@ -143,6 +145,7 @@ def edges_of_file(resolver: Resolver[Any], file: ScopedFile) -> EdgeTable:
         table.add_call(CallSite(scope.caller_id, file.path, line, callee, *_outcome_of(value)))
     for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
+    table.aliases = [Alias(file.path, name, target) for name, target in handed_on(resolver, file).items()]
     return table
 
 

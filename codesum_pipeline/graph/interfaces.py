@@ -20,6 +20,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import astuple
+
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.scopes import Binding, ImportRow, Scope, ScopedFile
 from codesum_pipeline.languages.python.references.names import Bound
@@ -62,6 +64,7 @@ class _Interface:
         numbers = {scope.number: position for position, scope in enumerate(kept)}
         return [
             *[file.language, file.package, None if file.exports is None else sorted(file.exports)],
+            [astuple(one) for one in file.reexports],
             *[[star for star in file.stars if star[0] == 0], file.extensions],
             [[numbers[row.scope + 1], *row[1:]] for row in rows],
             [self._scope(scope, numbers) for scope in kept],

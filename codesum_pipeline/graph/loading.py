@@ -3,11 +3,12 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from codesum_pipeline.graph.scopes import ScopedFile, empty_file, load_declared, load_python
 from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.symbols import Reexport
 from codesum_pipeline.parsing.text import NO_REFERENCES, project_text
 
 Row = Mapping[str, Any]
@@ -36,6 +37,7 @@ class LazyFiles(Mapping[str, ScopedFile]):
             row = self.rows[path]
             with self._guard.item(path):
                 file = self._read(row)
+                file.reexports = convert(row["reexports"] or (), list[Reexport])
             file = self._files[path] = file or empty_file(path, row["language"])
         return file
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, ValidationError
+from msgspec import MsgspecError, Struct, json
 
 from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
@@ -25,19 +24,17 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 
-TABLES = ("edges", "graph_stats", "contexts", "syntax_edges", "call_sites")
+TABLES = ("edges", "aliases", "graph_stats", "contexts", "syntax_edges", "call_sites")
 PROGRESS_EVERY = 200
 
 
-class ResolvedFile(BaseModel):
+class ResolvedFile(Struct, frozen=True):
     """What is known of one file.
 
     The hashes of its facts and interface, how many of its calls came to which
     end, for which reason, the names by which a method of it may be known, and
     whether its calls are kept one by one, for a compiler's index to be put beside.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     facts: str
     interface: str
@@ -47,7 +44,7 @@ class ResolvedFile(BaseModel):
     has_sites: bool = False
 
 
-class Resolution(BaseModel):
+class Resolution(Struct, frozen=True):
     """What the graph of a repository was made from, kept beside the memos of its steps.
 
     `families` holds for each family the hash of all that its files have in
@@ -55,8 +52,6 @@ class Resolution(BaseModel):
     from besides the edges. `own_edges` is the table with the edges that were
     read off the syntax, where a compiler's index has others.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     settings: str
     families: dict[str, str]
@@ -66,11 +61,11 @@ class Resolution(BaseModel):
     own_edges: str = "edges"
 
     @classmethod
-    def standing(cls, ws: Workspace) -> Self | None:
-        """That of the last build; None where it says nothing about the tables of now, or must not be used."""
+    def of_last_build(cls, ws: Workspace) -> Self | None:
+        """None where it says nothing about the tables of now, or must not be used."""
         try:
-            found = None if ws.force else cls.model_validate_json(_path(ws).read_bytes())
-        except (OSError, ValidationError):
+            found = None if ws.force else json.decode(_path(ws).read_bytes(), type=cls)
+        except (OSError, MsgspecError):
             return None
         tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}
         stands = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
@@ -78,7 +73,7 @@ class Resolution(BaseModel):
 
     def write(self, ws: Workspace) -> None:
         """Keep it, once all tables are in place."""
-        write_text_atomically(_path(ws), self.model_dump_json())
+        write_text_atomically(_path(ws), json.encode(self).decode())
 
 
 class Coverage(Struct, frozen=True):
@@ -202,7 +197,8 @@ def _stands(last: Resolution, path: str, facts: str) -> bool:
 
 
 def _facts_hash(row: Row) -> str:
-    return sha1_hex(f"{row['language']} {canonical_json(row['exports'])}\n{row['references']}")
+    said = canonical_json([row["exports"], row["reexports"]])
+    return sha1_hex(f"{row['language']} {said}\n{row['references']}")
 
 
 def _path(ws: Workspace) -> Path:

@@ -11,11 +11,12 @@ is forgotten before each file.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from codesum_pipeline.graph.scopes import Scope, ScopedFile
-from codesum_pipeline.graph.values import NONE, UNKNOWN, Value, agree
+from codesum_pipeline.graph.values import NONE, UNKNOWN, ModuleValue, Value, agree
+from codesum_pipeline.model.symbols import Reexport
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What
@@ -29,7 +30,8 @@ Expression = TypeVar("Expression")
 class Resolver(ABC, Generic[Expression]):
     """One family's files, and what is known about their expressions."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Mapping[str, ScopedFile]) -> None:
+        self.files = files
         self.depth = 0
         self._kept: list[dict[Any, Any]] = []
         self._values: dict[tuple[Scope, Expression], Value] = self.answers()
@@ -86,6 +88,14 @@ class Resolver(ABC, Generic[Expression]):
     @abstractmethod
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
         """The files of the repository that a file imports, and the packages outside with True."""
+
+    @abstractmethod
+    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+        """What a file takes from another to hand it on; modules for all that is in them."""
+
+    @abstractmethod
+    def files_of(self, module: ModuleValue) -> Sequence[str]:
+        """The files that a module is."""
 
     @abstractmethod
     def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:

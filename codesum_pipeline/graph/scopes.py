@@ -14,6 +14,7 @@ from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
 from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.symbols import Reexport
 
 # How a name is bound, and to what.
 Binding = Sequence[Any]
@@ -133,6 +134,7 @@ class ScopedFile(Struct, eq=False):
     path: str
     language: str
     exports: frozenset[str] | tuple[str, ...] | None = None
+    reexports: Sequence[Reexport] = ()
     package: str | None = None
     scopes: list[Scope] = field(default_factory=list)
     imports: list[Any] = field(default_factory=list)

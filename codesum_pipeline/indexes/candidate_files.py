@@ -340,7 +340,7 @@ def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -
 
 
 def _make_names(parts: Parts, tables: CandidateTables) -> None:
-    aliases = read_aliases(tables.tables, tables.key, tables.ids.to_pylist())
+    aliases = read_aliases(tables.tables, tables.key)
     made_from = [tables.content_hash("documents", _HEAD), hash_of(["\n".join(alias) for alias in aliases])]
     parts.make("names", made_from, [SYMBOL_NAMES], lambda: _write_names(parts.folder, tables, aliases))
 

@@ -7,36 +7,38 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.graph.reexports import ENTRY_STEMS, HandedOn, handed_on, read_imports
 from codesum_pipeline.graph.trusted import OF_TRUST, is_trusted
 from codesum_pipeline.indexes.index_files import KINDS, Callers, Uses
-from codesum_pipeline.model.graph import EdgeKind
+from codesum_pipeline.model.graph import Alias, EdgeKind
+from codesum_pipeline.store.rows import from_table
 from codesum_pipeline.store.tables import TableStore
 
+# Files that stand for the folder that they are in.
+_ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
 # Folders that people leave out when they name what is in them.
 _UNSAID = frozenset({"src", "lib", "source", "sources", "include", "packages", "crates"})
 _CRATE_ROOTS = ("lib.rs", "main.rs")
 _NAMELESS = frozenset({"default", "*"})
 
 
-def read_aliases(tables: TableStore, key: str, ids: list[str]) -> list[tuple[str, str]]:
+def read_aliases(tables: TableStore, key: str) -> list[tuple[str, str]]:
     """All re-exported names, each with the id of its document, sorted."""
-    found = handed_on(tables, key, imports=lambda: read_imports(tables, key), ids=lambda: ids)
+    found = from_table(tables.read_or_empty("aliases", key), Alias)
     return sorted({(name, one.target) for one in found for name in alias_names(one, key)})
 
 
-def alias_names(handed: HandedOn, repository: str) -> Iterator[str]:
+def alias_names(handed: Alias, repository: str) -> Iterator[str]:
     """What a person may call it: its name there, also after the last one or two parts of the module; the entry at the
     root has the name of the repository."""
     if handed.name in _NAMELESS:
         return
     yield handed.name
-    folder, _, file_name = handed.path.rpartition("/")
+    folder, _, file_name = handed.file_path.rpartition("/")
     stem = file_name.partition(".")[0]
     parts = [part for part in folder.split("/") if part and part.lower() not in _UNSAID]
-    parts += [] if stem in ENTRY_STEMS else [stem]
+    parts += [] if stem in _ENTRY_STEMS else [stem]
     parts = parts or [repository]
-    if handed.path.endswith(".rs"):
+    if handed.file_path.endswith(".rs"):
         parts = [part.replace("-", "_") for part in parts]
     for count in (1, 2):
         if len(parts) >= count:

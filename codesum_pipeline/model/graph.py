@@ -42,6 +42,14 @@ class CallRow(Struct, frozen=True):
     reason: str | None
 
 
+class Alias(Struct, frozen=True):
+    """A file hands on the document `target` as `name`."""
+
+    file_path: str
+    name: str
+    target: str
+
+
 class GraphStats(Struct, frozen=True):
     """One symbol's or file's place in the graph; PageRank sums to 1 over a repository."""
 

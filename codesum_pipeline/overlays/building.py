@@ -166,7 +166,7 @@ def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     with _aside(folder) as aside:
         scratch = scratch_in(ws, aside)
         mirror = make_borrowing(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
-        _build(scratch, mirror, scan, last=Resolution.standing(ws))
+        _build(scratch, mirror, scan, last=Resolution.of_last_build(ws))
     drop_oldest(folder.parent)
 
 
@@ -188,7 +188,7 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolu
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.
-        last.model_copy(update={"settings": scratch.fingerprint("")}).write(scratch)
+        replace(last, settings=scratch.fingerprint("")).write(scratch)
     build_call_graph(scratch)
     write_texts(scratch, progress=no_progress)
     index_texts(scratch, progress=no_progress)

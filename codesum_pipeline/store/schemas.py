@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
 from codesum_pipeline.model.files import Snapshot, SourceFile
-from codesum_pipeline.model.graph import CallRow, Context, Edge, GraphStats
+from codesum_pipeline.model.graph import Alias, CallRow, Context, Edge, GraphStats
 from codesum_pipeline.model.ledger import AvoidedRow, LedgerRow
 from codesum_pipeline.model.scip import CompilerFile, IndexFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
@@ -88,6 +88,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("call_sites", schema_of(CallRow), ("file_path", "number")),
         TableSpec("syntax_edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
         TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
+        TableSpec("aliases", schema_of(Alias), ("file_path", "name")),
         TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
         TableSpec("contexts", schema_of(Context), ("id",)),
         TableSpec("plan", schema_of(PlanRow), ("level", "id")),

@@ -12,9 +12,11 @@ from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.settings.stages import ContextSettings
 from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.store.rows import to_table
 
 Calls = set[tuple[str, str]]
 Edges = dict[tuple[str, str], str]
@@ -59,9 +61,8 @@ def graph_of(sources: Mapping[str, str], *, root: str = ".", settings: ContextSe
         files.append(SourceFile(path, "", len(source), "", language, FileStatus.INDEXED, None, is_test, False))
         parsed = parse_file(path, language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
         symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
-        read = parsed.facts
-        facts.append({"file_path": path, "language": language, "exports": read.exports, "references": read.references})
-    graph = make_graph(files, symbols, load_files(facts), root=root, settings=settings)
+        facts.append(parsed.facts)
+    graph = make_graph(files, symbols, load_files(to_table(facts, FileFacts).to_pylist()), root=root, settings=settings)
     assert graph.failures == ()
     return graph
 

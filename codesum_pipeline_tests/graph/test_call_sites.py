@@ -7,16 +7,16 @@ from codesum_pipeline.graph.families import families_of
 from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.model.files import FilePlace, FileStatus
 from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.store.rows import to_table
 from codesum_pipeline_tests.support.marked_calls import unmarked
 
 
 def sites_of(language: str) -> tuple[list[str], list[CallSite]]:
     """The callees that the parser lists for a source of a language, and the sites that the graph makes of them."""
     facts = parse_file("a", language, unmarked(language).encode(), blob="", hash_policy=HashPolicy.CANONICAL).facts
-    loaded = load_files([{
-        "file_path": "a", "language": language, "exports": facts.exports, "references": facts.references,
-    }])  # fmt: skip
+    loaded = load_files(to_table([facts], FileFacts).to_pylist())
     (family,) = families_of(loaded, [FilePlace("a", FileStatus.INDEXED, False, False)], ["a"], root=".")
     callees = [callee for _, callee, _ in loaded.python["a"].calls] if loaded.python else [
         call.name for call in loaded.declared["a"].calls

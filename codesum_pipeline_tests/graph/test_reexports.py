@@ -89,11 +89,30 @@ def test_a_file_imports_the_files_that_define_what_it_hands_on(
 
 
 def test_a_name_that_two_imported_files_define_is_followed_to_neither(built: Callable[..., Workspace]) -> None:
+    both = "export function run() {\n  return 1;\n}\n"
+    files = {"p/index.ts": "export * from './one';\nexport * from './two';\n", "p/one.ts": both, "p/two.ts": both}
+    workspace = built(files | {"q.ts": "export { run } from './p';\n"})
+
+    assert imports_of(workspace, "q.ts") == {"p/index.ts"}
+
+
+def test_of_two_stars_the_last_hands_a_name_on(built: Callable[..., Workspace]) -> None:
     both = "def run():\n    return 1\n"
     files = {"p/__init__.py": "from .one import *\nfrom .two import *\n", "p/one.py": both, "p/two.py": both}
     workspace = built(files | {"q/__init__.py": "from p import run\n__all__ = ['run']\n"})
 
-    assert imports_of(workspace, "q/__init__.py") == {"p/__init__.py"}
+    assert imports_of(workspace, "q/__init__.py") == {"p/__init__.py", "p/two.py"}
+
+
+def test_a_constant_that_is_handed_on_finds_its_file(built: Callable[..., Workspace], embedder: Embedder) -> None:
+    files = {
+        "pkg/index.ts": 'export { LIMIT, total } from "./cart";\n',
+        "pkg/cart.ts": "export const LIMIT = 3;\nexport function total(x: number) {\n  return x;\n}\n",
+    }
+    workspace = built(files)
+    index = PublishedIndex.open(workspace.layout.published(workspace.key))
+
+    assert search([index], "pkg.LIMIT", embedder=embedder)[0].id == "pkg/cart.ts"
 
 
 def test_a_star_hands_on_what_a_module_exports_and_nothing_else(

@@ -13,6 +13,7 @@ COMPARED_TABLES = (
     "symbols",
     "file_facts",
     "edges",
+    "aliases",
     "graph_stats",
     "contexts",
     "documents",

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,18 +15,6 @@ from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.tables import TableStore
-
-
-class SyntaxRows(Struct, frozen=True):
-    """What is read off the syntax: the rows of `syntax_edges` and of `call_sites`."""
-
-    edges: pa.Table
-    sites: pa.Table
-
-    @classmethod
-    def none(cls) -> Self:
-        """Where no index says anything else, they are not kept apart."""
-        return cls(to_table([], Edge), to_table([], CallRow))
 
 
 class Disagreement(Struct, frozen=True):
@@ -56,16 +43,16 @@ def read_compiled(tables: TableStore, key: str) -> dict[str, IndexedFacts]:
 
 
 def with_compiled(
-    own: SyntaxRows, compiled: Mapping[str, IndexedFacts], languages: Mapping[str, str]
+    own: pa.Table, sites: pa.Table, compiled: Mapping[str, IndexedFacts], languages: Mapping[str, str]
 ) -> tuple[pa.Table, Disagreement]:
     """All edges: those of the files for which an index counts are put together with it, the others stand."""
     paths = pa.array(sorted(compiled), pa.string())
-    sources = pc.list_element(pc.split_pattern(own.edges.column("src_id"), SEPARATOR, max_splits=1), 0)
+    sources = pc.list_element(pc.split_pattern(own.column("src_id"), SEPARATOR, max_splits=1), 0)
     is_compiled = pc.is_in(sources, value_set=paths)
     merged = merge(
         [compiled[path] for path in sorted(compiled)],
-        _calls(own.sites),
-        _others(own.edges.filter(is_compiled)),
+        _calls(sites),
+        _others(own.filter(is_compiled)),
         languages,
         languages.keys() - compiled.keys(),
     )
@@ -73,7 +60,7 @@ def with_compiled(
     trusted, by_index = (pc.sum(found(edges)).as_py() or 0 for found in (is_trusted, is_of_index))
     lines = sorted(((*key, count) for key, count in merged.verdicts.items()), key=lambda line: (-line[3], line[:3]))
     disagreement = Disagreement(len(compiled), trusted, by_index - trusted, tuple(lines))
-    return pa.concat_tables([own.edges.filter(pc.invert(is_compiled)), edges]), disagreement
+    return pa.concat_tables([own.filter(pc.invert(is_compiled)), edges]), disagreement
 
 
 def _calls(sites: pa.Table) -> dict[str, list[CallRow]]:

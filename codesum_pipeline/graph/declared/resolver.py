@@ -1,15 +1,15 @@
 """What the expressions of a family of declared languages stand for, and what their calls call."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from codesum_pipeline.graph.declared.members import DeclaredMembers
 from codesum_pipeline.graph.declared.names import DeclaredNames
-from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Outside, Rules
+from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Member, Outside, Rules
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.declared.types import GIVING, DeclaredTypes
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.scopes import CallExpression, Key, Scope, ScopedFile
+from codesum_pipeline.graph.scopes import CallExpression, ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
@@ -34,6 +34,7 @@ from codesum_pipeline.graph.values import (
 from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.model.expressions import CAST, NO_CALL, OBJECT, Chain, ExpressionStep, TypeName, chain_of
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.symbols import Reexport
 
 THIS = chain_of("this")
 _THIS = ("this",)
@@ -43,7 +44,7 @@ class DeclaredResolver(Resolver[Chain | None]):
     """One family's files, resolved; `guard` is told which of them cannot be taken in."""
 
     def __init__(self, rules: Rules, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
-        super().__init__()
+        super().__init__(files)
         for path, file in files.items():
             with guard.item(path):
                 file.unit = rules.unit(file)
@@ -82,6 +83,21 @@ class DeclaredResolver(Resolver[Chain | None]):
         for target in sorted(self.names.used[file.path] - self._taken_in(file) - {file.path}):
             if self.tree.files[target].unit != file.unit:
                 yield target, False
+
+    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+        alias = row.name if row.name != row.original else None
+        for resolved in self.rules.resolve_import(file, ImportRow(-1, row.source, row.original, alias, 0)):
+            if isinstance(resolved.target, Member):
+                yield self.names.target(resolved)
+            elif resolved.files:
+                yield from (ModuleValue((path,)) for path in resolved.files)
+            elif isinstance(resolved.target, ModuleValue):
+                yield resolved.target
+
+    def files_of(self, module: ModuleValue) -> Sequence[str]:
+        if module.module[:1] and module.module[0] in self.files:
+            return module.module[:1]
+        return [file.path for file in self.tree.units.get(module.module, ())]
 
     def _called(self, scope: Scope, call: CallExpression) -> Value:
         """What one call calls: one definition, something outside, or why neither."""

@@ -131,7 +131,7 @@ class PythonNames:
                 defined = scope.file.scopes[number]
                 return ClassValue(defined) if defined.is_class else FunctionValue(defined)
             case [Bound.IMPORTED, module, level, name]:
-                return self._imported(scope.file, module, level, name)
+                return self.imported(scope.file, module, level, name)
             case [Bound.MODULE, dotted]:
                 return self._module(scope.file, dotted)
             case [Bound.ALIASED_MODULE, dotted]:
@@ -184,7 +184,8 @@ class PythonNames:
             folder = folder.rpartition("/")[0]
         return ModuleValue(ModulePath("", folder))
 
-    def _imported(self, file: ScopedFile, dotted: str, level: int, name: str) -> Value:
+    def imported(self, file: ScopedFile, dotted: str, level: int, name: str) -> Value:
+        """What an import of a name from a module binds."""
         module = self.imported_module(file, dotted, level)
         if isinstance(module, ModuleValue):
             return self.member(module.module, name)
@@ -255,10 +256,10 @@ class PythonNames:
                 return
 
     def _exports(self, module: Key, name: str) -> bool:
-        files, path = self._resolver.files, module[0]
-        if path not in files:
+        path = module[0]
+        if path not in self._resolver.files:
             return False
-        exports = files.exports(path)
+        exports = self._resolver.exports(path)
         return not name.startswith("_") if exports is None else name in exports
 
 

@@ -2,7 +2,7 @@
 through here."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from codesum_pipeline.graph.loading import LazyFiles
@@ -24,6 +24,7 @@ from codesum_pipeline.graph.values import (
     ClassValue,
     ContainerValue,
     InstanceValue,
+    ModuleValue,
     OneOf,
     SuperValue,
     Value,
@@ -31,6 +32,7 @@ from codesum_pipeline.graph.values import (
     is_inside,
 )
 from codesum_pipeline.languages.python.references.reaching import CHOSEN
+from codesum_pipeline.model.symbols import Reexport
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
 _TOKEN = re.compile(r"⟨[^⟩]*⟩|\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
@@ -47,8 +49,8 @@ class PythonResolver(Resolver[str]):
     """A repository's Python files; only those that others lead to are read."""
 
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
-        super().__init__()
-        self.files = files
+        super().__init__(files)
+        self.exports = files.exports
         self.paths = paths
         self.names = PythonNames(self)
         self.members = Members(self)
@@ -135,6 +137,16 @@ class PythonResolver(Resolver[str]):
                 value = self.members.attribute(value, "__call__")
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, line, UNKNOWN if value is OUTSIDE else value
+
+    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+        dotted = row.source.lstrip(".")
+        level = len(row.source) - len(dotted)
+        is_whole = row.original in (None, "*")
+        found = self.names.imported_module(file, dotted, level)
+        yield found if is_whole else self.names.imported(file, dotted, level, row.original or "")
+
+    def files_of(self, module: ModuleValue) -> Sequence[str]:
+        return module.module[:1] if module.module[0] in self.files else ()
 
     def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
         return ((scope, base) for scope in file.scopes if scope.is_class for base in self.members.bases(scope))
