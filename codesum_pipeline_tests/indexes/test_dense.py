@@ -260,11 +260,12 @@ def test_a_text_on_which_the_tokenizer_panics_fails_alone(tmp_path: Path) -> Non
     long_word = Definition("odd", "Holds qwertyuiopasdfghjklzxcvbnmqwertyuiopasdfg.", "def odd(): 1")
     embedder = embedder_of(DEFAULTS)
     assert isinstance(embedder, StaticEmbedder)
-    embedder._tokenizer.enable_truncation(max_length=1, stride=1)
+    tokenizer = embedder._token_sums.tokenizer
+    tokenizer.enable_truncation(max_length=1, stride=1)
     try:
         report = embed_documents(make_index_workspace(tmp_path, {**SHOP, "odd.py": (long_word,)}))
     finally:
-        embedder._tokenizer.no_truncation()
+        tokenizer.no_truncation()
 
     assert [failure.item for failure in report.failures] == ["odd.py::odd"]
     assert report.failures[0].reason.startswith("PanicException: `stride` must be strictly less")

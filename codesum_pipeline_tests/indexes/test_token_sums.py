@@ -10,10 +10,11 @@ from tokenizers import Tokenizer
 from codesum_pipeline.indexes.embedders.static import MANY_TEXTS, STATIC_MODEL_FOLDER, Lists, TokenSums
 from codesum_pipeline.indexes.embedding import most_tokens
 
-TOKENIZER = Tokenizer.from_file(str(STATIC_MODEL_FOLDER / "tokenizer.json"))
+DEFINITION = (STATIC_MODEL_FOLDER / "tokenizer.json").read_bytes()
+TOKENIZER = Tokenizer.from_buffer(DEFINITION)
 TENSORS = load_file(STATIC_MODEL_FOLDER / "model.safetensors")
 TOKENS, SCALES = TENSORS["embeddings"], TENSORS["weights"].astype(np.float64)
-SUMS = TokenSums(TOKENIZER, TOKENS, SCALES)
+SUMS = TokenSums(DEFINITION, TOKENS, SCALES)
 
 # White space and control characters, marks, special tokens, letters that change their number when they are cleaned,
 # scripts that are cut into characters, parts of identifiers, a word that is too long for the model.
@@ -65,7 +66,7 @@ def test_sums_are_exact_whatever_numbers_they_are_taken_in(scale: float) -> None
     ids = ids_of("def total(prices): return 3")
     small = TOKENS // 4
 
-    (row,) = TokenSums(TOKENIZER, small, np.full(len(TOKENS), scale)).sums(
+    (row,) = TokenSums(DEFINITION, small, np.full(len(TOKENS), scale)).sums(
         ["def total(prices): return 3"], max_tokens=512
     )
 
