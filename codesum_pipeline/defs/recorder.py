@@ -74,7 +74,11 @@ def _import_dagster() -> None:
     import dagster_duckdb  # noqa: F401
 
     # Private: imported ahead of time, as opening the instance would.
+    from dagster._core.instance.ref import InstanceRef
     from dagster._core.storage.sqlite_storage import DagsterSqliteStorage  # noqa: F401
+
+    # No asset here keeps a state, and its folder is opened by fsspec, which takes long to import.
+    InstanceRef.defs_state_storage = None  # type: ignore[assignment, method-assign]
 
 
 def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
@@ -85,9 +89,11 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     use_facts(opening.facts)
     from codesum_pipeline.defs.resource import RunHost
     from codesum_pipeline.defs.runs import open_runs
+    from codesum_pipeline.model.garbage import collect_seldom
     from codesum_pipeline.store.layout import HomeLayout
 
     gc.freeze()
+    collect_seldom()
     gc.enable()
     try:
         layout = HomeLayout(opening.home)

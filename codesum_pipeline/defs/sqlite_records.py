@@ -7,7 +7,7 @@ private; a test builds with this storage and reads with Dagster's.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,8 @@ class _Events(SqliteEventLogStorage):
 
     def __init__(self, base_dir: str) -> None:
         self._engines: dict[str, sql.Engine] = {}
-        self._known_partitions: set[tuple[str, str]] = set()
+        # Partitions, tables and columns that are there.
+        self._known: set[tuple[str, ...]] = set()
         # What was read of an asset since this process wrote its last event.
         self._read: dict[dg.AssetKey, dict[str, Any]] = {}
         super().__init__(base_dir)
@@ -98,15 +99,27 @@ class _Events(SqliteEventLogStorage):
 
     def has_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> bool:
         """A run asks this four times a step of the one partition that it is for."""
-        asked = (partitions_def_name, partition_key)
-        if asked not in self._known_partitions and super().has_dynamic_partition(*asked):
-            self._known_partitions.add(asked)
-        return asked in self._known_partitions
+        look = super().has_dynamic_partition
+        return self._is_known((partitions_def_name, partition_key), lambda: look(partitions_def_name, partition_key))
 
     def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:
         """As Dagster does it."""
-        self._known_partitions.discard((partitions_def_name, partition_key))
+        self._known.discard((partitions_def_name, partition_key))
         super().delete_dynamic_partition(partitions_def_name, partition_key)
+
+    def has_table(self, table_name: str) -> bool:
+        """A run asks this before each event, and this before each event of an asset."""
+        look = super().has_table
+        return self._is_known(("", table_name), lambda: look(table_name))
+
+    def _has_asset_key_col_on_connection(self, conn: sql.Connection, column_name: str) -> bool:
+        look = super()._has_asset_key_col_on_connection
+        return self._is_known(("", "", column_name), lambda: look(conn, column_name))
+
+    def _is_known(self, asked: tuple[str, ...], look: Callable[[], bool]) -> bool:
+        if asked not in self._known and look():
+            self._known.add(asked)
+        return asked in self._known
 
     def store_event(self, event: dg.EventLogEntry) -> None:
         """As Dagster does it."""
@@ -116,10 +129,19 @@ class _Events(SqliteEventLogStorage):
 
     def get_latest_tags_by_partition(self, asset_key: dg.AssetKey, *given: Any, **named: Any) -> Any:
         """Each step asks this of every asset that it reads."""
-        read, asked = self._read.get(asset_key, {}), repr((given, named))
-        if asked not in read:
-            read[asked] = super().get_latest_tags_by_partition(asset_key, *given, **named)
-        return read[asked]
+        look = super().get_latest_tags_by_partition
+        return self._reading(asset_key, ("tags", given, named), lambda: look(asset_key, *given, **named))
+
+    def fetch_materializations(self, records_filter: Any, *given: Any, **named: Any) -> Any:
+        """So does each check, of the asset that it looks at."""
+        look, key = super().fetch_materializations, getattr(records_filter, "asset_key", records_filter)
+        return self._reading(key, (records_filter, given, named), lambda: look(records_filter, *given, **named))
+
+    def _reading(self, asset_key: dg.AssetKey, asked: Any, look: Callable[[], Any]) -> Any:
+        read, question = self._read.get(asset_key, {}), repr(asked)
+        if question not in read:
+            read[question] = look()
+        return read[question]
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[Any]:
         """So does each step."""

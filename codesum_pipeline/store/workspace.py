@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field, to_builtins
@@ -24,7 +25,7 @@ _NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "sci
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
 
-class Workspace(Struct, frozen=True):
+class Workspace(Struct, frozen=True, dict=True):
     """One repository of one home, as one run sees it.
 
     `versions` names every algorithm whose change must rebuild something.
@@ -59,8 +60,11 @@ class Workspace(Struct, frozen=True):
 
     def fingerprint(self, commit: str, index_state: str | None = None) -> str:
         """What a build of `commit` depends on: this, other indexes than its own, the entry, settings and algorithms."""
-        shared = shared_part(self.settings, self.versions)
-        return fingerprint_of(self.entry, shared, commit=state_of(commit, index_state))
+        return fingerprint_of(self.entry, self._shared_part, commit=state_of(commit, index_state))
+
+    @cached_property
+    def _shared_part(self) -> str:
+        return shared_part(self.settings, self.versions)
 
     def memo_settings(self) -> str:
         """What a step depends on besides tables and files: also how much may be spent on what is left over."""

@@ -14,7 +14,7 @@ IMPORTS = {
     "defs/mending.py": 3,
     "defs/postgres.py": 2,
     "defs/pruning.py": 5,
-    "defs/recorder.py": 1,
+    "defs/recorder.py": 2,
     "defs/records.py": 2,
     "defs/runs.py": 3,
     "defs/sqlite_records.py": 8,
