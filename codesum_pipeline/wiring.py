@@ -44,7 +44,7 @@ from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
 
 if TYPE_CHECKING:
-    from codesum_pipeline.digests.tick import DigestDesk
+    from codesum_pipeline.digests.desk import DigestDesk
     from codesum_pipeline.hosts.syncing import Syncer
 
 
@@ -74,7 +74,7 @@ class Home(Struct, frozen=True, dict=True):
         """What digests are written and sent with; the keys of channels are in this process's environment."""
         # Few commands send anything.
         from codesum_pipeline.delivery.sending import OutboxSender
-        from codesum_pipeline.digests.tick import DigestDesk
+        from codesum_pipeline.digests.desk import DigestDesk
 
         settings = self.settings
         sender = OutboxSender(settings.home, settings.delivery, now, offline=settings.offline)

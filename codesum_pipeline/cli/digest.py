@@ -17,7 +17,7 @@ from codesum_pipeline.cli.safe_text import clean, safe_json
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
-from codesum_pipeline.digests.running import deliver as deliver_due
+from codesum_pipeline.digests.desk import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now

@@ -11,7 +11,7 @@ from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.past_digests import JsonOption, show_text
 from codesum_pipeline.cli.render import count, note, show, table
 from codesum_pipeline.cli.safe_text import one_line, safe_json
-from codesum_pipeline.digests.ending import one_at_a_time
+from codesum_pipeline.digests.desk import one_at_a_time
 from codesum_pipeline.digests.rollups import MonthlyRollup, run_monthly
 from codesum_pipeline.digests.rows import TickOutcome, TickRow
 from codesum_pipeline.digests.running import run_due, run_now

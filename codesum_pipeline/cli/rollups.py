@@ -14,12 +14,10 @@ from codesum_pipeline.cli.next_digest import IntentArgument
 from codesum_pipeline.cli.past_digests import JsonOption, SinceOption, UntilOption, show_text, window
 from codesum_pipeline.cli.render import count, note
 from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.digests.ending import one_at_a_time
+from codesum_pipeline.digests.desk import DigestDesk, deliver, one_at_a_time
 from codesum_pipeline.digests.rollups import RollupPlan, Window, plan_rollup, send_rollup, write_rollup
 from codesum_pipeline.digests.rows import DigestRow, DigestState, DigestWriter
-from codesum_pipeline.digests.running import deliver
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.digests.tick import DigestDesk
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import utc_now

@@ -1,9 +1,9 @@
 """What other packages do before and after a digest is sent, found by their entry points.
 
-`codesum.pre_push` says whether a digest may go: True or False. One that raises,
-takes too long or answers anything else vetoes it: what should have looked did
-not. `codesum.on_summary` hears of a digest; what it does changes nothing for
-the others.
+`codesum.pre_push` says whether a digest may go: True or False. Where one raises,
+takes too long or answers anything else, the digest is held and tried again: what
+should have looked did not. `codesum.on_summary` hears of a digest; what it does
+changes nothing for the others.
 
 Each call is a process of its own: a thread that hangs could not be ended, and
 a crash of one hook must not be a crash of the build. The process is killed, with
@@ -19,12 +19,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 
 from msgspec import Struct, to_builtins
 
 from codesum_pipeline.model.digests import SummaryResult
+from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.printable import clean, one_line
 
 PRE_PUSH = "codesum.pre_push"
@@ -36,23 +36,8 @@ _READ_BYTES = 64 * 1024
 _log = logging.getLogger(__name__)
 
 
-class PushOutcome(StrEnum):
-    """What the hooks before a push decided."""
-
-    ALLOWED = "allowed"
-    VETOED = "vetoed"
-    FAILED = "failed"
-
-
-class PushDecision(Struct, frozen=True):
-    """Whether a digest may be sent, and who says that it may not.
-
-    `VETOED`: a hook answered False. `FAILED`: one raised, hung or answered nonsense, and so nobody knows.
-    """
-
-    outcome: PushOutcome
-    hook: str = ""
-    reason: str = ""
+class HookFailed(CodesumError):
+    """A hook before a push raised, hung or answered nonsense: whether the digest may be sent is not known."""
 
 
 class HookAnswer(Struct, frozen=True):
@@ -63,26 +48,27 @@ class HookAnswer(Struct, frozen=True):
     problem: str = ""
 
 
-def ask_before_push(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> PushDecision:
-    """Ask every hook, by name, until one does not allow it."""
-    for hook in _found(PRE_PUSH):
+def ask_before_push(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> str:
+    """Ask every hook, by name, until one does not allow it; which one that is, empty where all allow it.
+
+    Raises `HookFailed`.
+    """
+    for hook in _hooks(PRE_PUSH):
         answer = _call(hook, result, timeout_s=timeout_s)
-        if answer.problem:
-            _log.error("hook %s: %s; the digest is not sent", answer.hook, answer.problem)
-            return PushDecision(PushOutcome.FAILED, answer.hook, answer.problem)
+        is_answer = isinstance(answer.value, bool)
+        problem = answer.problem or ("" if is_answer else f"it returned {answer.value}, neither True nor False")
+        if problem:
+            _log.error("hook %s: %s; the digest is not sent", answer.hook, problem)
+            raise HookFailed(f"hook {answer.hook}: {problem}")
         if answer.value is False:
             _log.info("hook %s vetoed the digest of %s", answer.hook, one_line(result.intent_name))
-            return PushDecision(PushOutcome.VETOED, answer.hook, "it returned False")
-        if answer.value is not True:
-            reason = f"it returned {answer.value}, neither True nor False"
-            _log.error("hook %s: %s; the digest is not sent", answer.hook, reason)
-            return PushDecision(PushOutcome.FAILED, answer.hook, reason)
-    return PushDecision(PushOutcome.ALLOWED)
+            return f"hook {answer.hook}: it returned False"
+    return ""
 
 
 def tell_after(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> list[HookAnswer]:
     """Tell every hook, all at once; their answers by name. Raises nothing for what a hook does."""
-    hooks = _found(ON_SUMMARY)
+    hooks = _hooks(ON_SUMMARY)
     if not hooks:
         return []
     with ThreadPoolExecutor(min(_THREADS, len(hooks))) as pool:
@@ -93,7 +79,7 @@ def tell_after(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT_S) -
     return answers
 
 
-def _found(group: str) -> Sequence[EntryPoint]:
+def _hooks(group: str) -> Sequence[EntryPoint]:
     return sorted(entry_points(group=group), key=lambda each: (each.name, each.value))
 
 

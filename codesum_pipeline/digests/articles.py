@@ -57,7 +57,7 @@ class Article(Struct, frozen=True):
 
     def has(self, quote: str) -> bool:
         """Whether a quote stands word for word in one of the texts; white space does not count."""
-        return any(map(self._has, {_spaced(quote), _spaced(quote.strip().lstrip("+-"))}))
+        return any(map(self._has, {spaced(quote), spaced(quote.strip().lstrip("+-"))}))
 
     def _has(self, wanted: str) -> bool:
         solid = len(wanted) - wanted.count(" ")
@@ -180,7 +180,7 @@ class _Body(Struct, frozen=True):
         for start, end in self.spans:
             part = self.text[start : min(end, kept)]
             if part.strip():
-                yield _spaced(part)
+                yield spaced(part)
                 yield from _sides(part)
 
 
@@ -215,8 +215,9 @@ def _sides(part: str) -> Iterator[str]:
         lines = stretch.split("\n")
         for mark in (_REMOVED, _ADDED):
             if any(line.startswith(mark) for line in lines):
-                yield _spaced("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
+                yield spaced("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
+    """A text in which white space of any kind and length is one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())

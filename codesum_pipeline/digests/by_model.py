@@ -1,59 +1,62 @@
 """The digest of one intent by a model: what it is shown, what it may cost, and what of its answer holds.
 
-Everything that is asked is a function of intent, items, templates and
-settings: the same digest is the same request, whose answer is found again in
-the books or in a recording.
+All of a request is a function of intent, items, templates and settings, and says nothing of when or by whom it is made:
+the same digest is the same request. An answer that an earlier run paid for is found in the books by it, one that could
+not be taken as well, so that the same question is not paid for twice.
 """
 
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import chain, islice
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from codesum_pipeline.digests.affording import affordable_chars
-from codesum_pipeline.digests.articles import Articles, fill_articles, first_entry_chars
+from codesum_pipeline.digests.articles import Article, Articles, fill_articles, first_entry_chars
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
-from codesum_pipeline.digests.conversation import ask_for_claims
 from codesum_pipeline.digests.material import Item
-from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed
-from codesum_pipeline.llm.budgets import body_budget, prompt_chars
+from codesum_pipeline.digests.rows import DigestDraft
+from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES
+from codesum_pipeline.llm.attempts import settled_good, settled_unusable
+from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, checked
+from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
+from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
-from codesum_pipeline.llm.factory import build_backend, why_shut
-from codesum_pipeline.llm.pins import AnswerForm, SummaryResponse
-from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
+from codesum_pipeline.llm.factory import build_backend, check_models, form_of, why_shut
+from codesum_pipeline.llm.ledger import AttemptResult, Ledger
+from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
+from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.prices import Price, price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import DigestGatedOff
+from codesum_pipeline.model.errors import (
+    ConfigurationError,
+    DigestCapReached,
+    DigestGatedOff,
+    SummaryCallFailed,
+    SummaryOutputInvalid,
+)
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
 from codesum_pipeline.settings.models import Settings
 
 # A digest is about repositories, as the texts of their root folders are.
 LEVEL = Level.MODULE
+# In the ledger.
+LEDGER_LEVEL = "digest"
+# A build waits, or a schedule: a provider that is still busy after three calls is given up until the next tick.
+MAX_RETRIES = 2
+LONGEST_WAIT_S = 20.0
+# An answer that cannot be taken is asked for once more.
+CALLS = 2
+_SAMPLED_TEXTS = 200
+# What is shown holds other words than the sample, and names and numbers besides.
+_CAUTION = 0.9
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 _log = logging.getLogger(__name__)
-
-
-class ModelDigest(Struct, frozen=True):
-    """A digest by a model. `cost_usd` are all attempts for it, also those of a run that was killed; `calls` this run's.
-
-    `dropped_claims` had no quote that holds, `removed_numbers` are citations of changes that were not shown.
-    `left_out` items had no room in the prompt, and of `cut_count` the texts were cut.
-    """
-
-    result: SummaryResult
-    model: str
-    request_hash: str
-    cost_usd: float
-    calls: int
-    dropped_claims: int
-    removed_numbers: tuple[int, ...]
-    left_out: int
-    cut_count: int
 
 
 def check_gates(settings: Settings) -> None:
@@ -62,13 +65,9 @@ def check_gates(settings: Settings) -> None:
     `DigestGatedOff`: the digest is written without one. `ModelNotInAllowlist`, and `ConfigurationError` where a price
     is not known: that has to be mended.
     """
-    llm = settings.llm
-    if shut := why_shut(llm, is_offline=settings.offline):
+    if shut := why_shut(settings.llm, is_offline=settings.offline):
         raise DigestGatedOff(shut)
-    for model in (llm.model, *llm.fallback_models):
-        check_allowed(model, llm)
-        if not llm.asks_nobody:
-            price_of(model, llm)
+    check_models(settings.llm)
 
 
 def write_by_model(
@@ -80,46 +79,29 @@ def write_by_model(
     job_id: str,
     now: Callable[[], datetime],
     make_backend: MakeBackend = build_backend,
-) -> ModelDigest:
+) -> DigestDraft:
     """The digest of `items`, the most important to be shown first.
 
-    `books` is `digests.sqlite`. `job_id` is the digest's: its attempts stand under it, and its cap counts them.
-
-    Raises what `check_gates` does, `TemplateNotFound` and `TemplateRenderError`, `ConfigurationError` where the
-    templates leave no room, `DigestCapReached`, and `SummaryError` where the model failed.
+    Raises what `check_gates` and `ask_model` do, `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError`
+    where the templates leave no room.
     """
     check_gates(settings)
     turns = _Turns.of(intent, settings.prompts_dir)
-    template = turns.resolved
-    backend = make_backend(settings.llm, {template.level: template})
-    articles = _articles(items, turns, backend.max_prompt_chars, settings, about=f"the digest of {intent.name}")
+    backend = make_backend(settings.llm, {LEVEL: turns.resolved})
+    articles = turns.filled(items, backend.max_prompt_chars, settings)
     numbered = {number: item.citation for number, item in enumerate(items, start=1)}
-
-    def read(response: SummaryResponse, form: AnswerForm) -> CheckedClaims:
-        return read_claims(response, form, articles.shown)
-
-    heard = ask_for_claims(
+    return ask_model(
         backend,
-        template,
+        turns.resolved,
         turns.prompt(articles.block),
-        read,
-        settings=settings,
+        articles.shown,
+        lambda claims: result_of(intent.name, claims, numbered, items=len(items)),
+        shown=len(articles.shown),
         about=intent.name,
+        settings=settings,
         books=books,
         job_id=job_id,
         now=now,
-    )
-    _tell(intent, heard.checked)
-    return ModelDigest(
-        result=result_of(intent.name, heard.checked, numbered, items=len(items)),
-        model=heard.request.model_name,
-        request_hash=heard.request.request_hash,
-        cost_usd=heard.cost_usd,
-        calls=heard.calls,
-        dropped_claims=heard.checked.dropped,
-        removed_numbers=heard.checked.removed_numbers,
-        left_out=articles.left_out,
-        cut_count=articles.cut_count,
     )
 
 
@@ -128,17 +110,171 @@ def price_in_advance(intent: Intent, items: Sequence[Item], settings: Settings) 
     if settings.llm.asks_nobody:
         return 0.0
     turns = _Turns.of(intent, settings.prompts_dir)
-    articles = _articles(items, turns, prompt_chars(settings.llm), settings, about=f"the digest of {intent.name}")
-    said = (turns.resolved.system, digest_tool().schema_bytes.decode(), turns.prompt(articles.block))
-    return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens_upper(*said), settings.digests.max_tokens)
+    prompt = turns.prompt(turns.filled(items, prompt_chars(settings.llm), settings).block)
+    return worst_usd(turns.resolved, prompt, settings)
+
+
+def worst_usd(template: ResolvedTemplate, prompt: str, settings: Settings) -> float:
+    """The most that one call can cost."""
+    tokens = tokens_upper(template.system, digest_tool().schema_bytes.decode(), prompt)
+    return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens, settings.digests.max_tokens)
+
+
+def ask_model(
+    backend: SummaryBackend,
+    template: ResolvedTemplate,
+    prompt: str,
+    articles: Sequence[Article],
+    compose: Callable[[CheckedClaims], SummaryResult],
+    *,
+    shown: int,
+    about: str,
+    settings: Settings,
+    books: Path,
+    job_id: str,
+    now: Callable[[], datetime],
+) -> DigestDraft:
+    """Ask until an answer has claims that hold, and close the backend; `compose` makes the digest of these.
+
+    `books` is `digests.sqlite`. `job_id` is the digest's: its attempts stand under it, and its cap counts them, also
+    those of a run that was killed. Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with
+    the last complaint.
+    """
+
+    async def ask(ledger: Ledger) -> DigestDraft:
+        talk = _Conversation(backend, ledger, settings, template, prompt, articles, about, ledger.refused_answers())
+        claims, request = await talk.claims()
+        return DigestDraft(
+            result=compose(claims),
+            shown=shown,
+            model=request.model_name,
+            request_hash=request.request_hash,
+            cost_usd=ledger.spent(),
+            calls=talk.calls,
+            dropped_claims=claims.dropped,
+            removed_numbers=claims.removed_numbers,
+        )
+
+    draft = run_job(ask, backend, books, job_id=job_id, now=now)
+    if draft.dropped_claims:
+        _log.warning(
+            "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
+            about,
+            draft.dropped_claims,
+        )
+    if draft.removed_numbers:
+        gone = ", ".join(f"[{number}]" for number in dict.fromkeys(draft.removed_numbers))
+        _log.warning("the digest of %s: citations of changes that there are not were removed: %s", about, gone)
+    return draft
+
+
+class _ReadAnswer(Struct, frozen=True):
+    """An answer, and the claims of it that hold, or what is wrong with it."""
+
+    response: SummaryResponse
+    claims: CheckedClaims | None
+    complaint: str = ""
+
+    def settled(self, latency_s: float) -> AttemptResult:
+        if self.claims:
+            return settled_good(self.response, latency_s)
+        return settled_unusable(self.response, latency_s, SummaryOutputInvalid(self.complaint))
+
+
+class _Conversation(Struct):
+    """Asks for one digest; `prompt` is the user's turn, `refused` the unusable answers of the last days by request."""
+
+    backend: SummaryBackend
+    ledger: Ledger
+    settings: Settings
+    template: ResolvedTemplate
+    prompt: str
+    articles: Sequence[Article]
+    about: str
+    refused: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    calls: int = 0
+
+    async def claims(self) -> tuple[CheckedClaims, SummaryRequest]:
+        """Those of the first answer that can be taken, and the request that it answers."""
+        llm = self.settings.llm
+        *before, last = dict.fromkeys((llm.model, *llm.fallback_models))
+        for model in before:
+            try:
+                return await self._of(model)
+            except SummaryCallFailed:
+                continue
+        return await self._of(last)
+
+    async def _of(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
+        llm, digests = self.settings.llm, self.settings.digests
+        turns: tuple[str, ...] = (self.prompt,)
+        complaint = ""
+        for _ in range(llm.max_attempts):
+            request = SummaryRequest(
+                level=self.template.level,
+                model_name=model,
+                prompt_template_blake3=self.template.digest,
+                schema_blake3=digest_tool().schema_blake3,
+                parameters=Parameters(max_tokens=digests.max_tokens, form=form_of(llm, model)),
+                sources=turns,
+                max_output_bytes=MAX_OUTPUT_BYTES,
+            )
+            answer = await self._answer(request)
+            if answer.claims:
+                return answer.claims, request
+            complaint = answer.complaint
+            turns = (*turns, answer.response.claim, complaint)
+        raise SummaryOutputInvalid(f"{self.about}: {llm.max_attempts} answers of {model}; of the last: {complaint}")
+
+    async def _answer(self, request: SummaryRequest) -> _ReadAnswer:
+        llm, digests, ledger = self.settings.llm, self.settings.digests, self.ledger
+        if request.request_hash in self.refused and not llm.asks_nobody:
+            claim, has_tool_call = self.refused[request.request_hash]
+            return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
+        caps = (
+            Cap("digests.max_cost_usd_per_digest", digests.max_cost_usd_per_digest, ledger.spent),
+            Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),
+        )
+        return await paid_once(
+            request,
+            Till(ledger, caps, DigestCapReached, "write digests with a cheaper model"),
+            llm,
+            level=LEDGER_LEVEL,
+            about=self.about,
+            sent=(self.template.system, digest_tool().schema_bytes.decode()),
+            ask=lambda: self._ask(request),
+            read=lambda known: self._read(request, known),
+            settled=_ReadAnswer.settled,
+            retries=min(llm.max_retries, MAX_RETRIES),
+            longest_asked_wait_s=LONGEST_WAIT_S,
+        )
+
+    async def _ask(self, request: SummaryRequest) -> _ReadAnswer:
+        self.calls += 1
+        try:
+            response = await self.backend.summarize(request)
+        except AnotherModel:
+            raise
+        except RefusedAnswer as refused:
+            return _ReadAnswer(
+                refused.response, None, f"The answer cannot be taken: it is too long ({refused}). Shorten it."
+            )
+        return self._read(request, response)
+
+    def _read(self, request: SummaryRequest, response: SummaryResponse) -> _ReadAnswer:
+        try:
+            found = checked(request, response, self.settings.llm)
+            return _ReadAnswer(found, read_claims(found, request.parameters.form, self.articles))
+        except AnswerProblem as problem:
+            return _ReadAnswer(response, None, str(problem))
 
 
 class _Turns(Struct, frozen=True):
     """The two turns of an intent's digests as their templates are now."""
 
+    intent: Intent
     resolved: ResolvedTemplate
     instruction: DigestTemplate
-    intent_text: str
 
     @classmethod
     def of(cls, intent: Intent, folder: Path) -> "_Turns":
@@ -153,37 +289,52 @@ class _Turns(Struct, frozen=True):
             names=tuple(f"{each.kind}/{each.name}" for each in (system, instruction)),
             tool=digest_tool(),
         )
-        return cls(resolved, instruction, intent.text)
+        return cls(intent, resolved, instruction)
 
     def prompt(self, articles: str) -> str:
         """The user's turn."""
-        return self.instruction.for_digest(intent_text=self.intent_text, articles=articles)
+        return self.instruction.for_digest(intent_text=self.intent.text, articles=articles)
 
-
-def _articles(
-    items: Sequence[Item], turns: _Turns, max_prompt_chars: int, settings: Settings, *, about: str
-) -> Articles:
-    """Those that fit into what system and instruction leave of the prompt, and into what may be spent."""
-    system = turns.resolved.system
-    wrapper = turns.prompt("") + digest_tool().schema_bytes.decode()
-    budget = body_budget(
-        max_prompt_chars,
-        system=system,
-        wrapper_chars=len(wrapper),
-        boilerplate_chars=first_entry_chars(items),
-    )
-    affordable = affordable_chars(items, system + wrapper, llm=settings.llm, digests=settings.digests)
-    room = budget if affordable is None else min(budget, affordable)
-    return fill_articles(items, room, settings.llm, about=about)
-
-
-def _tell(intent: Intent, checked: CheckedClaims) -> None:
-    if checked.dropped:
-        _log.warning(
-            "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
-            intent.name,
-            checked.dropped,
+    def filled(self, items: Sequence[Item], max_prompt_chars: int, settings: Settings) -> Articles:
+        """The items that fit into what system and instruction leave of the prompt, and into what may be spent."""
+        system, wrapper = self.resolved.system, self.prompt("") + digest_tool().schema_bytes.decode()
+        room = body_budget(
+            max_prompt_chars,
+            system=system,
+            wrapper_chars=len(wrapper),
+            boilerplate_chars=first_entry_chars(items),
         )
-    if checked.removed_numbers:
-        gone = ", ".join(f"[{number}]" for number in dict.fromkeys(checked.removed_numbers))
-        _log.warning("the digest of %s: citations of changes that there are not were removed: %s", intent.name, gone)
+        affordable = affordable_chars(items, system + wrapper, llm=settings.llm, digests=settings.digests)
+        room = room if affordable is None else min(room, affordable)
+        return fill_articles(items, room, settings.llm, about=f"the digest of {self.intent.name}")
+
+
+def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:
+    """Characters of material beside `fixed`, what is always sent; None where money sets no limit.
+
+    Without it a digest of many changes could never be asked for: its worst case would pass the cap, whatever was spent.
+    Never less than what a digest needs: whether such a call may be made is for the caps to say.
+    """
+    try:
+        prices = [price_of(model, llm) for model in dict.fromkeys((llm.model, *llm.fallback_models))]
+    except ConfigurationError:
+        # A recording is given again without any price.
+        return None
+    sample = "\n".join(islice(chain.from_iterable(map(_texts, items)), _SAMPLED_TEXTS)) or "x"
+    tokens_a_char = tokens_upper(sample) / len(sample)
+    found = [_affordable(price, tokens_upper(fixed), tokens_a_char, digests) for price in prices]
+    limits = [limit for limit in found if limit is not None]
+    return max(LEAST_MATERIAL_CHARS, min(limits)) if limits else None
+
+
+def _affordable(price: Price, fixed_tokens: int, tokens_a_char: float, digests: DigestSettings) -> int | None:
+    # By the dearest of the prices for longer prompts: more of them would be paid for all of it.
+    a_token = max(max(each.input, each.cache_write) for each in (price, *(longer for _, longer in price.longer)))
+    if a_token == 0:
+        return None
+    always = worst_case_usd(price, fixed_tokens, digests.max_tokens)
+    return int((digests.max_cost_usd_per_digest / CALLS - always) / a_token / tokens_a_char * _CAUTION)
+
+
+def _texts(item: Item) -> list[str]:
+    return [text for text in (item.after, item.before, item.hunk.text if item.hunk else None, *item.subjects) if text]

@@ -120,7 +120,7 @@ def _item(
         citation=DigestCitation(
             document_id=change.document_id,
             name=one_line(state.name),
-            place=place_of(state),
+            place=state.place,
             repository=change.repository,
             date=change.date,
             source_name=source.name if source else None,
@@ -134,15 +134,6 @@ def _item(
         alike=tuple(match.change for match in group[1:]),
         parts=parts,
     )
-
-
-def place_of(state: DocumentState) -> str:
-    """`path#Lfirst-last@commit`, as `Place` reads it."""
-    lines = ""
-    if state.start_line:
-        is_one = state.end_line in (None, state.start_line)
-        lines = f"#L{state.start_line}" if is_one else f"#L{state.start_line}-{state.end_line}"
-    return f"{state.file_path}{lines}@{state.commit}"
 
 
 def _said(state: DocumentState | None) -> str | None:

@@ -8,11 +8,11 @@ digest's sources: what is left out at the other end changes no number.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
 from codesum_pipeline.digests.articles import with_closed_fence
+from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
@@ -24,22 +24,6 @@ LABEL = "DIGEST"
 _FENCED = r"(?:^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z))"
 _SPAN = r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
 _NUMBER = re.compile(rf"{_FENCED}|{_SPAN}|(?<!\w)\[(?P<number>\d{{1,6}})\](?!\()", re.MULTILINE | re.DOTALL)
-
-
-class PastDigest(Protocol):
-    """A digest that was written before; its moments are ISO 8601 in UTC."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def created_at(self) -> str: ...
-
-    @property
-    def repositories(self) -> tuple[str, ...]: ...
-
-    @property
-    def result(self) -> SummaryResult: ...
 
 
 class PastBlock(Struct, frozen=True):
@@ -55,7 +39,7 @@ class PastBlock(Struct, frozen=True):
     citations: tuple[DigestCitation, ...]
 
 
-def join_past(rows: Sequence[PastDigest], room: int) -> PastBlock:
+def join_past(rows: Sequence[DigestRow], room: int) -> PastBlock:
     """As many of the newest digests as fit into `room` characters."""
     merged = MergedCitations()
     blocks: list[str] = []
@@ -80,7 +64,7 @@ def join_past(rows: Sequence[PastDigest], room: int) -> PastBlock:
     return PastBlock("\n".join(reversed(blocks)), tuple(texts), len(blocks), rows_cut, tuple(merged.listed[:known]))
 
 
-def newest_first(rows: Sequence[PastDigest]) -> list[PastDigest]:
+def newest_first(rows: Sequence[DigestRow]) -> list[DigestRow]:
     """Ties break by id."""
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)
 
@@ -94,11 +78,10 @@ class MergedCitations:
 
     def number(self, citation: DigestCitation) -> int:
         """The number of a citation, which is added where it is new."""
-        key = (citation.repository, citation.document_id, citation.place)
-        if key not in self._numbers:
+        if citation.key not in self._numbers:
             self.listed.append(citation)
-            self._numbers[key] = len(self.listed)
-        return self._numbers[key]
+            self._numbers[citation.key] = len(self.listed)
+        return self._numbers[citation.key]
 
     def renumbered(self, result: SummaryResult) -> str:
         """The text of a digest with the numbers of this list; a number of nothing goes."""
@@ -132,7 +115,7 @@ def cut_text(text: str, room: int) -> str:
     return with_closed_fence(cut(text, room - (len(closed) - len(short))))
 
 
-def _block(row: PastDigest, text: str, listed: Sequence[DigestCitation]) -> str:
+def _block(row: DigestRow, text: str, listed: Sequence[DigestCitation]) -> str:
     """A digest between markers, under its date, with what its numbers stand for."""
     sources = [
         f"[{number}] {one_line(found.name)}, {one_line(found.place.rpartition('@')[0])}, {one_line(found.repository)}"

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from codesum_pipeline.digests.past import MergedCitations, PastDigest, newest_first
+from codesum_pipeline.digests.past import MergedCitations, newest_first
+from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
 from codesum_pipeline.model.digests import CitedPlace, DigestCitation, SummaryResult
 from codesum_pipeline.model.documents import Level
@@ -47,7 +48,7 @@ class _Often(Struct, frozen=True):
 
 def plain_rollup(
     intent_name: str,
-    rows: Sequence[PastDigest],
+    rows: Sequence[DigestRow],
     changes: Mapping[str, Sequence[DocumentChange]],
     *,
     timezone: str,
@@ -73,7 +74,7 @@ def days_between(first: date, last: date) -> str:
     return f"from {first.day}{f' {first:%B}' if month else ''}{f' {first:%Y}' if year else ''} to {end}"
 
 
-def _told(row: PastDigest, changes: Sequence[DocumentChange], zone: ZoneInfo) -> Iterable[_ToldDocument]:
+def _told(row: DigestRow, changes: Sequence[DocumentChange], zone: ZoneInfo) -> Iterable[_ToldDocument]:
     day = datetime.fromisoformat(row.created_at).astimezone(zone).date()
     cited = {(each.repository, each.document_id): each for each in row.result.citations}
     for change in changes:
@@ -103,7 +104,7 @@ def _documents(told: Sequence[_ToldDocument]) -> list[_Often]:
 
 
 def _opening(
-    rows: Sequence[PastDigest], told: Sequence[_ToldDocument], documents: Sequence[_Often], zone: ZoneInfo
+    rows: Sequence[DigestRow], told: Sequence[_ToldDocument], documents: Sequence[_Often], zone: ZoneInfo
 ) -> str:
     days = [datetime.fromisoformat(row.created_at).astimezone(zone).date() for row in rows]
     repositories = len({each.repository for each in told})
@@ -168,13 +169,8 @@ def _said(state: DocumentState | None) -> str:
 
 def _citation(change: DocumentChange, state: DocumentState) -> DigestCitation:
     """Of a document that stood for another in its digest."""
-    lines = ""
-    if state.start_line:
-        last = f"-{state.end_line}" if state.end_line and state.end_line != state.start_line else ""
-        lines = f"#L{state.start_line}{last}"
-    place = f"{state.file_path}{lines}@{state.commit}"
     return DigestCitation(
-        change.document_id, state.name, place, change.repository, change.date, source_name=change.repository
+        change.document_id, state.name, state.place, change.repository, change.date, source_name=change.repository
     )
 
 

@@ -15,19 +15,15 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
-from codesum_pipeline.digests.by_model import MakeBackend, check_gates
-from codesum_pipeline.digests.ending import finish, one_at_a_time
-from codesum_pipeline.digests.history import AggregateResult, aggregate_history, history_templates, request_for
-from codesum_pipeline.digests.plain import PLAIN_LANGUAGE
+from codesum_pipeline.delivery.hooks import ask_before_push
+from codesum_pipeline.digests.by_model import MakeBackend, check_gates, worst_usd
+from codesum_pipeline.digests.desk import DigestDesk, deliver, finish, one_at_a_time, reason_of
+from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
 from codesum_pipeline.digests.plain_history import plain_rollup
-from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
-from codesum_pipeline.digests.running import deliver
+from codesum_pipeline.digests.rows import DigestDraft, DigestKind, DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.digests.telling import HookFailed, reason_of
-from codesum_pipeline.digests.tick import DigestDesk
+from codesum_pipeline.digests.tick import digest_row
 from codesum_pipeline.llm.factory import build_backend
-from codesum_pipeline.model.digests import DigestCitation
 from codesum_pipeline.model.errors import ConfigurationError, DigestGatedOff
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import iso_moment
@@ -91,7 +87,7 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
     if templates.problem:
         return replace(plan, rows_shown=0, problem=templates.problem)
     request = request_for(rows, intent, templates, desk.settings)
-    worst = 0.0 if llm.asks_nobody else request.worst_usd(llm, desk.settings.digests.max_tokens)
+    worst = 0.0 if llm.asks_nobody else worst_usd(request.template, request.prompt, desk.settings)
     return replace(plan, cost_usd=worst, rows_shown=request.block.rows_used)
 
 
@@ -104,10 +100,12 @@ def write_rollup(
     """
     if plan.problem:
         raise ConfigurationError(plan.problem)
+    rows = plan.rows
+    draft = None
     if plan.model is not None:
         try:
-            found = aggregate_history(
-                plan.rows,
+            draft = aggregate_history(
+                rows,
                 intent=intent,
                 templates=history_templates(intent, desk.settings.prompts_dir),
                 settings=desk.settings,
@@ -118,9 +116,25 @@ def write_rollup(
             )
         except DigestGatedOff as shut:
             _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)
-        else:
-            return _row_of(desk, intent, plan, found)
-    return _row_of(desk, intent, plan, _plainly(store, intent, plan))
+    if draft is None:
+        changes = {row.id: [each.change for each in store.matches_of(row.id)] for row in rows}
+        result = plain_rollup(intent.name, rows, changes, timezone=intent.schedule.timezone)
+        draft = DigestDraft(result, shown=len(rows))
+    # Where each source is shown on the web, as its digest had it.
+    links = {cited.key: link for row in rows for cited, link in zip(row.result.citations, row.links, strict=False)}
+    return digest_row(
+        desk,
+        intent,
+        draft,
+        id_=plan.id,
+        kind=DigestKind.ROLLUP,
+        repositories={key for row in rows for key in row.repositories},
+        from_at=plan.window.since or rows[0].created_at,
+        to_at=plan.window.until or rows[-1].created_at,
+        links=[links.get(cited.key) for cited in draft.result.citations],
+        matches=len(rows),
+        items=draft.shown,
+    )
 
 
 def send_rollup(
@@ -133,8 +147,10 @@ def send_rollup(
     """
     with one_at_a_time(store, intent.name):
         known = next((row for row in store.digests(intent.name, kind=DigestKind.ROLLUP) if row.id == plan.id), None)
-        digest = known or _decided(write_rollup(desk, store, intent, plan, make_backend=make_backend))
+        digest = known or write_rollup(desk, store, intent, plan, make_backend=make_backend)
         if known is None:
+            if ask_before_push(digest.result):
+                digest = replace(digest, state=DigestState.VETOED)
             store.record(None, digest)
         if digest.state is not DigestState.VETOED and (known is None or digest.told_at is None):
             finish(store, desk.sender, digest)
@@ -155,12 +171,18 @@ def run_monthly(
     with open_digests(desk.layout.digests, now=desk.sender.now) as store:
         for intent in intents:
             try:
-                done += _monthly(desk, store, intent, moment, make_backend)
+                window, month = month_before(intent, moment)
+                plan = plan_rollup(desk, store, intent, window)
+                if len(plan.rows) >= LEAST_MONTHLY:
+                    digest, is_new = send_rollup(desk, store, intent, plan, make_backend=make_backend)
+                    done += [MonthlyRollup(intent.name, month, digest.id)] if is_new else []
             except Exception as error:
                 # The one guard of an intent: the others go on, and a later call tries again.
                 _log.exception("the roll-up of %s", intent.name)
-                done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason_of(error)))
-                _tell_operator(desk, intent, reason_of(error))
+                reason = reason_of(error)
+                done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason))
+                way_out = "Nothing was sent. It is tried again until the month is over."
+                desk.tell_operator(f"No roll-up of {intent.name}", f"{reason}\n\n{way_out}")
     deliver(desk)
     return done
 
@@ -172,74 +194,6 @@ def month_before(intent: Intent, now: datetime) -> tuple[Window, str]:
     before = (first - timedelta(days=1)).replace(day=1)
     since, until = (iso_moment(each.astimezone(UTC)) for each in (before, first))
     return Window(since, until), f"{before:%Y-%m}"
-
-
-def _monthly(
-    desk: DigestDesk, store: DigestStore, intent: Intent, now: datetime, make_backend: MakeBackend
-) -> list[MonthlyRollup]:
-    window, month = month_before(intent, now)
-    plan = plan_rollup(desk, store, intent, window)
-    if len(plan.rows) < LEAST_MONTHLY:
-        return []
-    digest, is_new = send_rollup(desk, store, intent, plan, make_backend=make_backend)
-    return [MonthlyRollup(intent.name, month, digest.id)] if is_new else []
-
-
-def _tell_operator(desk: DigestDesk, intent: Intent, reason: str) -> None:
-    try:
-        desk.sender.notify_operator(
-            f"No roll-up of {intent.name}", f"{reason}\n\nNothing was sent. It is tried again until the month is over."
-        )
-    except Exception:
-        _log.exception("the operator could not be told of the roll-up of %s", intent.name)
-
-
-def _decided(digest: DigestRow) -> DigestRow:
-    """The row with what the hooks before a push say."""
-    decision = ask_before_push(digest.result)
-    if decision.outcome is PushOutcome.FAILED:
-        raise HookFailed(f"hook {decision.hook}: {decision.reason}")
-    return replace(digest, state=DigestState.VETOED) if decision.outcome is PushOutcome.VETOED else digest
-
-
-def _plainly(store: DigestStore, intent: Intent, plan: RollupPlan) -> AggregateResult:
-    changes = {row.id: [each.change for each in store.matches_of(row.id)] for row in plan.rows}
-    found = plain_rollup(intent.name, plan.rows, changes, timezone=intent.schedule.timezone)
-    return AggregateResult(found, len(plan.rows), len(plan.rows))
-
-
-def _row_of(desk: DigestDesk, intent: Intent, plan: RollupPlan, found: AggregateResult) -> DigestRow:
-    rows, result = plan.rows, found.result
-    links = _links_of(rows)
-    return DigestRow(
-        id=plan.id,
-        kind=DigestKind.ROLLUP,
-        intent_name=intent.name,
-        repositories=tuple(sorted({key for row in rows for key in row.repositories})),
-        created_at=desk.moment(),
-        from_at=plan.window.since or rows[0].created_at,
-        to_at=plan.window.until or rows[-1].created_at,
-        language=intent.language if found.model else PLAIN_LANGUAGE,
-        result=result,
-        written_by=DigestWriter.MODEL if found.model else DigestWriter.PLAIN,
-        state=DigestState.WRITTEN if intent.channels else DigestState.UNSENT,
-        channels=intent.channels,
-        links=tuple(links.get(_key(each)) for each in result.citations),
-        model=found.model,
-        cost_usd=found.cost_usd,
-        matches=len(rows),
-        items=found.rows_used,
-        dropped_claims=found.dropped_claims,
-    )
-
-
-def _links_of(rows: Sequence[DigestRow]) -> dict[tuple[str, str, str], str | None]:
-    """Where each source is shown on the web, as its digest had it."""
-    return {_key(cited): link for row in rows for cited, link in zip(row.result.citations, row.links, strict=False)}
-
-
-def _key(cited: DigestCitation) -> tuple[str, str, str]:
-    return cited.repository, cited.document_id, cited.place
 
 
 def _id_of(intent: Intent, window: Window, rows: Sequence[DigestRow]) -> str:

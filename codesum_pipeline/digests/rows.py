@@ -118,6 +118,23 @@ class DigestRow(Struct, frozen=True):
     told_at: str | None = None
 
 
+class DigestDraft(Struct, frozen=True):
+    """A digest before anybody was asked about it, in which `shown` changes or earlier digests are.
+
+    Where a model wrote it, `cost_usd` are all attempts for it, also those of a run that was killed, `calls` this run's.
+    `dropped_claims` had no quote that holds, `removed_numbers` are citations of what was not shown.
+    """
+
+    result: SummaryResult
+    shown: int
+    model: str | None = None
+    request_hash: str = ""
+    cost_usd: float = 0.0
+    calls: int = 0
+    dropped_claims: int = 0
+    removed_numbers: tuple[int, ...] = ()
+
+
 def is_undone(change: DocumentChange) -> bool:
     """Whether a digest has nothing to tell of a change. Another place or commit is no news."""
     return _content(change.before) == _content(change.after)

@@ -12,11 +12,10 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from codesum_pipeline.delivery.sending import SendingReport
-from codesum_pipeline.digests.ending import finish_left, one_at_a_time
+from codesum_pipeline.digests.desk import DigestDesk, deliver, one_at_a_time
 from codesum_pipeline.digests.rows import TickRow
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.digests.tick import DigestDesk, tick
+from codesum_pipeline.digests.tick import tick
 from codesum_pipeline.intents.due import last_due
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.intents import Cadence, Intent
@@ -50,12 +49,37 @@ def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
     return _run(desk, due)
 
 
+def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
+    """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
+
+    def due(store: DigestStore, intent: Intent) -> _DueTick | None:
+        is_due = (not names or intent.name in names) and intent.name in store.count_pending()
+        return _DueTick() if is_due else None
+
+    return _run(desk, due)
+
+
 def run_due(desk: DigestDesk) -> list[TickRow]:
     """The ticks of the intents whose schedule has named a moment since the last one that had its tick.
 
     A new intent begins with the first moment from now on.
     """
-    return _run(desk, lambda store, intent: _due_now(store, intent, desk.sender.now()))
+
+    def due(store: DigestStore, intent: Intent) -> _DueTick | None:
+        now, served = desk.sender.now(), store.served_at(intent.name)
+        if intent.schedule.cadence is Cadence.BUILD:
+            return None
+        if served is None or _is_of_wrong_clock(served, now):
+            if served is not None:
+                _log.warning(
+                    "intent %s had its last digest at %s, long after now: its schedule begins anew", intent.name, served
+                )
+            store.mark_served(intent.name, iso_moment(now))
+            return None
+        moment = last_due(intent.schedule, now)
+        return _DueTick(at=iso_moment(moment)) if moment and moment > datetime.fromisoformat(served) else None
+
+    return _run(desk, due)
 
 
 def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
@@ -67,25 +91,8 @@ def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
     return _is_of_wrong_clock(served, now) or moment > datetime.fromisoformat(served)
 
 
-def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
-    """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
-
-    def due(store: DigestStore, intent: Intent) -> _DueTick | None:
-        is_due = (not names or intent.name in names) and intent.name in store.count_pending()
-        return _DueTick() if is_due else None
-
-    return _run(desk, due)
-
-
-def deliver(desk: DigestDesk) -> SendingReport:
-    """Send what is due, and before it bring into the outbox what processes left half way that ended."""
-    if desk.layout.digests.exists():
-        try:
-            with open_digests(desk.layout.digests, now=desk.sender.now) as store:
-                finish_left(store, desk.sender)
-        except Exception:
-            _log.exception("whether a digest was left half way is not known; what is in the outbox is sent")
-    return desk.sender.send_due()
+def _is_of_wrong_clock(served: str, now: datetime) -> bool:
+    return datetime.fromisoformat(served) > now + _WRONG_CLOCK
 
 
 def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
@@ -94,7 +101,11 @@ def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
     with open_digests(desk.layout.digests, now=desk.sender.now) as store:
         for intent in intents:
             try:
-                rows += _run_one(desk, store, intent, find_due)
+                if find_due(store, intent):
+                    with one_at_a_time(store, intent.name):
+                        # Another process may have told it meanwhile.
+                        if due := find_due(store, intent):
+                            rows.append(tick(desk, store, intent, repository=due.repository, due_at=due.at))
             except Exception:
                 # The one guard of an intent: the others go on.
                 _log.exception("intent %s: whether it is due could not be found out", intent.name)
@@ -105,48 +116,13 @@ def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
     return rows
 
 
-def _run_one(desk: DigestDesk, store: DigestStore, intent: Intent, find_due: _FindDue) -> list[TickRow]:
-    if find_due(store, intent) is None:
-        return []
-    with one_at_a_time(store, intent.name):
-        # Another process may have told it meanwhile.
-        due = find_due(store, intent)
-        return [tick(desk, store, intent, repository=due.repository, due_at=due.at)] if due else []
-
-
 def _usable(desk: DigestDesk) -> list[Intent]:
     """The enabled ones; of what cannot be used the operator hears, once a day."""
     try:
         survey = desk.intents.survey()
     except CodesumError as error:
-        _tell_operator(desk, "No digests: the standing questions cannot be read", str(error))
+        desk.tell_operator("No digests: the standing questions cannot be read", str(error))
         raise
     for name, problem in survey.problems.items():
-        _tell_operator(desk, f"No digest of {name}: the intent cannot be used", str(problem))
+        desk.tell_operator(f"No digest of {name}: the intent cannot be used", str(problem))
     return [intent for intent in survey.intents if intent.enabled]
-
-
-def _tell_operator(desk: DigestDesk, subject: str, text: str) -> None:
-    try:
-        desk.sender.notify_operator(subject, text)
-    except Exception:
-        _log.exception("the operator could not be told: %s: %s", subject, text)
-
-
-def _due_now(store: DigestStore, intent: Intent, now: datetime) -> _DueTick | None:
-    if intent.schedule.cadence is Cadence.BUILD:
-        return None
-    served = store.served_at(intent.name)
-    if served is None or _is_of_wrong_clock(served, now):
-        if served is not None:
-            _log.warning(
-                "intent %s had its last digest at %s, long after now: its schedule begins anew", intent.name, served
-            )
-        store.mark_served(intent.name, iso_moment(now))
-        return None
-    moment = last_due(intent.schedule, now)
-    return _DueTick(at=iso_moment(moment)) if moment is not None and is_due(store, intent, now) else None
-
-
-def _is_of_wrong_clock(served: str, now: datetime) -> bool:
-    return datetime.fromisoformat(served) > now + _WRONG_CLOCK

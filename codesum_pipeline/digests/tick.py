@@ -26,14 +26,14 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push
-from codesum_pipeline.delivery.sending import OutboxSender
+from codesum_pipeline.delivery.hooks import ask_before_push
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.digests.by_model import check_gates, price_in_advance, write_by_model
-from codesum_pipeline.digests.ending import finish
+from codesum_pipeline.digests.desk import DigestDesk, finish, reason_of, sorted_failure, tell_held
 from codesum_pipeline.digests.material import Item, items_of
 from codesum_pipeline.digests.plain import PLAIN_LANGUAGE, write_plain
 from codesum_pipeline.digests.rows import (
+    DigestDraft,
     DigestKind,
     DigestRow,
     DigestState,
@@ -45,48 +45,19 @@ from codesum_pipeline.digests.rows import (
 )
 from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.digests.store import DigestStore
-from codesum_pipeline.digests.telling import HookFailed, reason_of, sorted_failure, tell_operator
-from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.llm.digest_templates import load_digest_template
 from codesum_pipeline.llm.templates import TemplateKind
 from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import DigestGatedOff
 from codesum_pipeline.model.guard import told
-from codesum_pipeline.model.intents import Cadence, Intent, IntentMatch
-from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.intents import Cadence, Intent
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.source.registry import Registry, slug
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.source.registry import slug
 from codesum_pipeline.store.sqlite_tables import to_json
 
 _ID_CHARS = 16
 _log = logging.getLogger(__name__)
-
-
-class DigestDesk(Struct, frozen=True):
-    """What the ticks of a home work with."""
-
-    layout: HomeLayout
-    registry: Registry
-    intents: Intents
-    settings: Settings
-    sender: OutboxSender
-
-    def moment(self) -> str:
-        """Now, as ISO 8601 in UTC."""
-        return iso_moment(self.sender.now())
-
-
-class _Draft(Struct, frozen=True):
-    """A digest before anybody was asked about it."""
-
-    result: SummaryResult
-    language: str
-    model: str | None = None
-    cost_usd: float = 0.0
-    dropped_claims: int = 0
 
 
 def tick(
@@ -136,37 +107,106 @@ def preview(
     pending = _newest_first(store.pending(intent.name, repository))
     if not pending:
         return None
-    items = _items(desk, intent, _best(pending, intent.top_k), _registered(desk))
+    items = _items(desk, intent, pending, _registered(desk))
     is_for_model = _may_ask_model(desk, intent)
     most = price_in_advance(intent, items, desk.settings) if is_for_model else 0.0
-    draft = _written(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model and with_model)
+    draft = _draft(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model and with_model)
     model = draft.model or (desk.settings.llm.model if is_for_model and not with_model else None)
     return DigestPreview(draft.result, len(pending), len(items), model, most, draft.cost_usd)
+
+
+def digest_row(
+    desk: DigestDesk,
+    intent: Intent,
+    draft: DigestDraft,
+    *,
+    id_: str,
+    kind: DigestKind,
+    repositories: set[str],
+    from_at: str,
+    to_at: str,
+    links: Sequence[str | None],
+    matches: int,
+    items: int,
+) -> DigestRow:
+    """The row of a digest that is to be sent, or of an intent without a channel is not."""
+    return DigestRow(
+        id=id_,
+        kind=kind,
+        intent_name=intent.name,
+        repositories=tuple(sorted(repositories)),
+        created_at=desk.moment(),
+        from_at=from_at,
+        to_at=to_at,
+        language=intent.language if draft.model else PLAIN_LANGUAGE,
+        result=draft.result,
+        written_by=DigestWriter.MODEL if draft.model else DigestWriter.PLAIN,
+        state=DigestState.WRITTEN if intent.channels else DigestState.UNSENT,
+        channels=intent.channels,
+        links=tuple(links),
+        model=draft.model,
+        cost_usd=draft.cost_usd,
+        matches=matches,
+        items=items,
+        dropped_claims=draft.dropped_claims,
+    )
 
 
 def _take_steps(
     desk: DigestDesk, store: DigestStore, intent: Intent, pending: Sequence[KeptMatch], row: TickRow
 ) -> tuple[TickRow, DigestRow | None]:
     """All steps from the second up to the digest's row, which is written together with that of the tick."""
-    if not pending or not intent.text.strip():
-        reason = "" if intent.text.strip() else "the intent has no text"
-        return _end(desk, store, replace(row, reason=reason)), None
-    is_for_model = _may_ask_model(desk, intent)
-    registered = _registered(desk)
-    items = _items(desk, intent, _best(pending, intent.top_k), registered)
-    row = replace(row, items=len(items))
-    draft = _written(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model)
-    decision = ask_before_push(draft.result)
-    if decision.outcome is PushOutcome.FAILED:
-        raise HookFailed(f"hook {decision.hook}: {decision.reason}")
-    is_vetoed = decision.outcome is PushOutcome.VETOED
-    digest = _digest_row(desk, intent, pending, draft, items=len(items), is_vetoed=is_vetoed)
-    digest = replace(digest, links=_links(desk, draft.result, registered))
-    outcome = TickOutcome.VETOED if is_vetoed else TickOutcome.QUEUED if intent.channels else TickOutcome.UNSENT
-    reason = f"hook {decision.hook}: {decision.reason}" if is_vetoed else ""
-    return _end(
-        desk, store, replace(row, outcome=outcome, reason=reason, digest_id=digest.id), digest, handled=pending
-    ), digest
+    digest = None
+    if not intent.text.strip():
+        row = replace(row, reason="the intent has no text")
+    elif pending:
+        is_for_model = _may_ask_model(desk, intent)
+        registered = _registered(desk)
+        items = _items(desk, intent, pending, registered)
+        row = replace(row, items=len(items))
+        id_ = _id_of(intent, pending)
+        draft = _draft(desk, intent, items, id_, is_for_model=is_for_model)
+        veto = ask_before_push(draft.result)
+        digest = digest_row(
+            desk,
+            intent,
+            draft,
+            id_=id_,
+            kind=DigestKind.DIGEST,
+            repositories={kept.change.repository for kept in pending},
+            from_at=min(kept.matched_at for kept in pending),
+            to_at=max(kept.matched_at for kept in pending),
+            links=_links(desk, draft.result, registered),
+            matches=len(pending),
+            items=len(items),
+        )
+        outcome = TickOutcome.QUEUED if intent.channels else TickOutcome.UNSENT
+        if veto:
+            digest, outcome = replace(digest, state=DigestState.VETOED), TickOutcome.VETOED
+        row = replace(row, outcome=outcome, reason=veto, digest_id=digest.id)
+    row = replace(row, ended_at=desk.moment())
+    store.record(row, digest, handled=pending if digest else ())
+    _log.info("tick of %s: %s, %d matches, %d items %s", *_shown(row))
+    return row, digest
+
+
+def _hold(desk: DigestDesk, store: DigestStore, row: TickRow, error: Exception) -> TickRow:
+    """Keep what waits for the next tick, and say why."""
+    failure = sorted_failure(error)
+    if failure is TickFailure.UNFORESEEN:
+        _log.error("tick of %s", row.intent_name, exc_info=error)
+    held = replace(row, ended_at=desk.moment(), outcome=TickOutcome.HELD, failure=failure, reason=reason_of(error))
+    _log.error("tick of %s: %s, %d matches, %d items %s", *_shown(held))
+    try:
+        tell_held(desk.sender, store.ticks(row.intent_name, limit=3), held)
+        store.record(held)
+    except Exception:
+        _log.exception("the tick of %s could not be written down", row.intent_name)
+    return held
+
+
+def _shown(row: TickRow) -> tuple[object, ...]:
+    return row.intent_name, row.outcome.value, row.matches, row.items, row.reason
 
 
 def _may_ask_model(desk: DigestDesk, intent: Intent) -> bool:
@@ -181,29 +221,35 @@ def _may_ask_model(desk: DigestDesk, intent: Intent) -> bool:
     return True
 
 
-def _written(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *, is_for_model: bool) -> _Draft:
+def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *, is_for_model: bool) -> DigestDraft:
     """Steps 5 to 10. Of a cap that is reached the plain digest tells, of a model that fails nobody."""
     if is_for_model:
         try:
-            found = write_by_model(
+            return write_by_model(
                 intent, items, settings=desk.settings, books=desk.layout.digests, job_id=id_, now=desk.sender.now
             )
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
-        else:
-            return _Draft(found.result, intent.language, found.model, found.cost_usd, found.dropped_claims)
-    return _Draft(write_plain(intent, items), PLAIN_LANGUAGE)
+    return DigestDraft(write_plain(intent, items), shown=len(items))
 
 
 def _items(
-    desk: DigestDesk, intent: Intent, chosen: Sequence[KeptMatch], registered: Mapping[str, RepositoryEntry]
+    desk: DigestDesk, intent: Intent, pending: Sequence[KeptMatch], registered: Mapping[str, RepositoryEntry]
 ) -> list[Item]:
-    """One for each thing that changed, newest first; near-duplicates are one where that is asked for."""
-    matches = [kept.match for kept in chosen]
+    """One for each thing that changed, newest first; near-duplicates are one where that is asked for.
+
+    Of builds that each had their `top_k` best matches, the best of all are taken.
+    """
+    best = {kept.id for kept in sorted(pending, key=lambda kept: kept.match.rank)[: intent.top_k]}
+    matches = [kept.match for kept in pending if kept.id in best]
     is_grouped = intent.schedule.cadence is Cadence.BUILD or desk.settings.digests.grouped
     groups = group(matches) if is_grouped else [[match] for match in matches]
-    items = items_of(groups, _sources(desk, {match.change.repository for match in matches}, registered))
-    return sorted(items, key=lambda item: _newness(item.citation.date))
+    names = {key: slug(entry) or key for key, entry in registered.items()}
+    sources = {
+        key: RepositorySource(names.get(key), desk.layout.mirror(key))
+        for key in {match.change.repository for match in matches}
+    }
+    return sorted(items_of(groups, sources), key=lambda item: _newness(item.citation.date))
 
 
 def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
@@ -215,90 +261,17 @@ def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
         return {}
 
 
-def _sources(
-    desk: DigestDesk, keys: set[str], registered: Mapping[str, RepositoryEntry]
-) -> dict[str, RepositorySource]:
-    names = {key: slug(entry) or key for key, entry in registered.items()}
-    return {key: RepositorySource(names.get(key), desk.layout.mirror(key)) for key in keys}
-
-
-def _links(
-    desk: DigestDesk, result: SummaryResult, registered: Mapping[str, RepositoryEntry]
-) -> tuple[str | None, ...]:
+def _links(desk: DigestDesk, result: SummaryResult, registered: Mapping[str, RepositoryEntry]) -> list[str | None]:
     hosts = desk.sender.settings.web_hosts
-    return tuple(
+    return [
         web_url(entry.location, cited.place, own_hosts=hosts) if (entry := registered.get(cited.repository)) else None
         for cited in result.citations
-    )
-
-
-def _digest_row(
-    desk: DigestDesk, intent: Intent, pending: Sequence[KeptMatch], draft: _Draft, *, items: int, is_vetoed: bool
-) -> DigestRow:
-    sent = DigestState.WRITTEN if intent.channels else DigestState.UNSENT
-    return DigestRow(
-        id=_id_of(intent, pending),
-        kind=DigestKind.DIGEST,
-        intent_name=intent.name,
-        repositories=tuple(sorted({kept.match.change.repository for kept in pending})),
-        created_at=desk.moment(),
-        from_at=min(kept.matched_at for kept in pending),
-        to_at=max(kept.matched_at for kept in pending),
-        language=draft.language,
-        result=draft.result,
-        written_by=DigestWriter.MODEL if draft.model else DigestWriter.PLAIN,
-        state=DigestState.VETOED if is_vetoed else sent,
-        channels=intent.channels,
-        model=draft.model,
-        cost_usd=draft.cost_usd,
-        matches=len(pending),
-        items=items,
-        dropped_claims=draft.dropped_claims,
-    )
-
-
-def _end(
-    desk: DigestDesk,
-    store: DigestStore,
-    row: TickRow,
-    digest: DigestRow | None = None,
-    *,
-    handled: Sequence[KeptMatch] = (),
-) -> TickRow:
-    ended = replace(row, ended_at=desk.moment())
-    store.record(ended, digest, handled=handled)
-    _log.info("tick of %s: %s, %d matches, %d items %s", *_shown(ended))
-    return ended
-
-
-def _hold(desk: DigestDesk, store: DigestStore, row: TickRow, error: Exception) -> TickRow:
-    """Keep what waits for the next tick, and say why."""
-    failure = sorted_failure(error)
-    if failure is TickFailure.UNFORESEEN:
-        _log.error("tick of %s", row.intent_name, exc_info=error)
-    held = replace(row, ended_at=desk.moment(), outcome=TickOutcome.HELD, failure=failure, reason=reason_of(error))
-    _log.error("tick of %s: %s, %d matches, %d items %s", *_shown(held))
-    try:
-        tell_operator(desk.sender, store.ticks(row.intent_name, limit=3), held)
-        store.record(held)
-    except Exception:
-        _log.exception("the tick of %s could not be written down", row.intent_name)
-    return held
-
-
-def _shown(row: TickRow) -> tuple[object, ...]:
-    return row.intent_name, row.outcome.value, row.matches, row.items, row.reason
+    ]
 
 
 def _newest_first(pending: Sequence[KeptMatch]) -> list[KeptMatch]:
     """Of one date the best first; ties break by repository and document."""
-    return sorted(
-        pending,
-        key=lambda kept: (
-            _newness(kept.match.change.date),
-            *_rank(kept.match),
-        ),
-    )
+    return sorted(pending, key=lambda kept: (_newness(kept.change.date), *kept.match.rank))
 
 
 def _newness(date: str | None) -> float:
@@ -310,18 +283,6 @@ def _newness(date: str | None) -> float:
     if found is None:
         return float("inf")
     return -(found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _best(pending: Sequence[KeptMatch], top_k: int | None) -> list[KeptMatch]:
-    """Of builds that each had their best matches, the best of all, in the order given."""
-    if top_k is None or len(pending) <= top_k:
-        return list(pending)
-    chosen = {kept.id for kept in sorted(pending, key=lambda kept: _rank(kept.match))[:top_k]}
-    return [kept for kept in pending if kept.id in chosen]
-
-
-def _rank(match: IntentMatch) -> tuple[float, str, str]:
-    return -(match.score or 0.0), match.change.repository, match.change.document_id
 
 
 def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.llm.backend import Templates
+from codesum_pipeline.llm.backend import Templates, check_allowed
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.pins import AnswerForm
-from codesum_pipeline.llm.prices import declares
+from codesum_pipeline.llm.prices import declares, price_of
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 if TYPE_CHECKING:
@@ -54,3 +54,11 @@ def why_shut(llm: LlmSettings, *, is_offline: bool) -> str | None:
     if llm.backend is BackendName.NOOP:
         return "llm.backend is 'noop'"
     return None
+
+
+def check_models(llm: LlmSettings) -> None:
+    """Raise `ModelNotInAllowlist`, or `ConfigurationError` where a price is not known."""
+    for model in (llm.model, *llm.fallback_models):
+        check_allowed(model, llm)
+        if not llm.asks_nobody:
+            price_of(model, llm)

@@ -4,15 +4,23 @@ The worst price is reserved in the same transaction that checks the caps, so
 that two calls at once cannot pass a cap together.
 """
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from codesum_pipeline.llm.attempts import settled_by
-from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
+from codesum_pipeline.llm.backend import SummaryBackend
+from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
+from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
+from codesum_pipeline.llm.retrying import LONGEST_ASKED_WAIT_S, with_retries
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.settings.llm import LlmSettings
 
 Answer = TypeVar("Answer")
 
@@ -71,3 +79,63 @@ class Till(Struct, frozen=True):
     def _settle(self, sequence: int, settled: AttemptResult, on_settled: Callable[[AttemptResult], None]) -> None:
         self.ledger.settle(sequence, settled)
         on_settled(settled)
+
+
+def run_job(
+    work: Callable[[Ledger], Coroutine[Any, Any, Answer]],
+    backend: SummaryBackend,
+    books: Path,
+    *,
+    job_id: str,
+    now: Callable[[], datetime],
+) -> Answer:
+    """What `work` comes to, with the ledger of a job in the file `books`; then the backend is closed."""
+
+    async def run() -> Answer:
+        with open_ledger(books, run_id=job_id, now=now) as ledger:
+            # A job has one process at a time: what is open is that of a dead one.
+            ledger.recover_own()
+            try:
+                return await work(ledger)
+            finally:
+                await backend.aclose()
+
+    return asyncio.run(run())
+
+
+async def paid_once(
+    request: SummaryRequest,
+    till: Till,
+    llm: LlmSettings,
+    *,
+    level: str,
+    about: str,
+    sent: Sequence[str],
+    ask: Callable[[], Awaitable[Answer]],
+    read: Callable[[SummaryResponse], Answer],
+    settled: Callable[[Answer, float], AttemptResult],
+    retries: int,
+    longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
+) -> Answer:
+    """The answer to a request. One that a killed process paid for is taken from the ledger, and `read`.
+
+    `sent` are the texts that go out beside the request's sources; `level` and `about` stand in the ledger. A recording
+    costs nothing and has no books. Raises what `ask` does, and the till's refusal.
+    """
+    if llm.asks_nobody:
+        return await ask()
+    if known := till.ledger.good_answer(request.request_hash):
+        return read(known)
+    tokens = tokens_upper(*sent, *request.sources)
+    worst = worst_case_usd(price_of(request.model_name, llm), tokens, request.parameters.max_tokens)
+    number = 0
+
+    def count(attempt: int) -> None:
+        nonlocal number
+        number = attempt
+
+    def pay() -> Awaitable[Answer]:
+        attempt = CallAttempt(about, level, request.request_hash, request.model_name, number, worst)
+        return till.pay(attempt, ask, settled)
+
+    return await with_retries(pay, attempts=1 + retries, on_attempt=count, longest_asked_wait_s=longest_asked_wait_s)

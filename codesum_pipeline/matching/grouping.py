@@ -38,7 +38,7 @@ class _ChangeWords(Struct, frozen=True):
 
 def group(matches: Sequence[IntentMatch]) -> list[list[IntentMatch]]:
     """The matches of one intent in groups of near-duplicates; best first in a group, and by their best among these."""
-    ordered = sorted(matches, key=_rank)
+    ordered = sorted(matches, key=lambda match: match.rank)
     compared = [_compared(match.change) for match in ordered]
     # One of each kind stands for all that are compared alike.
     same: dict[_ChangeWords, list[int]] = defaultdict(list)
@@ -55,11 +55,6 @@ def group(matches: Sequence[IntentMatch]) -> list[list[IntentMatch]]:
     for number, kind in enumerate(kinds):
         groups[forest.root(number)] += same[kind]
     return [[ordered[place] for place in sorted(places)] for places in sorted(groups.values(), key=min)]
-
-
-def _rank(match: IntentMatch) -> tuple[bool, float, str, str]:
-    change = match.change
-    return match.score is None, -(match.score or 0.0), change.repository, change.document_id
 
 
 def _compared(change: DocumentChange) -> _ChangeWords:

@@ -44,6 +44,11 @@ class DigestCitation(Struct, frozen=True):
     source_name: str | None = None
     score: float | None = None
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from others."""
+        return self.repository, self.document_id, self.place
+
 
 class DigestClaim(Struct, frozen=True):
     """A sentence by a model, in its own letters and no Markdown.

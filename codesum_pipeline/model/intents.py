@@ -89,6 +89,15 @@ class DocumentState(Struct, frozen=True):
     end_line: int | None = None
     blob: str | None = None
 
+    @property
+    def place(self) -> str:
+        """`path#Lfirst-last@commit`, as `CitedPlace` reads it."""
+        lines = ""
+        if self.start_line:
+            last = f"-{self.end_line}" if self.end_line not in (None, self.start_line) else ""
+            lines = f"#L{self.start_line}{last}"
+        return f"{self.file_path}{lines}@{self.commit}"
+
 
 class DocumentChange(Struct, frozen=True):
     """One document that differs between two builds; `before` is None for a new one, `after` for one that is gone.
@@ -129,3 +138,9 @@ class IntentMatch(Struct, frozen=True):
     intent_name: str
     change: DocumentChange
     score: float | None
+
+    @property
+    def rank(self) -> tuple[bool, float, str, str]:
+        """Less for what fits better; what was not scored comes last, and ties break by repository and document."""
+        change = self.change
+        return self.score is None, -(self.score or 0.0), change.repository, change.document_id

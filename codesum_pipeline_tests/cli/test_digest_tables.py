@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.conversation import LEVEL
+from codesum_pipeline.digests.by_model import LEDGER_LEVEL
 from codesum_pipeline.digests.rows import TickFailure, TickOutcome, TickRow
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.digests.store import open_digests
@@ -95,7 +95,7 @@ def paid(home: Path) -> Path:
     """Two calls: one for the digest, and one for another that was not written."""
     for run, cost, outcome in (("d1", 0.25, AttemptOutcome.GOOD), ("d2", 0.5, AttemptOutcome.FAILED)):
         with open_ledger(HomeLayout(home).digests, run_id=run, now=utc_now) as ledger:
-            sequence = ledger.reserve(replace(attempt(INTENT), level=LEVEL))
+            sequence = ledger.reserve(replace(attempt(INTENT), level=LEDGER_LEVEL))
             ledger.settle(sequence, AttemptResult(outcome, cost, 1.0, TokenUsage(100, 20)))
     return home
 

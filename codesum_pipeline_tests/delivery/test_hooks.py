@@ -1,13 +1,14 @@
 """Hooks of small packages that are really installed: each in a folder of its own on the path."""
 
 import os
+import re
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.delivery.hooks import PushOutcome, ask_before_push, tell_after
+from codesum_pipeline.delivery.hooks import HookFailed, ask_before_push, tell_after
 from codesum_pipeline_tests.support.delivery_desk import RESULT
 from codesum_pipeline_tests.support.hooks import Install, install
 
@@ -15,7 +16,7 @@ __all__ = ["install"]
 
 
 def test_without_hooks_a_digest_may_go_and_nobody_is_told() -> None:
-    assert ask_before_push(RESULT).outcome is PushOutcome.ALLOWED
+    assert ask_before_push(RESULT) == ""
     assert tell_after(RESULT) == []
 
 
@@ -27,20 +28,19 @@ def test_a_hook_sees_the_whole_digest_and_its_true_lets_it_go(install: Install) 
         "and '[1]' in result.summary and result.citations[0].score == 0.83\n",
     )
 
-    assert ask_before_push(RESULT).outcome is PushOutcome.ALLOWED
+    assert ask_before_push(RESULT) == ""
 
 
 def test_a_hook_may_be_a_coroutine(install: Install) -> None:
     install("waits", "pre_push", "async def hook(result):\n    return False\n")
 
-    assert ask_before_push(RESULT).outcome is PushOutcome.VETOED
+    assert ask_before_push(RESULT) == "hook waits (waits:hook): it returned False"
 
 
 def test_false_drops_the_digest_and_says_who_said_it(install: Install) -> None:
     install("calm", "pre_push", "def hook(result):\n    return False\n")
-    decision = ask_before_push(RESULT)
 
-    assert (decision.outcome, decision.hook) == (PushOutcome.VETOED, "calm (calm:hook)")
+    assert ask_before_push(RESULT) == "hook calm (calm:hook): it returned False"
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_false_drops_the_digest_and_says_who_said_it(install: Install) -> None:
     ],
     ids=["raises", "cannot be imported", "forgets to answer", "answers nonsense", "exits", "crashes"],
 )
-def test_a_hook_that_fails_vetoes(install: Install, body: str, reason: str) -> None:
+def test_a_hook_that_fails_holds_the_digest(install: Install, body: str, reason: str) -> None:
     install("broken", "pre_push", body)
-    decision = ask_before_push(RESULT)
 
-    assert (decision.outcome, decision.reason) == (PushOutcome.FAILED, reason)
+    with pytest.raises(HookFailed, match=re.escape(f"hook broken (broken:hook): {reason}")):
+        ask_before_push(RESULT)
 
 
-def test_a_hook_that_hangs_vetoes_and_leaves_no_process(install: Install, tmp_path: Path) -> None:
+def test_a_hook_that_hangs_holds_the_digest_and_leaves_no_process(install: Install, tmp_path: Path) -> None:
     install(
         "hangs",
         "pre_push",
@@ -71,9 +71,9 @@ def test_a_hook_that_hangs_vetoes_and_leaves_no_process(install: Install, tmp_pa
         f"    pathlib.Path({str(tmp_path / 'pids')!r}).write_text(f'{{os.getpid()}} {{child.pid}}')\n"
         "    time.sleep(600)\n",
     )
-    decision = ask_before_push(RESULT, timeout_s=3)
 
-    assert (decision.outcome, decision.reason) == (PushOutcome.FAILED, "it took longer than 3 s and was ended")
+    with pytest.raises(HookFailed, match="it took longer than 3 s and was ended"):
+        ask_before_push(RESULT, timeout_s=3)
     for pid in (tmp_path / "pids").read_text().split():
         assert not is_running(int(pid))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.digests.affording import affordable_chars
+from codesum_pipeline.digests.by_model import affordable_chars
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS
 from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.settings.llm import DigestSettings, LlmSettings, ModelPrice

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.by_model import ModelDigest, write_by_model
+from codesum_pipeline.digests.by_model import write_by_model
 from codesum_pipeline.digests.claims import TOOL_NAME
 from codesum_pipeline.digests.material import Item
+from codesum_pipeline.digests.rows import DigestDraft
 from codesum_pipeline.llm.templates import TemplateKind
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,
@@ -51,7 +52,7 @@ class Reporter(AskingModel):
 
     def write(
         self, items: Sequence[Item] = ITEMS, *, intent: Intent = INTENT, job_id: str = "dig-1", **made: Any
-    ) -> ModelDigest:
+    ) -> DigestDraft:
         return write_by_model(
             intent, items, settings=self.settings, books=self.books, job_id=job_id, now=lambda: self.now, **made
         )
@@ -60,7 +61,7 @@ class Reporter(AskingModel):
 WRITTEN, CAPPED, FAILED = 0, 3, 4
 
 
-def in_a_process(write: Callable[[], ModelDigest]) -> int:
+def in_a_process(write: Callable[[], DigestDraft]) -> int:
     """The id of a process that writes a digest and says how that ended."""
     child = os.fork()
     if child:
@@ -354,7 +355,7 @@ def test_ten_thousand_changes_make_one_prompt_within_85_percent_of_the_models(re
     (asked,) = reporter.server.seen
     assert len(asked.system) + len(asked.prompt) <= 60_000 * 0.85
     assert len(asked.system) + len(asked.prompt) > 60_000 * 0.7
-    assert f"({written.left_out:,} further changes matched, too" in asked.prompt
+    assert f"({10_000 - written.shown:,} further changes matched, too" in asked.prompt
     assert "(Not in this digest: 9,999 of 10,000 changes.)" in written.result.summary
 
 
@@ -366,7 +367,7 @@ def test_of_more_changes_than_the_cap_of_a_digest_pays_for_less_is_shown(reporte
 
     # There was room for one repair, too.
     assert reporter.outcomes() == ["invalid", "good"]
-    assert 0 < written.left_out < 990
+    assert 10 < written.shown < 1000
     assert 0.005 < written.cost_usd <= 0.06
 
 

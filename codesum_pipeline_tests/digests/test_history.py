@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.digests.claims import digest_tool
-from codesum_pipeline.digests.history import AggregateResult, aggregate_history, history_templates, request_for
-from codesum_pipeline.digests.rows import DigestRow
+from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
+from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.templates import TemplateKind
 from codesum_pipeline.model.errors import (
     ConfigurationError,
@@ -46,7 +46,7 @@ class Historian(AskingModel):
 
     intent: Intent = ASKED
 
-    def write(self, rows: Sequence[DigestRow] = ROWS, *, job_id: str = "rollup-1") -> AggregateResult:
+    def write(self, rows: Sequence[DigestRow] = ROWS, *, job_id: str = "rollup-1") -> DigestDraft:
         return aggregate_history(
             rows,
             intent=self.intent,
@@ -77,8 +77,8 @@ def test_one_call_gives_the_roll_up_with_citations_that_its_numbers_index_into(h
     found = historian.write()
 
     (asked,) = historian.server.seen
-    assert (found.rows_used, found.rows_total, found.model) == (2, 2, MODEL)
-    assert found.summary == "- Logins are counted, and `token` ends after 8 hours [1][2]."
+    assert (found.shown, found.model) == (2, MODEL)
+    assert found.result.summary == "- Logins are counted, and `token` ends after 8 hours [1][2]."
     assert found.result.citations == (TOKEN, LOGIN)
     assert found.cost_usd > 0 and historian.outcomes() == ["good"]
     assert ASKED.text in asked.prompt
@@ -110,7 +110,7 @@ def test_the_intents_own_templates_are_used_and_history_may_stand_in_either(hist
     (asked,) = historian.server.seen
     assert asked.system.startswith("Ours in English: <<<DIGEST ") and "after ten tries" in asked.system
     assert asked.prompt == "About How do users sign in?: "
-    assert found.rows_used == 2
+    assert found.shown == 2
 
 
 def test_what_stands_in_the_system_turn_is_part_of_the_request(historian: Historian) -> None:
@@ -136,25 +136,15 @@ def test_a_template_named_for_roll_ups_is_taken_before_that_of_digests(historian
     assert historian.server.seen[0].prompt.startswith("Roll up: <<<DIGEST ")
 
 
-def test_without_the_placeholder_nothing_is_asked_and_the_way_out_is_said(historian: Historian) -> None:
+def test_templates_without_the_placeholder_have_a_problem_that_says_the_way_out(historian: Historian) -> None:
     historian.intent = replace(ASKED, system_template="team", instruction_template="team")
     historian.save(TemplateKind.DIGEST_SYSTEM, "team", "Ours in {language}")
     historian.save(TemplateKind.DIGEST_INSTRUCTION, "team", "Changes: {articles}")
 
-    found = historian.write()
-
-    assert (found.rows_used, found.rows_total, found.summary, historian.server.seen) == (0, 2, "", [])
-    assert found.problem == (
+    assert history_templates(historian.intent, historian.prompts).problem == (
         "neither digest_system/team nor digest_instruction/team has {history}: save one named 'team-history' with it, "
         "which roll-ups then use instead"
     )
-
-
-def test_without_digests_nothing_is_asked(historian: Historian) -> None:
-    found = historian.write(())
-
-    assert (found.rows_used, found.rows_total, historian.server.seen) == (0, 0, [])
-    assert found.problem == "there are no digests to roll up"
 
 
 def test_the_oldest_digests_are_cut_first_and_what_is_left_out_is_told(
@@ -169,12 +159,12 @@ def test_the_oldest_digests_are_cut_first_and_what_is_left_out_is_told(
         found = historian.write(rows)
 
     (asked,) = historian.server.seen
-    assert 2 < found.rows_used < found.rows_total == 20
+    assert 2 < found.shown < 20
     assert asked.prompt.count("On day 20 all changed") == 60
     assert "On day 1 " not in asked.prompt
     assert len(asked.prompt) + len(asked.system) <= 22_000
-    left_out = 20 - found.rows_used
-    assert found.summary.endswith(f"(Of 20 digests the oldest {left_out} are not in it: there was no room.)")
+    left_out = 20 - found.shown
+    assert found.result.summary.endswith(f"(Of 20 digests the oldest {left_out} are not in it: there was no room.)")
     assert f"of 20 digests the oldest {left_out} left out" in caplog.text
 
 
@@ -187,7 +177,7 @@ def test_what_is_too_dear_for_the_cap_is_shown_in_part(historian: Historian) -> 
 
     found = historian.write(rows)
 
-    assert 0 < found.rows_used < 20
+    assert 0 < found.shown < 20
     assert found.cost_usd <= 0.02
 
 
@@ -221,7 +211,7 @@ def test_a_claim_needs_a_quote_from_a_digest_that_cites_what_it_cites(
 
     found = historian.write()
 
-    assert ("Tokens end" in found.summary) is kept
+    assert ("Tokens end" in found.result.summary) is kept
     assert found.dropped_claims == (0 if kept else 1)
 
 
@@ -233,7 +223,7 @@ def test_orders_in_an_earlier_digest_change_no_form_and_close_no_marker(historia
     marker = asked.prompt.partition("<<<DIGEST ")[2].partition("\n")[0]
     assert asked.prompt.count(f"{marker} DIGEST>>>") == 1
     assert asked.prompt.index("New orders") < asked.prompt.index(f"{marker} DIGEST>>>")
-    assert found.summary.startswith("- Logins are counted")
+    assert found.result.summary.startswith("- Logins are counted")
 
 
 def test_a_busy_provider_is_asked_again(historian: Historian) -> None:
@@ -241,7 +231,7 @@ def test_a_busy_provider_is_asked_again(historian: Historian) -> None:
         Fails(429, headers={"Retry-After": "0"}), Fails(503, headers={"Retry-After": "0"}), Says(answer(GOOD))
     )
 
-    assert historian.write().rows_used == 2
+    assert historian.write().shown == 2
     assert historian.outcomes() == ["failed", "failed", "good"]
 
 
@@ -275,7 +265,7 @@ def test_a_cap_that_the_call_could_pass_is_kept(historian: Historian) -> None:
 def test_what_is_paid_is_not_paid_again(historian: Historian) -> None:
     first = historian.write()
 
-    assert historian.write() == first
+    assert historian.write() == replace(first, calls=0)
     assert len(historian.server.seen) == 1
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.digests.ending import finish_left
+from codesum_pipeline.digests.desk import deliver, finish_left
 from codesum_pipeline.digests.rows import DigestState
-from codesum_pipeline.digests.running import deliver, run_after_build
+from codesum_pipeline.digests.running import run_after_build
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.digest_shop import Shop, answer

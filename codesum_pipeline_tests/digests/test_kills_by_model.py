@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.digests.by_model import ModelDigest, write_by_model
+from codesum_pipeline.digests.by_model import write_by_model
+from codesum_pipeline.digests.rows import DigestDraft
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
 from codesum_pipeline.settings.models import Settings
@@ -18,8 +19,8 @@ from codesum_pipeline_tests.support.killing import killed_at
 MODEL = "openai/reporter-1"
 CALL_USD = 0.001
 _WATCHED = (
-    "digests/by_model.py", "digests/conversation.py", "digests/claims.py", "llm/paying.py", "llm/retrying.py",
-    "llm/ledger.py", "store/transactions.py",
+    "digests/by_model.py", "digests/claims.py", "llm/paying.py", "llm/retrying.py",
+    "llm/ledger.py", "store/sqlite_tables.py",
 )  # fmt: skip
 _QUICK, _MANY = 6, 80
 
@@ -50,7 +51,7 @@ class Job:
 
     folder: Path
 
-    def run(self) -> ModelDigest:
+    def run(self) -> DigestDraft:
         paid = Paid(self.calls)
         settings = Settings(
             home=self.folder,
@@ -94,7 +95,7 @@ def job_in(folder: Path) -> Job:
     return Job(folder)
 
 
-def must_pay_once(folder: Path, number: int, undisturbed: ModelDigest) -> None:
+def must_pay_once(folder: Path, number: int, undisturbed: DigestDraft) -> None:
     """Kill, look, run again, look."""
     job = job_in(folder)
     assert job.killed_at(number)
@@ -112,7 +113,7 @@ def must_pay_once(folder: Path, number: int, undisturbed: ModelDigest) -> None:
 
 
 @pytest.fixture
-def undisturbed(tmp_path: Path) -> tuple[ModelDigest, int]:
+def undisturbed(tmp_path: Path) -> tuple[DigestDraft, int]:
     """What a run makes that nobody kills, and how many lines it has."""
     # First, since it makes what the process keeps from then on.
     written = job_in(tmp_path / "undisturbed").run()
@@ -123,7 +124,7 @@ def undisturbed(tmp_path: Path) -> tuple[ModelDigest, int]:
 
 
 def test_a_digest_killed_at_some_moments_is_made_by_the_next_run_and_not_paid_twice(
-    tmp_path: Path, undisturbed: tuple[ModelDigest, int]
+    tmp_path: Path, undisturbed: tuple[DigestDraft, int]
 ) -> None:
     written, lines = undisturbed
 
@@ -133,7 +134,7 @@ def test_a_digest_killed_at_some_moments_is_made_by_the_next_run_and_not_paid_tw
 
 
 def test_a_digest_killed_between_answer_and_result_is_made_without_any_call(
-    tmp_path: Path, undisturbed: tuple[ModelDigest, int]
+    tmp_path: Path, undisturbed: tuple[DigestDraft, int]
 ) -> None:
     written, lines = undisturbed
     job = job_in(tmp_path / "killed")
@@ -148,7 +149,7 @@ def test_a_digest_killed_between_answer_and_result_is_made_without_any_call(
 
 @pytest.mark.slow
 def test_a_digest_killed_at_any_line_is_made_by_the_next_run_and_not_paid_twice(
-    tmp_path: Path, undisturbed: tuple[ModelDigest, int]
+    tmp_path: Path, undisturbed: tuple[DigestDraft, int]
 ) -> None:
     written, lines = undisturbed
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.delivery.hooks import HookFailed
 from codesum_pipeline.digests.rollups import (
     MonthlyRollup,
     RollupPlan,
@@ -22,7 +23,6 @@ from codesum_pipeline.digests.rollups import (
 )
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.digests.telling import HookFailed
 from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
 from codesum_pipeline.model.errors import ConfigurationError, SummaryCallFailed
 from codesum_pipeline.model.intents import Intent, IntentSchedule
@@ -271,7 +271,7 @@ def test_a_process_that_is_killed_after_it_wrote_the_roll_up_down_sends_it_once_
     shop.ask(server.base)
     child = os.fork()
     if child == 0:
-        place = ("codesum_pipeline.digests.rollups.finish", "codesum_pipeline.digests.ending.digest_post")
+        place = ("codesum_pipeline.digests.rollups.finish", "codesum_pipeline.digests.desk.digest_post")
         monkeypatch.setattr(place[before == "post"], lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
         try:
             send(shop)

@@ -10,10 +10,10 @@ from typing import Any
 
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
-from codesum_pipeline.digests.ending import one_at_a_time
+from codesum_pipeline.digests.desk import DigestDesk, one_at_a_time
 from codesum_pipeline.digests.rows import DigestRow, TickRow
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.digests.tick import DigestDesk, tick
+from codesum_pipeline.digests.tick import tick
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, IntentMatch

@@ -9,11 +9,11 @@ from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
+from codesum_pipeline.digests.desk import DigestDesk, deliver
 from codesum_pipeline.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
 from codesum_pipeline.digests.rows import DigestKind
-from codesum_pipeline.digests.running import deliver, is_due, run_after_build, run_due
+from codesum_pipeline.digests.running import is_due, run_after_build, run_due
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.digests.tick import DigestDesk
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import hash_of

@@ -19,7 +19,7 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Failure
 
 if TYPE_CHECKING:
-    from codesum_pipeline.digests.tick import DigestDesk
+    from codesum_pipeline.digests.desk import DigestDesk
 
 _log = logging.getLogger(__name__)
 # What went wrong with a delivery: it is tried again, or a person has to look.

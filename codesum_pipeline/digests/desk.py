@@ -1,0 +1,173 @@
+"""What digests are written and sent with, and what becomes of one that is written, or of a tick that is held.
+
+A digest that is written goes into the outbox, and hooks hear of it: once, wherever a process ends. Digest and outbox
+are two files, so nothing puts both right at once. The row of the digest says how far it came; whoever finds it half way
+goes on from there. The outbox knows a digest by its id, and takes it once.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+
+from msgspec import Struct
+
+from codesum_pipeline.delivery.hooks import HookFailed, tell_after
+from codesum_pipeline.delivery.outbox import open_outbox
+from codesum_pipeline.delivery.posts import digest_post
+from codesum_pipeline.delivery.sending import OutboxSender, SendingReport
+from codesum_pipeline.digests.rows import DigestRow, DigestState, TickFailure, TickRow
+from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.intents.file import Intents
+from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.errors import (
+    CodesumError,
+    ConfigurationError,
+    ModelNotInAllowlist,
+    SummaryError,
+    TemplateNotFound,
+    TemplateRenderError,
+)
+from codesum_pipeline.model.guard import told
+from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.source.registry import Registry
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.locks import exclusive, exclusive_if_free
+
+# A model that fails for a while is asked again by the next tick; after so many in a row it will not mend itself.
+MODEL_FAILURES_UNTOLD = 2
+_LOCKS = "digests.locks"
+_log = logging.getLogger(__name__)
+
+
+class DigestDesk(Struct, frozen=True):
+    """What the ticks of a home work with."""
+
+    layout: HomeLayout
+    registry: Registry
+    intents: Intents
+    settings: Settings
+    sender: OutboxSender
+
+    def moment(self) -> str:
+        """Now, as ISO 8601 in UTC."""
+        return iso_moment(self.sender.now())
+
+    def tell_operator(self, subject: str, text: str) -> None:
+        """Have the operator told; where that fails the log says it."""
+        try:
+            self.sender.notify_operator(subject, text)
+        except Exception:
+            _log.exception("the operator could not be told: %s: %s", subject, text)
+
+
+@contextmanager
+def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
+    """Nobody else makes a digest of this intent, or brings one on its way; waits for whoever does."""
+    with exclusive(store.path.with_name(_LOCKS) / _lock_name(intent_name)):
+        yield
+
+
+def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
+    """Into the outbox with a digest that is recorded, then to the hooks; must be inside `one_at_a_time`.
+
+    A hook that was called when the process ended is called again.
+    """
+    if digest.state is DigestState.WRITTEN:
+        post = digest_post(PostId(digest.id), digest.result, links=digest.links, created_at=digest.created_at)
+        with open_outbox(sender.home, now=sender.now) as outbox:
+            outbox.add(post, digest.channels, tries=sender.settings.max_attempts)
+        store.mark_queued(digest.id)
+    tell_after(digest.result)
+    store.mark_told(digest.id)
+
+
+def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
+    """Bring on its way what processes left half way that ended; the ids of these digests.
+
+    What a process that lives has in hand is left to it.
+    """
+    left: list[str] = []
+    for intent in sorted({digest.intent_name for digest in store.unfinished()}):
+        with exclusive_if_free(store.path.with_name(_LOCKS) / _lock_name(intent)) as is_mine:
+            for digest in store.unfinished(intent) if is_mine else ():
+                _log.warning(
+                    "digest %s of %s: the process that wrote it ended; it goes on from here", digest.id, intent
+                )
+                finish(store, sender, digest)
+                left.append(digest.id)
+    return left
+
+
+def deliver(desk: DigestDesk) -> SendingReport:
+    """Send what is due, and before it bring into the outbox what processes left half way that ended."""
+    if desk.layout.digests.exists():
+        try:
+            with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+                finish_left(store, desk.sender)
+        except Exception:
+            _log.exception("whether a digest was left half way is not known; what is in the outbox is sent")
+    return desk.sender.send_due()
+
+
+def _lock_name(intent_name: str) -> str:
+    return f"{hashlib.sha256(intent_name.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.lock"
+
+
+class _FailureWords(Struct, frozen=True):
+    """What the operator is told of a tick that such errors hold."""
+
+    subject: str
+    way_out: str
+    errors: tuple[type[Exception], ...]
+
+
+_WORDS = {
+    TickFailure.TEMPLATE: _FailureWords(
+        "a prompt template cannot be used",
+        "Correct the template that is named; `codesum prompts` shows it.",
+        (TemplateNotFound, TemplateRenderError),
+    ),
+    TickFailure.CONFIGURATION: _FailureWords(
+        "the settings do not allow it", "Correct what is named.", (ConfigurationError, ModelNotInAllowlist)
+    ),
+    TickFailure.MODEL: _FailureWords(
+        f"the model failed {MODEL_FAILURES_UNTOLD + 1} times in a row",
+        "Look whether the model can be reached: `codesum doctor` asks it. Until then this is said once.",
+        (SummaryError,),
+    ),
+    TickFailure.HOOK: _FailureWords(
+        "a pre_push hook failed", "Repair the hook, or uninstall its package.", (HookFailed,)
+    ),
+    TickFailure.UNFORESEEN: _FailureWords("an unforeseen error", "The log has the traceback.", (Exception,)),
+}
+
+
+def sorted_failure(error: Exception) -> TickFailure:
+    """Of which kind the trouble is that an error stands for."""
+    return next(failure for failure, words in _WORDS.items() if isinstance(error, words.errors))
+
+
+def reason_of(error: Exception) -> str:
+    """An error in one line; of ours the message says all."""
+    return one_line(str(error)) if isinstance(error, CodesumError) else told(error)
+
+
+def tell_held(sender: OutboxSender, earlier: Sequence[TickRow], held: TickRow) -> None:
+    """Have the operator told, of a model that fails once, at the third tick in a row; `earlier` are the newest first.
+
+    Of anything else at once; the same words go out once a day.
+    """
+    failure = held.failure or TickFailure.UNFORESEEN
+    if failure is TickFailure.MODEL:
+        in_a_row = sum(1 for _ in takewhile(lambda row: row.failure is TickFailure.MODEL, earlier))
+        if in_a_row != MODEL_FAILURES_UNTOLD:
+            return
+    words = _WORDS[failure]
+    sender.notify_operator(
+        f"No digest of {held.intent_name}: {words.subject}",
+        f"{held.reason}\n\nNothing was sent. What changed is kept, and the next digest tells it. {words.way_out}",
+    )
