@@ -103,22 +103,14 @@ class TreeFolders(Struct, frozen=True, dict=True):
             return set()
         done = try_git(
             ["check-ignore", "-z", "--stdin"],
-            git_dir=self.root / ".git",
-            cwd=self.root,
+            work_tree=self.root,
             data=b"\0".join(map(os.fsencode, sorted(paths))) + b"\0",
             timeout_s=_TIMEOUT_S,
-            extra_environment={"GIT_WORK_TREE": str(self.root)},
         )
         return {os.fsdecode(name) for name in done.output.split(b"\0") if name}
 
     def _git(self, *arguments: str) -> bytes:
-        return run_git(
-            arguments,
-            git_dir=self.root / ".git",
-            cwd=self.root,
-            timeout_s=_TIMEOUT_S,
-            extra_environment={"GIT_WORK_TREE": str(self.root)},
-        )
+        return run_git(arguments, work_tree=self.root, timeout_s=_TIMEOUT_S)
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -1,11 +1,12 @@
-"""Which homes are the user's own: those that codesum made, or the user allowed, where they are now.
+"""Where homes are: which folders are the user's own, and the local copy of a home in a bucket.
 
-A home that is found by looking upward may have come with a clone or an unpacked
-archive. One of the user's own holds a random token, and the user's record,
-outside of all homes, holds a file that is named by the token and says where the
-home is. What is unpacked elsewhere, or over a home that was deleted, cannot
-know a token of the record. One file for each home: two processes that record
-at one time do not meet.
+A home that is found by looking upward may have come with a clone or an unpacked archive. One of the user's own holds a
+random token, and the user's record, outside of all homes, holds a file that is named by the token and says where the
+home is. What is unpacked elsewhere, or over a home that was deleted, cannot know a token of the record. One file for
+each home: two processes that record at one time do not meet.
+
+The copy of a bucket is below the user's cache folder, by the hash of the URL. The bucket holds the record, so a copy
+may be deleted whenever no program uses it.
 """
 
 import hashlib
@@ -19,14 +20,25 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.source.brought_along import check_is_not_tracked
+from codesum_pipeline.source.git import try_git
 from codesum_pipeline.store.layout import HomeLayout
 
 _TOKEN_BYTES = 32
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
+_WRITABLE_BY_OTHERS = 0o022
+_GIT_TIMEOUT_S = 20.0
+_HASH_CHARS = 16
+# A process that asks again and again looks at the bucket's own files no oftener.
+_FRESH_S = 3.0
+# The copy of what is published, in that of the home, and what it has in common with it.
+_READING = "reading"
+_OF_BOTH = (
+    "repos.yaml", "codesum.toml", "intents.yaml", "prompts", "cache", "dagster", "ask.sqlite",
+    "digests.sqlite",
+)  # fmt: skip
 
 
 def check_is_own(home: Path) -> None:
@@ -41,14 +53,44 @@ def check_is_own(home: Path) -> None:
 
 
 def check_may_be_own(home: Path) -> None:
-    """As `check_is_own`, without asking the record; nothing in the home is read."""
+    """As `check_is_own`, without asking the record; nothing in the home is read, only the indexes of work trees."""
     for status in (home.lstat(), home.stat()):
         if status.st_uid != os.geteuid():
+            try:
+                user = pwd.getpwuid(status.st_uid).pw_name
+            except KeyError:
+                user = str(status.st_uid)
             raise ConfigurationError(
-                f"{home} belongs to another user ({_user(status.st_uid)}), so nothing in it is used by itself; "
-                f"{_named(home)}"
+                f"{home} belongs to another user ({user}), so nothing in it is used by itself; {_named(home)}"
             )
-    check_is_not_tracked(home)
+    # A link counts where it stands and where it leads.
+    for place in dict.fromkeys((home, home.resolve())):
+        for folder in (place, *place.parents):
+            git = folder / ".git"
+            # Of a linked work tree and of a submodule it is a file; a folder without HEAD is no repository to git.
+            if git.is_file() or (git / "HEAD").is_file():
+                _check_is_not_tracked(folder, place)
+
+
+def _check_is_not_tracked(root: Path, home: Path) -> None:
+    """Raises `ConfigurationError` where a work tree around a home tracks files of it, or cannot say: the settings would
+    be those of whoever wrote the repository."""
+    # Where names differ in case alone, `.Codesum` in the index is `.codesum` on some disks.
+    pathspec = f":(top,literal,icase){home.relative_to(root)}" if home != root else ":(top)"
+    instead = f"name a home with --home or CODESUM_HOME, as in `codesum --home {shlex.quote(str(home))} …`"
+    unknown = f"whether {home} is part of the repository {root} is not known"
+    try:
+        tracked = try_git(["ls-files", "-z", "--", pathspec], work_tree=root, timeout_s=_GIT_TIMEOUT_S)
+    except RepositoryUnavailable as error:
+        raise ConfigurationError(f"{unknown}: {error}") from error
+    if tracked.status != 0:
+        raise ConfigurationError(f"{unknown}: {tracked.complaint}; {instead}")
+    if tracked.output:
+        untrack = f"git -C {shlex.quote(str(root))} rm -r --cached {shlex.quote(str(home.relative_to(root)))}"
+        raise ConfigurationError(
+            f"{home} is part of the repository {root}: settings that come with a repository are not used; "
+            f"{instead}, or take it out with `{untrack}`"
+        )
 
 
 def record_home(home: Path, *, at: Path | None = None) -> Path:
@@ -57,13 +99,16 @@ def record_home(home: Path, *, at: Path | None = None) -> Path:
     `at` is where the home will be, if it is not there yet. Raises `ConfigurationError` where the record or the home
     cannot be written.
     """
-    token = secrets.token_hex(_TOKEN_BYTES)
-    folder = _record_folder()
-    at = at or home
+    token, folder, at = secrets.token_hex(_TOKEN_BYTES), state_folder() / "homes", at or home
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        _write(folder / token, os.fsencode(at.resolve()))
-        _write(HomeLayout(home).token, token.encode())
+        for file, content in ((folder / token, os.fsencode(at.resolve())), (HomeLayout(home).token, token.encode())):
+            # Whole or not at all, and for nobody else to read.
+            aside = file.with_name(f".{file.name[:8]}.{secrets.token_hex(8)}.tmp")
+            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
+            with os.fdopen(handle, "wb") as opened:
+                opened.write(content)
+            os.replace(aside, file)
     except OSError as error:
         raise ConfigurationError(
             f"that {at} is yours cannot be recorded: {error.filename}: {error.strerror}; {_named(at)}"
@@ -72,11 +117,17 @@ def record_home(home: Path, *, at: Path | None = None) -> Path:
 
 
 def _is_recorded(home: Path) -> bool:
-    token = _token_in(home)
-    if not token:
+    """Whether the record has the token that a home holds; a link or a pipe in the token's place is not followed."""
+    try:
+        handle = os.open(HomeLayout(home).token, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            token = file.read(2 * _TOKEN_BYTES + 1)
+    except OSError:
+        return False
+    if not re.fullmatch(rb"[0-9a-f]{%d}" % (2 * _TOKEN_BYTES), token):
         return False
     try:
-        return (_record_folder() / token).read_bytes() == os.fsencode(home.resolve())
+        return (state_folder() / "homes" / token.decode()).read_bytes() == os.fsencode(home.resolve())
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -85,36 +136,21 @@ def _is_recorded(home: Path) -> bool:
         ) from error
 
 
-def _token_in(home: Path) -> str:
-    """The token that a home holds; empty where it holds none. A link or a pipe in its place is not followed."""
-    try:
-        handle = os.open(HomeLayout(home).token, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle, "rb") as file:
-            found = file.read(2 * _TOKEN_BYTES + 1)
-    except OSError:
-        return ""
-    return found.decode() if re.fullmatch(rb"[0-9a-f]{%d}" % (2 * _TOKEN_BYTES), found) else ""
-
-
 def _named(home: Path) -> str:
     return f"name the home: `export CODESUM_HOME={shlex.quote(str(home))}`"
 
 
-def _record_folder() -> Path:
-    return state_folder() / "homes"
-
-
 def state_folder() -> Path:
     """For what programs note between their runs; raises `ConfigurationError` where the user has no folder for it."""
-    return user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
+    return _user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
 
 
 def user_home() -> Path:
     """The home of checkouts that no other home is found for, in the user's data folder; raises `ConfigurationError`."""
-    return user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")
+    return _user_folder("XDG_DATA_HOME", ".local/share", "the indexes of your checkouts")
 
 
-def user_folder(variable: str, usual: str, holds: str, environ: Mapping[str, str] = os.environ) -> Path:
+def _user_folder(variable: str, usual: str, holds: str, environ: Mapping[str, str] = os.environ) -> Path:
     """A folder of the user for what `holds` says; raises `ConfigurationError` where there is none."""
     chosen = Path(environ.get(variable, ""))
     if chosen.is_absolute():
@@ -128,35 +164,6 @@ def user_folder(variable: str, usual: str, holds: str, environ: Mapping[str, str
         ) from error
 
 
-def _write(file: Path, content: bytes) -> None:
-    """Whole or not at all, and for nobody else to read."""
-    aside = file.with_name(f".{file.name[:8]}.{secrets.token_hex(8)}.tmp")
-    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
-    with os.fdopen(handle, "wb") as opened:
-        opened.write(content)
-    os.replace(aside, file)
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
-
-
-_HASH_CHARS = 16
-_PRIVATE = 0o700
-_WRITABLE_BY_OTHERS = 0o022
-# A process that asks again and again looks at the bucket's own files no oftener.
-_FRESH_S = 3.0
-# The copy of what is published, in that of the home, and what it has in common with it.
-_READING = "reading"
-_OF_BOTH = (
-    "repos.yaml", "codesum.toml", "intents.yaml", "prompts", "cache", "dagster", "ask.sqlite",
-    "digests.sqlite",
-)  # fmt: skip
-
-
 def bucket_of(address: str) -> str | None:
     """The URL of the bucket that a home's address names, without a slash at its end; None for a path."""
     return address.rstrip("/") if "://" in address else None
@@ -168,7 +175,7 @@ def cache_folder(bucket: str, environ: Mapping[str, str] = os.environ) -> Path:
     Raises `ConfigurationError` where the user has no folder for it.
     """
     name = hashlib.sha256(bucket.encode()).hexdigest()[:_HASH_CHARS]
-    return user_folder("XDG_CACHE_HOME", ".cache", f"this worker's copy of {bucket}", environ) / "homes" / name
+    return _user_folder("XDG_CACHE_HOME", ".cache", f"this worker's copy of {bucket}", environ) / "homes" / name
 
 
 def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: bool = False) -> Path:
@@ -208,14 +215,13 @@ def for_reading(settings: Settings) -> Settings:
             with suppress(FileExistsError):
                 (folder / name).symlink_to(Path("..") / name)
     files = open_home_files(settings.bucket, settings.home)
-    copy = open_reading_copy(files, folder, settings.reading, is_offline=settings.offline)
-    copy.look()
+    open_reading_copy(files, folder, settings.reading, is_offline=settings.offline).look()
     return settings.model_copy(update={"home": folder})
 
 
 def _make_private(folder: Path) -> None:
     try:
-        folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigurationError(
             f"no copy of a home in a bucket can be kept in {folder}: {error.strerror}; set XDG_CACHE_HOME to a folder "

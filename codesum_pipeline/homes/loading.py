@@ -10,6 +10,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,10 @@ def load_settings(
     if "?" in str(home):
         # DuckDB takes what follows for a query and cannot write its file.
         raise ConfigurationError(f"home {str(home)!r}: its path must not hold a '?': choose another with --home")
-    _check_is_folder(home)
+    for path in (home, *home.parents):
+        if path.exists() and not path.is_dir():
+            what = "is a file" if path == home else f"lies below the file {path}"
+            raise ConfigurationError(f"home {str(home)!r} {what}: name a folder with --home or CODESUM_HOME")
     named = given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE")
     file = Path(named or home / SETTINGS_FILE).expanduser()
     if named and not file.is_file():
@@ -67,7 +71,10 @@ def load_settings(
         ("the command line", given),
         ("the run config", run or {}),
     ):
-        _check_keys(values, source=source)
+        for key, field, known in _fields_of(values):
+            if field is None:
+                (near,) = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+                raise ConfigurationError(f"{source}: unknown setting {key!r}; the nearest known key is {near!r}")
         if "bucket" in values:
             raise ConfigurationError(f"{source}: 'bucket' is not to be set: name the bucket's URL as the home")
         _merge(merged, values)
@@ -93,13 +100,6 @@ def nearest_home(start: Path) -> Path | None:
             check_is_own(folder / HOME_FOLDER)
             return folder / HOME_FOLDER
     return None
-
-
-def _check_is_folder(home: Path) -> None:
-    for path in (home, *home.parents):
-        if path.exists() and not path.is_dir():
-            what = "is a file" if path == home else f"lies below the file {path}"
-            raise ConfigurationError(f"home {str(home)!r} {what}: name a folder with --home or CODESUM_HOME")
 
 
 def _read_file(file: Path) -> dict[str, Any]:
@@ -157,18 +157,10 @@ def _from_text(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        in_toml = _from_toml(text)
-        if in_toml is None:
-            fault = "nested deeper than any setting is" if isinstance(error, RecursionError) else str(error)
-            raise ConfigurationError(f"{name}: begins like {kind} and is not valid JSON: {fault}") from None
-        return in_toml
-
-
-def _from_toml(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
-        return None
+        with suppress(ValueError, RecursionError):
+            return tomllib.loads(f"value = {text}")["value"]
+        fault = "nested deeper than any setting is" if isinstance(error, RecursionError) else str(error)
+        raise ConfigurationError(f"{name}: begins like {kind} and is not valid JSON: {fault}") from None
 
 
 def check_is_settable_by_run(values: Mapping[str, Any]) -> None:
@@ -179,13 +171,6 @@ def check_is_settable_by_run(values: Mapping[str, Any]) -> None:
                 f"setting {key!r} cannot be set by the config of a run: set it in {SETTINGS_FILE} in the home, or by "
                 f"{_variable(key)} where Dagster is started"
             )
-
-
-def _check_keys(values: Mapping[str, Any], *, source: str) -> None:
-    for key, field, known in _fields_of(values):
-        if field is None:
-            (near,) = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
-            raise ConfigurationError(f"{source}: unknown setting {key!r}; the nearest known key is {near!r}")
 
 
 def _fields_of(

@@ -2,22 +2,23 @@
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.store.bucket_record import Entry
+if TYPE_CHECKING:
+    from codesum_pipeline.store.bucket_record import Entry
 
 _ATTEMPTS = "llm_attempts"
 _OUTBOX = "llm_outbox"
 
 
-def journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> Entry:
+def journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> "Entry":
     """The present rows of these attempts, and every text that waits for the cache."""
     query = f"SELECT * FROM {_ATTEMPTS} WHERE sequence IN ({_marks(len(sequences))})"
     attempts = _rows(connection, query, sorted(sequences))
     return {_ATTEMPTS: attempts, _OUTBOX: _rows(connection, f"SELECT * FROM {_OUTBOX}", [])}
 
 
-def replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
+def replay(connection: sqlite3.Connection, entries: Iterable["Entry"]) -> None:
     """Write into the ledger what a killed worker had written into its own and no commit has kept."""
     for entry in entries:
         for row in entry[_ATTEMPTS]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
@@ -26,11 +27,13 @@ from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.store.bucket_record import Journal
 from codesum_pipeline.store.lease import record_of
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
 from codesum_pipeline.store.tables import TableStore
+
+if TYPE_CHECKING:
+    from codesum_pipeline.store.bucket_record import Journal
 
 _TABLE = "llm_attempts"
 # For so long the same request is not sent again after an unusable answer.
@@ -98,7 +101,7 @@ class Ledger:
         *,
         run_id: str,
         now: Callable[[], datetime],
-        journal: Journal | None = None,
+        journal: "Journal | None" = None,
     ) -> None:
         self._connection = connection
         self._path = path

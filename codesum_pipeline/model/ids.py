@@ -23,9 +23,14 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _RESERVED_ENDINGS = (".lock", ".git", ".")
 
 
+def is_repository_key(key: str) -> bool:
+    """Whether a repository can have this key."""
+    return bool(_KEY.fullmatch(key)) and ".." not in key and not key.lower().endswith(_RESERVED_ENDINGS)
+
+
 def check_repository_key(key: str) -> str:
     """Return `key` unchanged, or raise `InvalidKey`."""
-    if not _KEY.fullmatch(key) or ".." in key or key.lower().endswith(_RESERVED_ENDINGS):
+    if not is_repository_key(key):
         raise InvalidKey(
             f"repository key {key!r}: use 1-100 letters, digits, '.', '_' or '-', starting with a letter or digit, "
             "without '..' and not ending in '.', '.git' or '.lock'"

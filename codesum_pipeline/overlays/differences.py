@@ -114,13 +114,7 @@ def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
 def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
     """The files in git's index of a work tree, one of several versions for an unresolved merge; and the files that git
     was told not to compare, which `git status` does not list."""
-    output = run_git(
-        ["ls-files", "--stage", "-v", "-z"],
-        git_dir=root / ".git",
-        cwd=root,
-        timeout_s=_TIMEOUT_S,
-        extra_environment={"GIT_WORK_TREE": str(root)},
-    )
+    output = run_git(["ls-files", "--stage", "-v", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
     found: dict[bytes, StoredFile] = {}
     uncompared: set[bytes] = set()
     for entry in output.split(b"\0"):

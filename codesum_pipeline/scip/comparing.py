@@ -161,17 +161,14 @@ def compare(content: bytes, text: str) -> IndexComparison:
         document = read_message("Document", content)
     except ValueError as error:
         return IndexComparison(problem=f"its document cannot be read: {error}")
-    comparisons = (_compare(document, text, encoding) for encoding in _encodings(document, text))
-    first = next(comparisons)
-    return next((one for one in (first, *comparisons) if not one.problem), first)
-
-
-def _encodings(document: Any, text: str) -> Sequence[PositionEncoding]:
-    """What the document's columns may count."""
+    # What the document's columns may count.
+    encodings: Sequence[PositionEncoding] = ASSUMED[:1] if text.isascii() else ASSUMED
     declared = document.position_encoding
     if declared in _KNOWN_ENCODINGS and declared != PositionEncoding.UNSPECIFIED:
-        return (PositionEncoding(declared),)
-    return ASSUMED[:1] if text.isascii() else ASSUMED
+        encodings = (PositionEncoding(declared),)
+    comparisons = (_compare(document, text, encoding) for encoding in encodings)
+    first = next(comparisons)
+    return next((one for one in (first, *comparisons) if not one.problem), first)
 
 
 _KNOWN_ENCODINGS = frozenset(PositionEncoding)
@@ -196,19 +193,26 @@ def _take_in(
     """Add one occurrence; the reason why the document does not count, if it does not."""
     range_ = range_of(occurrence)
     if len(range_) != _ONE_LINE:
-        return _across_lines(range_, lines)
+        # A range of several lines says nothing about a name, but must be in the text.
+        is_in_text = len(range_) == _ONE_LINE + 1 and 0 <= range_[0] <= range_[2] < len(lines)
+        return "" if is_in_text else f"the text has {len(lines)} lines, and none at {list(range_)}"
     placed = lines.span(range_)
     if placed is None:
         return f"line {range_[0] + 1} has no columns {range_[1]} to {range_[2]}"
     span, token = placed
-    if not _is_whole(token, *lines.around(span)):
+    before, after = lines.around(span)
+    neighbours = ((token[:1], before), (token[-1:], after))
+    if any(_WORD.match(edge) and _WORD.match(neighbour) for edge, neighbour in neighbours):
         return f"line {span.line} has no whole word at column {span.start}, but a part of one"
     if name is None:
         return ""
     is_spelled = spelling.is_spelled(name, token)
     if occurrence.symbol_roles & _DEFINITION:
         named = IndexReference(span, token, occurrence.symbol, name)
-        found.definitions.append(_defined(named, occurrence, is_generated=not is_spelled))
+        whole = enclosing_range_of(occurrence) or range_
+        last = whole[2] if len(whole) > _ONE_LINE else whole[0]
+        lines_of = min(whole[0] + 1, span.line), max(last + 1, span.line)
+        found.definitions.append(IndexDefinition(named, *lines_of, is_generated=not is_spelled))
     elif not is_spelled:
         found.misnamed[occurrence.symbol] += 1
     elif not occurrence.symbol_roles & _FORWARD_DEFINITION:
@@ -224,29 +228,3 @@ def _unwritten(found: IndexComparison) -> str:
         if one.is_generated and one.named.span not in written:
             return f"line {one.named.span.line} defines {one.named.text!r}, not {one.named.name.last.name!r}"
     return ""
-
-
-def _across_lines(range_: Sequence[int], lines: EncodedLines) -> str:
-    """A range of several lines says nothing about a name, but must be in the text."""
-    if len(range_) == _ONE_LINE + 1 and 0 <= range_[0] <= range_[2] < len(lines):
-        return ""
-    return f"the text has {len(lines)} lines, and none at {list(range_)}"
-
-
-def _is_whole(token: str, before: str, after: str) -> bool:
-    """Whether no word goes on before or after the token."""
-    if not token:
-        return True
-    begins = _WORD.match(token[0]) and _WORD.match(before)
-    ends = _WORD.match(token[-1]) and _WORD.match(after)
-    return not (begins or ends)
-
-
-def _defined(named: IndexReference, occurrence: Any, *, is_generated: bool) -> IndexDefinition:
-    """A definition with the lines of its whole range, or of its name."""
-    range_ = enclosing_range_of(occurrence)
-    line = named.span.line
-    if not range_:
-        return IndexDefinition(named, line, line, is_generated)
-    first, last = range_[0] + 1, (range_[2] if len(range_) > _ONE_LINE else range_[0]) + 1
-    return IndexDefinition(named, min(first, line), max(last, line), is_generated)

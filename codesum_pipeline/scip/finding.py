@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
@@ -61,8 +60,9 @@ def indexes_in_folder(
     folder = Path(entry.location)
     for root in dict.fromkeys(("", entry.subdir)) if not is_url(entry.location) else ():
         for name in NAMES:
-            path = _below(root, name)
-            if path not in besides and os.path.lexists(folder / path) and not _is_bare(folder):
+            path = f"{root}/{name}" if root else name
+            is_bare = is_git_repository(folder) and not (folder / ".git").exists()
+            if path not in besides and os.path.lexists(folder / path) and not is_bare:
                 yield on_disk(folder / path, f"folder {path}", root, layout, within=folder)
 
 
@@ -73,7 +73,14 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
     if not pc.any(named, min_count=0).as_py():
         return {}
     files = ws.tables.read("files", ws.key, columns=["path", "mode", "blob"]).filter(named)
-    found = {path: _in_tree(ws, path, mode, blob) for path, mode, blob in _rows(files) if blob and _is_named(path)}
+    found = {}
+    for path, mode, blob in zip(*(column.to_pylist() for column in files.columns), strict=True):
+        root, _, name = path.rpartition("/")
+        if blob and name in NAMES:
+            is_link = mode == SYMLINK_MODE
+            content = _Blob(ws.layout.mirror(ws.key), blob)
+            opened = Refusal("it is a symbolic link, which is not followed") if is_link else content
+            found[path] = FoundIndex(f"tree {path}", root, "" if is_link else blob, opened)
     kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
     if left := len(found) - len(kept):
         kept[""] = FoundIndex("tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count"))
@@ -88,29 +95,6 @@ def state_of_indexes(entry: RepositoryEntry, layout: HomeLayout) -> list[tuple[s
         *indexes_in_folder(entry, layout),
     )
     return [(one.origin, one.root, one.signature) for one in found]
-
-
-def _rows(files: pa.Table) -> Iterator[tuple[str, str, str]]:
-    yield from zip(*(column.to_pylist() for column in files.columns), strict=True)
-
-
-def _is_named(path: str) -> bool:
-    return path.rpartition("/")[2] in NAMES
-
-
-def _in_tree(ws: Workspace, path: str, mode: str, blob: str) -> FoundIndex:
-    root = path.rpartition("/")[0]
-    if mode == SYMLINK_MODE:
-        return FoundIndex(f"tree {path}", root, "", Refusal("it is a symbolic link, which is not followed"))
-    return FoundIndex(f"tree {path}", root, blob, _Blob(ws.layout.mirror(ws.key), blob))
-
-
-def _is_bare(folder: Path) -> bool:
-    return is_git_repository(folder) and not (folder / ".git").exists()
-
-
-def _below(root: str, name: str) -> str:
-    return f"{root}/{name}" if root else name
 
 
 def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
@@ -216,7 +200,10 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> IndexCopy
             for part in _uncompressed(parts):
                 size += len(part)
                 if size > most_bytes:
-                    raise RefusedIndex(_too_large(most_bytes))
+                    raise RefusedIndex(
+                        f"more than {max(most_bytes, 0) >> 20:,} MB of it, uncompressed, is not taken in: "
+                        "raise scip.max_index_mb, which is for all indexes of a repository together"
+                    )
                 digest.update(part)
                 target.write(part)
         if not size:
@@ -243,19 +230,12 @@ def drop_other_copies(folder: Path, kept: Collection[str]) -> None:
             file.unlink(missing_ok=True)
 
 
-def _too_large(most_bytes: int) -> str:
-    return (
-        f"more than {max(most_bytes, 0) >> 20:,} MB of it, uncompressed, is not taken in: "
-        "raise scip.max_index_mb, which is for all indexes of a repository together"
-    )
-
-
-def _uncompressed(parts: Iterator[bytes]) -> Iterator[bytes]:
+def _uncompressed(parts: Iterator[bytes]) -> Iterable[bytes]:
     first = next(parts, b"")
     if first.startswith(_POINTER):
         raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")
     together = chain([first], parts)
-    yield from _unzipped(together) if first.startswith(_GZIP) else together
+    return _unzipped(together) if first.startswith(_GZIP) else together
 
 
 def _unzipped(parts: Iterable[bytes]) -> Iterator[bytes]:

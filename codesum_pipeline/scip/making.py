@@ -5,7 +5,6 @@ use until another one is made. Only a regular file is taken, without following a
 link, after all that the command started has ended.
 """
 
-import json
 import os
 import shlex
 import shutil
@@ -19,7 +18,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from msgspec import Struct, to_builtins
+from msgspec import MsgspecError, Struct, json
 from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
@@ -29,8 +28,8 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.scip.running import Ran, run_bounded
 from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Room, Sandbox, is_of_checkout
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.source.mirror import Mirror, check_out, tree_of
-from codesum_pipeline.store.atomic import replacing, write_text_atomically
+from codesum_pipeline.source.mirror import Mirror, check_out
+from codesum_pipeline.store.atomic import replacing, write_bytes_atomically
 from codesum_pipeline.store.workspace import Workspace
 
 MADE_BY = "made by "
@@ -121,31 +120,27 @@ class _IndexMaker(Struct, frozen=True, dict=True):
     def last(self) -> _Attempt | None:
         """None where nothing is known of an earlier attempt."""
         try:
-            return _Attempt(**json.loads((self.folder / _RECORD_FILE).read_bytes()))
-        except (FileNotFoundError, ValueError, TypeError):
+            return json.decode((self.folder / _RECORD_FILE).read_bytes(), type=_Attempt)
+        except (FileNotFoundError, MsgspecError):
             return None
 
     def brought_up(self, commit: str, *, progress: Progress) -> str:
         """Run the command if it was not for this tree; the problem that it had, now or then."""
-        last, now = self.last(), self._attempt(tree_of(self.mirror, commit))
-        if last and not self.ws.force and self._is_done(last, now):
-            return last.problem
+        entry, last = self.ws.entry, self.last()
+        tree = self.mirror.git("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+        settings = hash_of([self.ws.settings.scip.model_dump(), entry.subdir])
+        now = _Attempt(tree, entry.scip_command, settings, _RUNNING, "", self.ws.timestamp(), "", "")
+        if last and not self.ws.force:
+            is_same = (last.tree, last.command, last.settings) == (now.tree, now.command, now.settings)
+            has_index = last.outcome == _MADE and (self.folder / _INDEX_FILE).is_file()
+            if is_same and (has_index or last.outcome == _FAILED):
+                return last.problem
         if last:
             _remove_room(Path(last.room))
         progress(f"making a compiler's index by {self.shown}", 0, 1)
         problem = self._run(commit, replace(now, origin=last.origin if last else ""))
         progress(f"making a compiler's index by {self.shown}", 1, 1)
         return problem
-
-    def _attempt(self, tree: str) -> _Attempt:
-        entry = self.ws.entry
-        settings = hash_of([self.ws.settings.scip.model_dump(), entry.subdir])
-        return _Attempt(tree, entry.scip_command, settings, _RUNNING, "", self.ws.timestamp(), "", "")
-
-    def _is_done(self, last: _Attempt, now: _Attempt) -> bool:
-        is_same = (last.tree, last.command, last.settings) == (now.tree, now.command, now.settings)
-        has_index = last.outcome == _MADE and (self.folder / _INDEX_FILE).is_file()
-        return is_same and (has_index or last.outcome == _FAILED)
 
     def _run(self, commit: str, attempt: _Attempt) -> str:
         """Run the command in a room of its own; what came of it is recorded, a refusal to run it is not."""
@@ -156,7 +151,10 @@ class _IndexMaker(Struct, frozen=True, dict=True):
             if not is_of_checkout(words[0]) and (problem := sandbox.problem(words[0])):
                 return f"{self.shown} was not run: {problem}"
             check_out(self.mirror, commit, room.checkout, aside=room.root / "git")
-            _check_subdir(room)
+            folder = room.checkout.resolve() / room.subdir
+            # A folder of the tree, and not a link that leads somewhere else.
+            if folder.resolve() != folder or not folder.is_dir():
+                raise ConfigurationError(f"subdir {room.subdir!r} is not a folder of the commit: correct it")
             if is_of_checkout(words[0]) and (problem := sandbox.problem(words[0])):
                 return f"{self.shown} was not run: {problem}"
             attempt = replace(attempt, room=str(room.root))
@@ -171,23 +169,30 @@ class _IndexMaker(Struct, frozen=True, dict=True):
 
     def _make(self, sandbox: Sandbox, words: list[str]) -> None:
         room, settings = sandbox.room, sandbox.settings
-        place = _output_place(room, words)
+        place = _OutputPlace(room.checkout, PurePosixPath(room.subdir) / INDEX_NAME)
+        if any(OUTPUT in word for word in words):
+            place = _OutputPlace(room.output, PurePosixPath(INDEX_NAME))
         (place.root / place.below).unlink(missing_ok=True)
+        values = (os.environ.get(name, "") for name in settings.environment)
+        secrets = [value for value in values if len(value) >= _SHORTEST_SECRET]
         ran = run_bounded(sandbox.command(words), settings)
         if why := _why_failed(ran, max_index_mb=settings.max_index_mb):
-            raise _NotMade(f"{self.shown}: {why}{_said(ran, self._secrets())}")
+            raise _NotMade(f"{self.shown}: {why}{_said(ran, secrets)}")
         try:
             with place.opened() as file, replacing(self.folder / _INDEX_FILE) as kept:
-                _copy(file, kept, most=settings.max_index_mb * _MB)
+                copied = 0
+                while part := file.read(_MB):
+                    copied += len(part)
+                    if copied > settings.max_index_mb * _MB:
+                        raise _NotMade(f"its index is larger than {settings.max_index_mb} MB: raise scip.max_index_mb")
+                    kept.write(part)
+                if not copied:
+                    raise _NotMade("its index is empty")
         except _NotMade as error:
-            raise _NotMade(f"{self.shown}: {error}{_said(ran, self._secrets())}") from error
-
-    def _secrets(self) -> list[str]:
-        values = (os.environ.get(name, "") for name in self.ws.settings.scip.environment)
-        return [value for value in values if len(value) >= _SHORTEST_SECRET]
+            raise _NotMade(f"{self.shown}: {error}{_said(ran, secrets)}") from error
 
     def _record(self, attempt: _Attempt) -> None:
-        write_text_atomically(self.folder / _RECORD_FILE, json.dumps(to_builtins(attempt)))
+        write_bytes_atomically(self.folder / _RECORD_FILE, json.encode(attempt))
 
 
 class _OutputPlace(Struct, frozen=True):
@@ -225,23 +230,6 @@ def _not_regular(path: PurePosixPath) -> _NotMade:
     return _NotMade(f"it wrote {path} as a link or something else that is no regular file")
 
 
-def _output_place(room: Room, words: list[str]) -> _OutputPlace:
-    if any(OUTPUT in word for word in words):
-        return _OutputPlace(room.output, PurePosixPath(INDEX_NAME))
-    return _OutputPlace(room.checkout, PurePosixPath(room.subdir) / INDEX_NAME)
-
-
-def _copy(source: BinaryIO, target: BinaryIO, *, most: int) -> None:
-    copied = 0
-    while part := source.read(_MB):
-        copied += len(part)
-        if copied > most:
-            raise _NotMade(f"its index is larger than {most // _MB} MB: raise scip.max_index_mb")
-        target.write(part)
-    if not copied:
-        raise _NotMade("its index is empty")
-
-
 def _why_failed(ran: Ran, *, max_index_mb: int) -> str:
     if ran.over:
         return f"it was ended: {ran.over}"
@@ -262,13 +250,6 @@ def _said(ran: Ran, secrets: list[str]) -> str:
     said = " / ".join(telling[-_SAID_LINES:])
     shortened = said if len(said) <= _LONGEST_SAID else f"…{said[1 - _LONGEST_SAID :]}"
     return f"; it said: {shortened}" if said else ""
-
-
-def _check_subdir(room: Room) -> None:
-    """A folder of the tree, and not a link that leads somewhere else."""
-    folder = room.checkout.resolve() / room.subdir
-    if folder.resolve() != folder or not folder.is_dir():
-        raise ConfigurationError(f"subdir {room.subdir!r} is not a folder of the commit: correct it")
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -28,12 +27,9 @@ from codesum_pipeline.settings.stages import ScipSettings
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.tables import TableWrite
 from codesum_pipeline.store.workspace import Workspace
 
 _TABLE = "scip_indexes"
-# By origin and signature.
-_Known = Mapping[tuple[str, str], IndexFile]
 
 
 def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) -> SnapshotReport:
@@ -42,10 +38,16 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
     state = index_state(ws.entry, ws.layout, ws.settings.scip)
     report = take_snapshot(ws, index_state=state, progress=progress)
     indexes = take_indexes(ws, report.commit, progress=progress)
+    tables = ws.tables
+    # Nothing is written where the rows stand as they are.
+    if tables.content_hash(_TABLE, ws.key) and tables.read_rows(_TABLE, ws.key, IndexFile) == indexes:
+        written = tables.keep(_TABLE, ws.key)
+    else:
+        written = tables.write_rows(_TABLE, ws.key, indexes, IndexFile)
     problems = tuple(f"{one.origin}: {one.problem}" for one in indexes if one.problem)
     return replace(
         report,
-        table_hash=hash_of([report.table_hash, _write(ws, indexes).table_hash]),
+        table_hash=hash_of([report.table_hash, written.table_hash]),
         scip_indexes=len(indexes) - len(problems),
         scip_problems=problems,
     )
@@ -76,16 +78,34 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
     A preview takes the index that was made last: it runs no command.
     """
     rows = ws.tables.read_rows_or_empty(_TABLE, ws.key, IndexFile)
-    made = _made_before(rows) if ws.tables.is_scratch else _made(ws, commit, progress)
-    found = _found(ws, made)
+    if ws.tables.is_scratch:
+        kept = (row for row in rows if row.origin.startswith(MADE_BY))
+        made = [FoundIndex(row.origin, row.root, row.signature, Refusal(row.problem)) for row in kept]
+    else:
+        made = _made(ws, commit, progress)
+    in_tree = indexes_in_tree(ws)
+    # In the order of precedence: what a person named or put there first.
+    found = (
+        *named_indexes(ws.entry, ws.layout),
+        *made,
+        *indexes_beside_mirror(ws.entry, ws.layout),
+        *in_tree.values(),
+        *indexes_in_folder(ws.entry, ws.layout, besides=in_tree.keys()),
+    )
     folder = ws.layout.scip(ws.key)
     if not found and not folder.exists():
         return []
     known = {(one.origin, one.signature): one for one in rows}
     taken: list[IndexFile] = []
     for one in found:
-        most_bytes = (ws.settings.scip.max_index_mb << 20) - sum(before.size for before in taken)
-        file = _standing(ws, one, known, folder, most_bytes) or _taken(one, folder, most_bytes, progress)
+        most_bytes = (ws.settings.scip.max_index_mb << 20) - sum(file.size for file in taken)
+        before = known.get((one.origin, one.signature))
+        is_usable = before is not None and one.signature and before.size <= most_bytes and not ws.force
+        # The same would come of it as in the last build.
+        if before and is_usable and is_copied(folder, before.sha256, before.size):
+            file = replace(before, root=one.root)
+        else:
+            file = _taken(one, folder, most_bytes, progress)
         taken.append(replace(file, position=len(taken)))
     drop_other_copies(folder, {one.sha256 for one in taken})
     if not ws.entry.scip_command:
@@ -103,31 +123,6 @@ def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
     return [*index, *([FoundIndex(made.origin, ws.entry.subdir, "", Refusal(made.problem))] if made.problem else [])]
 
 
-def _made_before(rows: Sequence[IndexFile]) -> list[FoundIndex]:
-    made = (row for row in rows if row.origin.startswith(MADE_BY))
-    return [FoundIndex(row.origin, row.root, row.signature, Refusal(row.problem)) for row in made]
-
-
-def _found(ws: Workspace, made: Sequence[FoundIndex]) -> Sequence[FoundIndex]:
-    """In the order of precedence: what a person named or put there first."""
-    in_tree = indexes_in_tree(ws)
-    return (
-        *named_indexes(ws.entry, ws.layout),
-        *made,
-        *indexes_beside_mirror(ws.entry, ws.layout),
-        *in_tree.values(),
-        *indexes_in_folder(ws.entry, ws.layout, besides=in_tree.keys()),
-    )
-
-
-def _standing(ws: Workspace, found: FoundIndex, known: _Known, folder: Path, most_bytes: int) -> IndexFile | None:
-    """The row of the last build, where the same would come of it."""
-    before = known.get((found.origin, found.signature))
-    if before is None or ws.force or not found.signature or before.size > most_bytes:
-        return None
-    return replace(before, root=found.root) if is_copied(folder, before.sha256, before.size) else None
-
-
 def _taken(found: FoundIndex, folder: Path, most_bytes: int, progress: Progress) -> IndexFile:
     progress(f"taking in {found.origin}", 0, 1)
     row = IndexFile(0, found.origin, found.root, found.signature, "", 0, "")
@@ -137,10 +132,3 @@ def _taken(found: FoundIndex, folder: Path, most_bytes: int, progress: Progress)
         return replace(row, problem=str(error))
     progress(f"taking in {found.origin}", 1, 1)
     return replace(row, sha256=copied.sha256, size=copied.size)
-
-
-def _write(ws: Workspace, indexes: Sequence[IndexFile]) -> TableWrite:
-    """Nothing is written where the rows stand as they are."""
-    if ws.tables.content_hash(_TABLE, ws.key) and ws.tables.read_rows(_TABLE, ws.key, IndexFile) == list(indexes):
-        return ws.tables.keep(_TABLE, ws.key)
-    return ws.tables.write_rows(_TABLE, ws.key, indexes, IndexFile)

@@ -81,7 +81,9 @@ class FolderScan(Struct, frozen=True, dict=True):
             lines.write(b"commit %b\nauthor %b\ncommitter %b\n" % (ref.encode(), _SIGNATURE, _SIGNATURE))
             lines.write(b"data %d\n%b\ndeleteall\n" % (len(_MESSAGE), _MESSAGE))
             for path, file in sorted(files.items()):
-                lines.write(b"M %b %b %b\n" % (file.mode.encode(), file.blob.encode(), _quoted(path)))
+                # As fast-import reads a path.
+                escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+                lines.write(b'M %b %b "%b"\n' % (file.mode.encode(), file.blob.encode(), escaped))
         return FolderScan(self.root, files, self.left_out)
 
 
@@ -117,7 +119,10 @@ def tree_id(files: Mapping[bytes, StoredFile]) -> str:
             folders.setdefault(folder, {})
     ids: dict[bytes, str] = {}
     for folder in sorted(folders, key=lambda path: (-len(path), path)):
-        ids[folder] = object_id("tree", _tree_content(folders[folder]))
+        # Git sorts a folder as if its name ended with a slash.
+        ordered = sorted(folders[folder].items(), key=lambda each: each[0] + (b"/" if each[1][0] == "40000" else b""))
+        lines = (b"%b %b\0%b" % (mode.encode(), name, bytes.fromhex(id_)) for name, (mode, id_) in ordered)
+        ids[folder] = object_id("tree", b"".join(lines))
         if folder:
             parent, _, name = folder.rpartition(b"/")
             folders[parent][name] = ("40000", ids[folder])
@@ -129,12 +134,6 @@ def object_id(kind: str, content: bytes) -> str:
     return hashlib.sha1(b"%b %d\0%b" % (kind.encode(), len(content), content), usedforsecurity=False).hexdigest()
 
 
-def _tree_content(entries: Mapping[bytes, tuple[str, str]]) -> bytes:
-    """Git sorts a folder as if its name ended with a slash."""
-    ordered = sorted(entries.items(), key=lambda entry: entry[0] + (b"/" if entry[1][0] == "40000" else b""))
-    return b"".join(b"%b %b\0%b" % (mode.encode(), name, bytes.fromhex(blob)) for name, (mode, blob) in ordered)
-
-
 def _list_names(root: Path, *, timeout_s: float) -> tuple[set[bytes], list[LeftOut]]:
     """The names that make up a folder, and those that stay outside."""
     names: set[bytes] = set()
@@ -142,13 +141,7 @@ def _list_names(root: Path, *, timeout_s: float) -> tuple[set[bytes], list[LeftO
     with _git_dir_of(root, timeout_s=timeout_s) as git_dir:
 
         def listed(*switches: str) -> list[bytes]:
-            output = run_git(
-                ["ls-files", "-z", *switches],
-                git_dir=git_dir,
-                timeout_s=timeout_s,
-                cwd=root,
-                extra_environment={"GIT_WORK_TREE": str(root)},
-            )
+            output = run_git(["ls-files", "-z", *switches], git_dir=git_dir, timeout_s=timeout_s, work_tree=root)
             return [name for name in output.split(b"\0") if name and _OWN_FOLDER not in name.split(b"/")]
 
         for entry in listed("--stage"):
@@ -187,8 +180,10 @@ def _read(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
     if any(part.lower() == b".git" for part in path.split(b"/")):
         return LeftOut(path, SkipReason.INVALID_PATH)
     full = os.path.join(os.fsencode(root), path)  # noqa: PTH118 - names are bytes
-    if _leads_through_a_link(root, path.rpartition(b"/")[0]):
-        return None
+    if folder := path.rpartition(b"/")[0]:
+        real = os.path.join(os.path.realpath(os.fsencode(root)), folder)  # noqa: PTH118
+        if os.path.realpath(real) != real:
+            return None
     try:
         found = os.lstat(full)
         if stat.S_ISLNK(found.st_mode):
@@ -206,13 +201,6 @@ def _read(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
     except OSError:
         return LeftOut(path, SkipReason.UNREADABLE)
     return ("100755" if found.st_mode & stat.S_IXUSR else "100644"), content
-
-
-def _leads_through_a_link(root: Path, folder: bytes) -> bool:
-    if not folder:
-        return False
-    real_root = os.path.realpath(os.fsencode(root))
-    return os.path.realpath(os.path.join(real_root, folder)) != os.path.join(real_root, folder)  # noqa: PTH118
 
 
 def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *, timeout_s: float) -> list[bytes]:
@@ -241,9 +229,3 @@ def _fast_import(git_dir: Path) -> Iterator[IO[bytes]]:
         if status != 0:
             complaints.seek(0)
             raise RepositoryUnavailable(f"{git_dir} cannot be written: {last_line(complaints.read())}")
-
-
-def _quoted(path: bytes) -> bytes:
-    """A path as fast-import reads it."""
-    escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-    return b'"%b"' % escaped

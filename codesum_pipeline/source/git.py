@@ -112,30 +112,21 @@ class GitResult(Struct, frozen=True):
     complaints: bytes = b""
 
 
-def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of every git process; of those that fetch, `_PROTOCOLS` comes on top."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    chosen = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    return {**kept, **_FIXED_ENVIRONMENT, **chosen, **(extra or {})}
-
-
-def git_command(arguments: Sequence[str | Path], *, git_dir: Path = NO_REPOSITORY) -> list[str]:
-    """The command line of a git process, with everything switched off that could run code."""
-    overrides = [part for override in _OVERRIDES for part in ("-c", override)]
-    return ["git", f"--git-dir={git_dir}", "--no-pager", *overrides, *map(str, arguments)]
-
-
 def try_git(
     arguments: Sequence[str | Path],
     *,
     timeout_s: float,
-    git_dir: Path = NO_REPOSITORY,
+    git_dir: Path | None = None,
     data: bytes | None = None,
-    cwd: Path | None = None,
-    extra_environment: Mapping[str, str] | None = None,
+    work_tree: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> GitResult:
-    """Run git to its end, whatever its exit status; raises `RepositoryUnavailable` after `timeout_s`."""
-    process = start_git(arguments, git_dir=git_dir, cwd=cwd, stderr=subprocess.PIPE, environment=extra_environment)
+    """Run git to its end, whatever its exit status, in a `work_tree` if there is one; raises `RepositoryUnavailable`
+    after `timeout_s`."""
+    if work_tree:
+        environment = {"GIT_WORK_TREE": str(work_tree), **(environment or {})}
+    git_dir = git_dir or (work_tree / ".git" if work_tree else NO_REPOSITORY)
+    process = start_git(arguments, git_dir=git_dir, cwd=work_tree, stderr=subprocess.PIPE, environment=environment)
     with _lifeline(process, arguments):
         try:
             output, complaint = process.communicate(data, timeout=timeout_s)
@@ -143,7 +134,12 @@ def try_git(
             raise _too_slow(arguments, timeout_s) from error
         finally:
             stop(process)
-    status = _status(process.returncode, arguments)
+    status = process.returncode
+    if arguments[0] in _MAY_RUN_LONG:
+        # Of the shell that waited for git.
+        if status == _NOT_FOUND:
+            raise _no_git()
+        status = _BY_SIGNAL - 1 - status if status > _BY_SIGNAL else status
     if status != 0:
         _check_room(complaint, status, git_dir)
     return GitResult(status, output, last_line(complaint), complaint)
@@ -153,23 +149,21 @@ def run_git(
     arguments: Sequence[str | Path],
     *,
     timeout_s: float,
-    git_dir: Path = NO_REPOSITORY,
+    git_dir: Path | None = None,
     data: bytes | None = None,
-    cwd: Path | None = None,
-    extra_environment: Mapping[str, str] | None = None,
+    work_tree: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> bytes:
     """What git writes to its standard output; raises `RepositoryUnavailable` with its last complaint."""
     finished = try_git(
-        arguments, timeout_s=timeout_s, git_dir=git_dir, data=data, cwd=cwd, extra_environment=extra_environment
+        arguments, timeout_s=timeout_s, git_dir=git_dir, data=data, work_tree=work_tree, environment=environment
     )
     if finished.status != 0:
         raise RepositoryUnavailable(f"git {arguments[0]} failed: {finished.complaint or finished.status}")
     return finished.output
 
 
-def read_records(
-    arguments: Sequence[str | Path], *, timeout_s: float, git_dir: Path = NO_REPOSITORY
-) -> Generator[bytes, None, None]:
+def read_records(arguments: Sequence[str | Path], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
     """What git writes, ended by NULs, one record after the other; a reader may stop early.
 
     Raises `RepositoryUnavailable` as `run_git` does.
@@ -208,15 +202,6 @@ def _lifeline(process: subprocess.Popen[bytes], arguments: Sequence[str | Path])
         yield
 
 
-def _status(returncode: int, arguments: Sequence[str | Path]) -> int:
-    """Git's own exit status, as `subprocess` gives it, whoever waited for it."""
-    if arguments[0] not in _MAY_RUN_LONG:
-        return returncode
-    if returncode == _NOT_FOUND:
-        raise _no_git()
-    return _BY_SIGNAL - 1 - returncode if returncode > _BY_SIGNAL else returncode
-
-
 def _no_git() -> ConfigurationError:
     return ConfigurationError("the program `git` is not on the PATH: install it")
 
@@ -241,7 +226,7 @@ def start_git(
     arguments: Sequence[str | Path],
     *,
     stderr: int | IO[bytes],
-    git_dir: Path = NO_REPOSITORY,
+    git_dir: Path,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
@@ -249,9 +234,12 @@ def start_git(
 
     One that may run long ends when its standard input is closed, and reads nothing from it.
     """
-    command = git_command(arguments, git_dir=git_dir)
+    overrides = [part for override in _OVERRIDES for part in ("-c", override)]
+    command = ["git", f"--git-dir={git_dir}", "--no-pager", *overrides, *map(str, arguments)]
     if arguments[0] in _MAY_RUN_LONG:
         command = ["/bin/sh", "-c", _SUPERVISOR, "git", *command]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    chosen = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     protocols = _PROTOCOLS if arguments[0] in _ASKS_ELSEWHERE else {}
     try:
         return subprocess.Popen(
@@ -260,7 +248,7 @@ def start_git(
             stdout=subprocess.PIPE,
             stderr=stderr,
             cwd=cwd or "/",
-            env=git_environment({**protocols, **(environment or {})}),
+            env={**kept, **_FIXED_ENVIRONMENT, **chosen, **protocols, **(environment or {})},
             process_group=0,
             # As Python does, git's helpers ignore SIGXFSZ: one that outgrows the file size limit says so.
             restore_signals=False,

@@ -20,7 +20,7 @@ from codesum_pipeline.source.remote import (
     objects_missing,
     shallow_commits,
 )
-from codesum_pipeline.store.lease import holding_lease
+from codesum_pipeline.store.lease import hold_unless_held
 from codesum_pipeline.store.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -103,18 +103,18 @@ def history_of(ws: Workspace, commit: str, *, commits: int) -> CommitHistory:
     found, is_cut = _on_hand(mirror, commit, commits)
     if not is_cut:
         return CommitHistory(found)
+    problem = ""
     try:
         _deepen(ws, mirror, commit, commits)
     except (RepositoryUnavailable, LeaseHeld, CannotWrite) as error:
-        return CommitHistory(_on_hand(mirror, commit, commits)[0], str(error))
-    return CommitHistory(_on_hand(mirror, commit, commits)[0])
+        problem = str(error)
+    return CommitHistory(_on_hand(mirror, commit, commits)[0], problem)
 
 
 def _on_hand(mirror: Mirror, commit: str, commits: int) -> tuple[tuple[str, ...], bool]:
     """What the mirror has, and whether there is more that it was not asked for yet."""
-    arguments = ["rev-list", "--first-parent", f"--max-count={commits}", commit, "--"]
     try:
-        listed = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
+        listed = mirror.git("rev-list", "--first-parent", f"--max-count={commits}", commit, "--")
     except RepositoryUnavailable:
         # A mirror of a clone that lacks commits, from before mirrors were shallow.
         return (), False
@@ -128,7 +128,7 @@ def _deepen(ws: Workspace, mirror: Mirror, commit: str, commits: int) -> None:
         raise RepositoryUnavailable("offline = true: no more of it is fetched")
     # The parent of the last one, to compare it with.
     depth = [f"--depth={commits + 1}"]
-    with holding_lease(ws.layout.state(ws.key), key=ws.key, run_id=ws.run_id):
+    with hold_unless_held(ws.layout, ws.key, run_id=ws.run_id, here_only=True):
         finished = fetch(mirror.git_dir, ws.entry, [commit], depth=depth, timeout_s=mirror.timeout_s)
         if finished.status != 0 and not is_commit_id(ws.entry.ref or "", full=True):
             # Some servers give out only what their refs lead to.

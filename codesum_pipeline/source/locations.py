@@ -53,13 +53,17 @@ def parse_location(text: str, *, base: Path) -> str:
         return str(path.resolve())
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "there is no user of this name"
-        shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-        raise ConfigurationError(f"location {shown!r}: no folder can be called so: {reason}") from error
+        raise ConfigurationError(f"location {_shown(text)!r}: no folder can be called so: {reason}") from error
 
 
 def redact(text: str) -> str:
     """`text` without the credentials of the URLs in it."""
-    return _SECRET_PARAMETER.sub(r"\g<name>=***", _URL_USER.sub(_without_password, text))
+
+    def without_password(match: re.Match[str]) -> str:
+        is_plain_user = match["scheme"].lower() == "ssh" and ":" not in match["user"]
+        return f"{match['scheme']}://{match['user'] if is_plain_user else '***'}@"
+
+    return _SECRET_PARAMETER.sub(r"\g<name>=***", _URL_USER.sub(without_password, text))
 
 
 def slug_of(location: str) -> str | None:
@@ -113,12 +117,6 @@ def _checked_url(url: str, scheme: str) -> str:
     if not host or host.startswith("-") or not parts.path.strip("/"):
         raise ConfigurationError(f"location {redact(url)!r}: a URL needs a host and a path")
     return url
-
-
-def _without_password(match: re.Match[str]) -> str:
-    scheme, user = match["scheme"], match["user"]
-    is_plain_user = scheme.lower() == "ssh" and ":" not in user
-    return f"{scheme}://{user if is_plain_user else '***'}@"
 
 
 # No host has longer ones; what is longer is not looked at.

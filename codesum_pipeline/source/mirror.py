@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -127,7 +128,7 @@ class Mirror(Struct, frozen=True):
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
-        self._run("update-ref", our_ref(entry), commit)
+        self.git("update-ref", our_ref(entry), commit)
         return Head(commit, _label(entry))
 
     def _full_id(self, entry: RepositoryEntry) -> str:
@@ -167,8 +168,8 @@ class Mirror(Struct, frozen=True):
         self.git_dir.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.git_dir.parent) as aside:
             fresh = Path(aside) / "mirror.git"
-            arguments = ["init", "--quiet", "--bare", "--template=", f"--object-format={object_format}"]
-            run_git(arguments, git_dir=fresh, timeout_s=self.timeout_s)
+            kind = f"--object-format={object_format}"
+            Mirror(fresh, self.timeout_s).git("init", "--quiet", "--bare", "--template=", kind)
             fresh.rename(self.git_dir)
 
     def object_format(self) -> str:
@@ -215,17 +216,24 @@ class Mirror(Struct, frozen=True):
 
     def _drop_dead_locks(self) -> bool:
         """Remove what killed git processes locked; whether there was any."""
-        locks = [*self.git_dir.glob("*.lock"), *(self.git_dir / "refs").rglob("*.lock")]
-        return _remove_older(locks, DEAD_LOCK_AGE_S)
+        was_there = False
+        for path in [*self.git_dir.glob("*.lock"), *(self.git_dir / "refs").rglob("*.lock")]:
+            with suppress(FileNotFoundError):
+                # From the future as well: a living process has written now, whatever the clock said before it was set.
+                if abs(time.time() - path.stat().st_mtime) > DEAD_LOCK_AGE_S:
+                    path.unlink(missing_ok=True)
+                    was_there = True
+        return was_there
 
     def _tidy(self) -> None:
         """Merge packs once there are many, and remove unfinished ones."""
         drop_unfinished(self.git_dir)
         if len(list((self.git_dir / "objects" / "pack").glob("*.pack"))) > MAX_PACKS:
-            self._run("repack", "--geometric=2", "-d", "-l", "-q")
+            self.git("repack", "--geometric=2", "-d", "-l", "-q")
 
-    def _run(self, *arguments: str) -> bytes:
-        return run_git(list(arguments), git_dir=self.git_dir, timeout_s=self.timeout_s)
+    def git(self, *arguments: str, data: bytes | None = None) -> bytes:
+        """What a git command about the mirror writes; raises `RepositoryUnavailable`."""
+        return run_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
 
 
 def make_scratch(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirror:
@@ -236,8 +244,8 @@ def make_scratch(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirr
     if not Mirror(git_dir).object_format():
         return Mirror(path, timeout_s)
     scratch = make_borrowing(git_dir, path, timeout_s=timeout_s)
-    refs = run_git(["for-each-ref", "--format=create %(refname) %(objectname)"], git_dir=git_dir, timeout_s=timeout_s)
-    run_git(["update-ref", "--stdin"], git_dir=path, timeout_s=timeout_s, data=refs)
+    refs = Mirror(git_dir, timeout_s).git("for-each-ref", "--format=create %(refname) %(objectname)")
+    scratch.git("update-ref", "--stdin", data=refs)
     return scratch
 
 
@@ -288,31 +296,11 @@ def _is_read_as_folder(entry: RepositoryEntry) -> bool:
     return entry.worktree or not is_git_repository(Path(entry.location))
 
 
-def _remove_older(paths: list[Path], age_s: float) -> bool:
-    removed = False
-    for path in paths:
-        try:
-            # From the future as well: a living process has written now, whatever the clock said before it was set.
-            is_dead = abs(time.time() - path.stat().st_mtime) > age_s
-        except FileNotFoundError:
-            continue
-        if is_dead:
-            path.unlink(missing_ok=True)
-            removed = True
-    return removed
-
-
 # Stronger than any .gitattributes of the tree.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
 _MB = 1024 * 1024
 # Of what is free on the disk, what a checkout may take.
 _MOST_OF_DISK = 0.5
-
-
-def tree_of(mirror: Mirror, commit: str) -> str:
-    """The id of a commit's tree: commits with the same one hold the same files."""
-    arguments = ["rev-parse", "--verify", f"{commit}^{{tree}}"]
-    return run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s).decode().strip()
 
 
 def check_out(mirror: Mirror, commit: str, folder: Path, *, aside: Path) -> None:
@@ -321,23 +309,10 @@ def check_out(mirror: Mirror, commit: str, folder: Path, *, aside: Path) -> None
     Raises `RepositoryUnavailable` for a tree that no folder can hold, and `ConfigurationError` for one that would take
     more than half of the disk's room.
     """
-    _check_room(mirror, commit, folder)
-    scratch = make_borrowing(mirror.git_dir, aside, timeout_s=mirror.timeout_s)
-    attributes = scratch.git_dir / "info" / "attributes"
-    attributes.parent.mkdir(exist_ok=True)
-    attributes.write_text(_ATTRIBUTES, encoding="ascii")
-    places = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(scratch.git_dir / "index")}
-    for arguments in (["read-tree", commit], ["checkout-index", "--all", "--quiet"]):
-        run_git(arguments, git_dir=scratch.git_dir, timeout_s=mirror.timeout_s, cwd=folder, extra_environment=places)
-    shutil.rmtree(scratch.git_dir, ignore_errors=True)
-
-
-def _check_room(mirror: Mirror, commit: str, folder: Path) -> None:
-    """A few kilobytes of a repository may say that they are petabytes of files."""
+    # A few kilobytes of a repository may say that they are petabytes of files.
     room = shutil.disk_usage(folder).free * _MOST_OF_DISK
-    for record in read_records(
-        ["ls-tree", "-r", "-z", "-l", "--full-tree", commit], git_dir=mirror.git_dir, timeout_s=mirror.timeout_s
-    ):
+    listing = ["ls-tree", "-r", "-z", "-l", "--full-tree", commit]
+    for record in read_records(listing, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s):
         size = record.partition(b"\t")[0].split()[-1]
         room -= int(size) if size.isdigit() else 0
         if room < 0:
@@ -346,3 +321,11 @@ def _check_room(mirror: Mirror, commit: str, folder: Path) -> None:
                 f"{shutil.disk_usage(folder).free // _MB} MB that are free in {folder.parent}: free space there, or "
                 "set TMPDIR to a folder of another disk"
             )
+    scratch = make_borrowing(mirror.git_dir, aside, timeout_s=mirror.timeout_s)
+    attributes = scratch.git_dir / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text(_ATTRIBUTES, encoding="ascii")
+    places = {"GIT_INDEX_FILE": str(scratch.git_dir / "index")}
+    for arguments in (["read-tree", commit], ["checkout-index", "--all", "--quiet"]):
+        run_git(arguments, git_dir=scratch.git_dir, timeout_s=mirror.timeout_s, work_tree=folder, environment=places)
+    shutil.rmtree(scratch.git_dir, ignore_errors=True)

@@ -1,12 +1,13 @@
 """An organisation, group or user of a code host, whose repositories are registered as they come and go."""
 
 import re
+from contextlib import suppress
 from enum import StrEnum
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, convert, to_builtins
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -89,41 +90,28 @@ def organisation_of(name: Any, fields: Any) -> Organisation:
         where = ".".join(map(str, first["loc"]))
         raise ConfigurationError(f"{where or 'the entry'}: {first['msg']}") from error
     before, _, after = name.partition(":")
-    host = _host(data.host or before)
+    try:
+        host = HostKind(data.host or before)
+    except ValueError as error:
+        kinds = ", ".join(HostKind)
+        raise ConfigurationError(f"host {data.host or before!r}: it is one of {kinds}, as in github:acme") from error
     owner = data.owner or after
     if not _OWNER.fullmatch(owner):
         raise ConfigurationError(f"owner {owner!r} cannot be the name of an organisation, group or user")
     if data.token_env is not None and not _VARIABLE.fullmatch(data.token_env):
         raise ConfigurationError("token_env is the name of an environment variable, not the token itself")
-    return Organisation(
-        name=name,
-        host=host,
-        owner=owner,
-        url=_server(data.url or PUBLIC_SERVERS.get(host, "")),
-        include=tuple(data.include),
-        exclude=tuple(data.exclude),
-        archived=data.archived,
-        forks=data.forks,
-        ssh=data.ssh,
-        token_env=data.token_env,
-    )
+    url = _server(data.url or PUBLIC_SERVERS.get(host, ""))
+    return convert(data.model_dump() | {"name": name, "host": host, "owner": owner, "url": url}, Organisation)
 
 
 def organisation_fields(organisation: Organisation) -> dict[str, Any]:
     """An organisation's fields as they are written: those that do not go without saying."""
-    said = organisation.name == f"{organisation.host}:{organisation.owner}"
-    is_public = organisation.url == PUBLIC_SERVERS.get(organisation.host)
-    fields = {
-        "host": None if said else organisation.host.value,
-        "owner": None if said else organisation.owner,
-        "url": None if is_public else organisation.url,
-        "include": list(organisation.include),
-        "exclude": list(organisation.exclude),
-        "archived": organisation.archived,
-        "forks": organisation.forks,
-        "ssh": organisation.ssh,
-        "token_env": organisation.token_env,
-    }
+    fields = to_builtins(organisation)
+    fields |= {"include": [*organisation.include], "exclude": [*organisation.exclude]}
+    if fields.pop("name") == f"{organisation.host}:{organisation.owner}":
+        del fields["host"], fields["owner"]
+    if organisation.url == PUBLIC_SERVERS.get(organisation.host):
+        del fields["url"]
     return {name: value for name, value in fields.items() if value}
 
 
@@ -138,14 +126,6 @@ def token_variable(organisation: Organisation) -> str | None:
     return PUBLIC_TOKENS[organisation.host] if is_public else None
 
 
-def _host(text: str) -> HostKind:
-    try:
-        return HostKind(text)
-    except ValueError as error:
-        kinds = ", ".join(HostKind)
-        raise ConfigurationError(f"host {text!r}: it is one of {kinds}, as in github:acme") from error
-
-
 def _server(url: str) -> str:
     """An address that a token may be sent to."""
     if not url:
@@ -155,7 +135,10 @@ def _server(url: str) -> str:
         host, _ = parts.hostname or "", parts.port
     except ValueError as error:
         raise ConfigurationError(f"url {redact(url)!r}: not a URL: {error}") from error
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    is_loopback = host == "localhost"
+    with suppress(ValueError):
+        is_loopback = is_loopback or ip_address(host).is_loopback
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback)
     if not is_safe or not host or parts.username or parts.query or parts.fragment or not url.isprintable():
         raise ConfigurationError(f"url {redact(url)!r}: give https://SERVER, without user and password")
     return url.rstrip("/")

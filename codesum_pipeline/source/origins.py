@@ -8,7 +8,7 @@ contribute, and are thanked for ideas.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 _LICENSE = re.compile(
     r"(?:LICEN[CS]E|COPYING|UNLICENSE)(?:[-_.](?:MIT|APACHE|BSD|BOOST|[\d_.]+))*(?:\.(?:md|txt|rst))?", re.I
@@ -62,7 +62,10 @@ def stated_origin(source: str) -> str | None:
     """The project that a file's first comment says it is of, with a version or the place it was copied from."""
     lines: list[str] = []
     for line in source[:HEAD_CHARS].split("\n"):
-        if not (_COMMENT.match(line) or (lines and _is_open(lines))):
+        above = "\n".join(lines)
+        # A block comment that was begun may not have ended.
+        is_open = above.rfind("/*") > above.rfind("*/") or above.count('"""') % 2 == 1
+        if not (_COMMENT.match(line) or is_open):
             break
         lines.append(line)
     comment = "\n".join(lines)
@@ -99,27 +102,18 @@ def foreign_folders(paths: Mapping[str, int], read: Callable[[Collection[str]], 
     for path in inner:
         found.setdefault(path.rpartition("/")[0], set()).update(_holders(texts.get(path, "")))
     foreign = {folder for folder, holders in found.items() if own and holders and not own & holders}
-    packages = {folder for folder, name in _split(paths) if folder in foreign and _PACKAGE.fullmatch(name)}
+    split = (path.rpartition("/") for path in paths)
+    packages = {folder for folder, _, name in split if folder in foreign and _PACKAGE.fullmatch(name)}
     return frozenset(f for f in foreign if f not in packages or _DEPENDENCIES.search(f"{f}/"))
-
-
-def _split(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Folder and name of each path."""
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        yield folder, name
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:
     """Whether a file stands in one of some folders."""
-    return bool(folders) and any(folder in folders for folder in _folders_above(path))
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
+    folder = path if folders else ""
+    while folder := folder.rpartition("/")[0]:
+        if folder in folders:
+            return True
+    return False
 
 
 def _is_license(path: str) -> bool:
@@ -138,12 +132,6 @@ def _holders(license_: str) -> set[str]:
     # A form that nobody filled in has its places in brackets.
     lines = (line for line in found if not {*"[<"} & {*line})
     return {word for line in lines for word in map(str.lower, _NAME.findall(line)) if word not in _NO_NAMES}
-
-
-def _is_open(lines: Collection[str]) -> bool:
-    """Whether a block comment that was begun has not ended."""
-    text = "\n".join(lines)
-    return text.rfind("/*") > text.rfind("*/") or text.count('"""') % 2 == 1
 
 
 def _letters(name: str) -> str:

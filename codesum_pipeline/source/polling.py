@@ -1,9 +1,12 @@
-"""When a repository is looked at again, and what a failed look means.
+"""Looks at many repositories at once: those that are due, in parallel, and never too many at one host.
 
-Times are spread at random, so that ten thousand repositories that were
-registered in one minute are not asked for in one minute for ever. A moment
-that lies in the future was noted before the clock was set back, and counts
-for nothing.
+A look waits for its host's turn; a host that asks for fewer requests is left alone, with everything that it has. What
+there is no time for is due the next time, too. Times are spread at random, so that ten thousand repositories that were
+registered in one minute are not asked for in one minute for ever. A moment that lies in the future was noted before the
+clock was set back, and counts for nothing.
+
+Asking git about a repository on this machine takes milliseconds of processor time; its *trace*, what its refs look like
+from outside, takes microseconds. Equal traces mean equal heads: a trace only ever says whether git has to be asked.
 """
 
 import random
@@ -12,7 +15,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -104,19 +107,16 @@ def trace_of(entry: RepositoryEntry, *, mirror: Path, offline: bool) -> str | No
         return None
     try:
         git_dir, common = _git_dirs(folder)
-        return _trace(git_dir, common, _names(entry, git_dir))
+        ref, head = entry.ref or "HEAD", _content(git_dir / "HEAD")
+        if ref == "HEAD":
+            names = [head.removeprefix(_SYMBOLIC).strip()] if head.startswith(_SYMBOLIC) else []
+        elif is_commit_id(ref, full=True):
+            names = []
+        else:
+            names = [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
+        return _trace(git_dir, common, names)
     except (OSError, ValueError):
         return None
-
-
-def _names(entry: RepositoryEntry, git_dir: Path) -> list[str]:
-    ref = entry.ref or "HEAD"
-    if ref != "HEAD":
-        if is_commit_id(ref, full=True):
-            return []
-        return [ref] if ref.startswith("refs/") else [f"refs/heads/{ref}", f"refs/tags/{ref}"]
-    head = _content(git_dir / "HEAD")
-    return [head.removeprefix(_SYMBOLIC).strip()] if head.startswith(_SYMBOLIC) else []
 
 
 def _trace(git_dir: Path, common: Path, names: Sequence[str]) -> str | None:
@@ -190,11 +190,14 @@ class Poller(Struct, frozen=True):
         `now_due` are due whenever they were looked at last. What was found is kept in `state`.
         """
         before, now = state.polls(), self.clock()
-        due = [entry for entry in map(self._seen_from_outside(before, now, now_due), entries) if entry is not None]
+        due = [found for entry in entries if (found := self._due(entry, before.get(entry.key), now, now_due))]
+        # Those that have waited longest first, and of remotes no more than a tick may ask for.
+        due.sort(key=lambda each: each.rank)
+        remote = [each for each in due if each.host != _HERE][: self.policy.polls_per_tick]
         round_ = _Round(self, before, state.hosts(), give_up_at)
-        round_.carry_out(self._limited(due, before))
+        round_.carry_out([*(each for each in due if each.host == _HERE), *remote])
         state.keep_polls(round_.found.values())
-        state.keep_hosts(round_.rests.values())
+        state.keep_hosts([*round_.rests.values()])
         sources = {entry.key: source_of(entry, offline=self.offline) for entry in entries}
         known = {
             key: poll
@@ -216,30 +219,21 @@ class Poller(Struct, frozen=True):
         """Who is asked; nobody for what this machine has."""
         return host_of(entry.location) if is_url(entry.location) and not self.offline else _HERE
 
-    def _seen_from_outside(
-        self, before: Mapping[str, Poll], now: float, now_due: Collection[str]
-    ) -> Callable[[RepositoryEntry], "_DuePoll | None"]:
-        def look(entry: RepositoryEntry) -> _DuePoll | None:
-            poll, source, host = before.get(entry.key), source_of(entry, offline=self.offline), self.host(entry)
-            trace = self.trace(entry) if host == _HERE else None
-            is_asked_for = entry.key in now_due or is_due(poll, source, now=now)
-            if host == _HERE and poll is not None and poll.trace != (trace or ""):
-                is_asked_for = True
-            if host == _HERE and trace is None and (poll is None or not poll.failures):
-                is_asked_for = True
-            if not is_asked_for:
-                return None
-            rank = 0.0 if entry.key in now_due else poll.due_at if poll and poll.source == source else 1.0
-            known = poll if poll and poll.source == source else Poll(entry.key, source, 0.0, 0.0)
-            return _DuePoll(entry, host, replace(known, trace=trace or ""), rank)
-
-        return look
-
-    def _limited(self, due: list["_DuePoll"], before: Mapping[str, Poll]) -> list["_DuePoll"]:
-        """Those that have waited longest first, and of remotes no more than a tick may ask for."""
-        ordered = sorted(due, key=lambda each: each.rank)
-        remote = [each for each in ordered if each.host != _HERE][: self.policy.polls_per_tick]
-        return [each for each in ordered if each.host == _HERE] + remote
+    def _due(
+        self, entry: RepositoryEntry, poll: Poll | None, now: float, now_due: Collection[str]
+    ) -> "_DuePoll | None":
+        source, host = source_of(entry, offline=self.offline), self.host(entry)
+        trace = self.trace(entry) if host == _HERE else None
+        is_same = poll is not None and poll.source == source
+        is_asked_for = entry.key in now_due or is_due(poll, source, now=now)
+        if host == _HERE:
+            has_changed = poll is not None and poll.trace != (trace or "")
+            is_asked_for |= has_changed or (trace is None and (poll is None or not poll.failures))
+        if not is_asked_for:
+            return None
+        known = poll if poll and is_same else Poll(entry.key, source, 0.0, 0.0)
+        rank = 0.0 if entry.key in now_due else known.due_at if is_same else 1.0
+        return _DuePoll(entry, host, replace(known, trace=trace or ""), rank)
 
 
 def source_of(entry: RepositoryEntry, *, offline: bool) -> str:
@@ -284,15 +278,12 @@ class _Round(Struct):
                 for host, count in lanes.items()
                 if number < count
             ]
-            self._go_on(pool, running)
-
-    def _go_on(self, pool: ThreadPoolExecutor, running: list["Future[str | None]"]) -> None:
-        """Let each lane that has done one look begin the next, behind the others."""
-        pending = set(running)
-        while pending:
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            hosts = [host for lane in done if (host := lane.result()) is not None]
-            pending.update(pool.submit(self._next, host) for host in hosts)
+            # Each lane that has done one look begins the next, behind the others.
+            pending = set(running)
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                hosts = [host for lane in done if (host := lane.result()) is not None]
+                pending.update(pool.submit(self._next, host) for host in hosts)
 
     def _next(self, host: str) -> str | None:
         """Look at the host's next repository; the host, or None where there is nothing more to do."""
@@ -326,7 +317,9 @@ class _Round(Struct):
             return
         wait_s = max(UNCHANGED_S, interval_s) if due.poll.trace else interval_s
         self.found[due.entry.key] = after_success(due.poll, head, now=poller.clock(), wait_s=wait_s)
-        self._note_answer(due.host)
+        with self._lock:
+            if due.host in self.hosts and due.host not in self.rests:
+                self.rests[due.host] = HostRest(due.host, 0, poller.clock(), 0.0)
 
     def _note_failure(self, due: _DuePoll, complaint: str) -> None:
         now, interval_s = self.poller.clock(), self.poller.policy.poll_interval_s
@@ -337,8 +330,3 @@ class _Round(Struct):
             # Lanes that were on their way when the host first said so do not make it rest for longer.
             if due.host not in self.rests:
                 self.rests[due.host] = after_refusal(due.host, self.hosts.get(due.host), now=now)
-
-    def _note_answer(self, host: str) -> None:
-        with self._lock:
-            if host in self.hosts and host not in self.rests:
-                self.rests[host] = HostRest(host, 0, self.poller.clock(), 0.0)

@@ -27,13 +27,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from msgspec import Struct, to_builtins
+from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import (
     check_command,
     full_place,
@@ -130,7 +130,7 @@ class Registry(Struct, frozen=True):
         known = _surveys.get(file)
         if known and known.state == state and now < known.good_until:
             return known.survey
-        survey = self._survey(self._read())
+        survey = self._survey(self._read_file()[_ROOT])
         if state and time.time_ns() - state.modified_ns > _SETTLED_NS:
             has_path = any(not is_url(entry.location) for entry in survey.entries)
             _surveys[file] = _ReadSurvey(state, survey, now + _PATHS_STAY_S if has_path else math.inf)
@@ -153,12 +153,7 @@ class Registry(Struct, frozen=True):
 
     def get(self, key: str) -> RepositoryEntry:
         """One entry; raises `UnknownRepository` naming the nearest key, `ConfigurationError` naming the wrong field."""
-        known = self.survey().by_key.get(key)
-        if known:
-            return known
-        raw = self._read()
-        self._check_known(raw, key)
-        return self._entry(raw, key)
+        return self.survey().by_key.get(key) or self._known(self._read_file()[_ROOT], key)
 
     def find(self, location: str, *, subdir: str = "") -> RepositoryEntry | None:
         """The first entry, by key, of a location and folder."""
@@ -167,11 +162,10 @@ class Registry(Struct, frozen=True):
 
     def default_key(self, location: str, *, subdir: str = "") -> str:
         """A free key made from a location; the key that the same location and folder already have."""
-        known = self.find(location, subdir=subdir)
-        if known is not None:
+        if known := self.find(location, subdir=subdir):
             return known.key
         base = key_base(location, subdir=subdir)
-        taken = {str(key).lower() for key in self._read()}
+        taken = {str(key).lower() for key in self._read_file()[_ROOT]}
         number = 1
         while (key := base if number == 1 else f"{base}-{number}").lower() in taken:
             number += 1
@@ -193,7 +187,10 @@ class Registry(Struct, frozen=True):
             raw = content[_ROOT]
             for key in raw:
                 if str(key).lower() == entry.key.lower():
-                    self._check_same(self._entry(raw, key), written)
+                    known = self._entry(raw, key)
+                    if (known.key, known.location, known.subdir) != (written.key, written.location, written.subdir):
+                        owner = f"{redact(known.location)} ({known.key!r})"
+                        raise self._error(entry.key, f"the key belongs to {owner}: choose another with --key")
             raw[entry.key] = _to_raw(written)
 
         self._edit(change)
@@ -204,8 +201,7 @@ class Registry(Struct, frozen=True):
 
         def change(content: RawFile) -> RepositoryEntry:
             raw = content[_ROOT]
-            self._check_known(raw, key)
-            self._entry(raw, key)
+            self._known(raw, key)
             raw[key]["enabled"] = False
             # By hand: the organisation does not put it back.
             raw[key].pop("retired", None)
@@ -217,10 +213,8 @@ class Registry(Struct, frozen=True):
         """Take an entry out."""
 
         def change(content: RawFile) -> RepositoryEntry:
-            raw = content[_ROOT]
-            self._check_known(raw, key)
-            entry = self._entry(raw, key)
-            del raw[key]
+            entry = self._known(content[_ROOT], key)
+            del content[_ROOT][key]
             return entry
 
         return self._edit(change)
@@ -281,7 +275,12 @@ class Registry(Struct, frozen=True):
             content = deepcopy(before)
             changed = change(content)
             if content != before:
-                self._write(content)
+                sections = (_ORGANISATIONS, _ROOT) if content[_ORGANISATIONS] else (_ROOT,)
+                ordered = {
+                    name: dict(sorted(content[name].items(), key=lambda item: str(item[0]))) for name in sections
+                }
+                text = yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True)
+                write_text_atomically(self.file, text)
             return changed
 
         with exclusive(self.file.with_name(f".{self.file.name}.lock")):
@@ -293,40 +292,28 @@ class Registry(Struct, frozen=True):
         except ConfigurationError as error:
             raise self._error(str(name), str(error)) from error
 
-    def _read(self) -> RawEntries:
-        return self._read_file()[_ROOT]
-
     def _read_file(self) -> RawFile:
         content = read_plain_yaml(self.file) if self.file.exists() else None
         content = {} if content is None else content
         if not isinstance(content, dict):
             raise ConfigurationError(f"{self.file}: expected a mapping with the key {_ROOT!r}")
-        for name in content:
-            if name not in (_ROOT, _ORGANISATIONS):
-                raise ConfigurationError(
-                    f"{self.file}: unknown key {name!r}; the only ones are {_ROOT!r} and {_ORGANISATIONS!r}"
-                )
+        for name in content.keys() - {_ROOT, _ORGANISATIONS}:
+            raise ConfigurationError(
+                f"{self.file}: unknown key {name!r}; the only ones are {_ROOT!r} and {_ORGANISATIONS!r}"
+            )
         for name in (_ROOT, _ORGANISATIONS):
             content[name] = content.get(name) or {}
             if not isinstance(content[name], dict):
                 raise ConfigurationError(f"{self.file}: {name!r} is a mapping of keys to entries")
         return content
 
-    def _write(self, content: RawFile) -> None:
-        sections = (_ORGANISATIONS, _ROOT) if content[_ORGANISATIONS] else (_ROOT,)
-        ordered = {name: dict(sorted(content[name].items(), key=lambda item: str(item[0]))) for name in sections}
-        text = yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True)
-        write_text_atomically(self.file, text)
-
-    def _check_known(self, raw: RawEntries, key: str) -> None:
+    def _known(self, raw: RawEntries, key: str) -> RepositoryEntry:
         if key in raw:
-            return
+            return self._entry(raw, key)
         by_lower_case = {str(known).lower(): str(known) for known in raw}
-        near = difflib.get_close_matches(key.lower(), by_lower_case, n=1)
-        if near:
+        hint = "`codesum repos` lists them" if raw else "register it with `codesum add`"
+        if near := difflib.get_close_matches(key.lower(), by_lower_case, n=1):
             hint = f"the nearest is {by_lower_case[near[0]]!r}"
-        else:
-            hint = "`codesum repos` lists them" if raw else "register it with `codesum add`"
         raise UnknownRepository(f"{self.file.name}: no repository {key!r}; {hint}")
 
     def _entry(self, raw: RawEntries, key: Any, first_spellings: Mapping[str, Any] | None = None) -> RepositoryEntry:
@@ -365,34 +352,11 @@ class Registry(Struct, frozen=True):
             raise self._error(key, f"path {redact(data.path)!r} is a URL: name it url")
         if data.url is not None and not is_url(location) and not data.url.startswith("file:"):
             raise self._error(key, f"url {redact(data.url)!r} is a path: name it path")
-        return RepositoryEntry(
-            key=key,
-            location=location,
-            ref=ref,
-            subdir=self._subdir(key, data.subdir),
-            include=tuple(data.include),
-            exclude=tuple(data.exclude),
-            worktree=data.worktree,
-            enabled=data.enabled,
-            organisation=data.organisation,
-            host_id=data.host_id,
-            retired=Retirement(data.retired.at, data.retired.why) if data.retired else None,
-            scip=scip,
-            scip_command=data.scip_command,
-        )
-
-    def _subdir(self, key: str, subdir: str) -> str:
-        parts = [part for part in subdir.split("/") if part not in ("", ".")]
-        if ".." in parts or subdir.startswith("/"):
-            raise self._error(key, f"subdir {subdir!r} is not a folder below the git root")
-        return "/".join(parts)
-
-    def _check_same(self, known: RepositoryEntry, entry: RepositoryEntry) -> None:
-        same = (known.key, known.location, known.subdir) == (entry.key, entry.location, entry.subdir)
-        if not same:
-            raise self._error(
-                entry.key, f"the key belongs to {redact(known.location)} ({known.key!r}): choose another with --key"
-            )
+        parts = [part for part in data.subdir.split("/") if part not in ("", ".")]
+        if ".." in parts or data.subdir.startswith("/"):
+            raise self._error(key, f"subdir {data.subdir!r} is not a folder below the git root")
+        told = {"key": key, "location": location, "ref": ref, "subdir": "/".join(parts), "scip": scip}
+        return convert(data.model_dump(exclude={"path", "url"}) | told, RepositoryEntry)
 
     def _error(self, key: str, problem: str) -> ConfigurationError:
         return ConfigurationError(f"{self.file.name}: {key!r}: {problem}")
@@ -413,21 +377,11 @@ def slug(entry: RepositoryEntry) -> str | None:
 
 def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:
     """An entry's fields as they are written: those that differ from their default."""
-    fields: dict[str, Any] = {"url" if is_url(entry.location) else "path": entry.location}
-    optional = {
-        "ref": entry.ref,
-        "subdir": entry.subdir,
-        "include": list(entry.include),
-        "exclude": list(entry.exclude),
-        "worktree": entry.worktree,
-        "organisation": entry.organisation,
-        "host_id": entry.host_id,
-        "retired": entry.retired and to_builtins(entry.retired),
-        "scip": list(entry.scip),
-        "scip_command": entry.scip_command,
-    }
-    fields.update((name, value) for name, value in optional.items() if value)
-    return fields if entry.enabled else {**fields, "enabled": False}
+    fields = to_builtins(entry)
+    fields |= {"include": [*entry.include], "exclude": [*entry.exclude], "scip": [*entry.scip]}
+    optional = {name: value for name, value in fields.items() if value and name not in ("key", "location", "enabled")}
+    raw = {"url" if is_url(entry.location) else "path": entry.location, **optional}
+    return raw if entry.enabled else {**raw, "enabled": False}
 
 
 def _explain(error: ValidationError) -> str:
@@ -437,7 +391,9 @@ def _explain(error: ValidationError) -> str:
         near = difflib.get_close_matches(name, list(_EntryData.model_fields), n=1, cutoff=0.0)[0]
         return f"unknown field {name!r}; the nearest is {near!r}"
     hint = " (put it in quotes)" if first["type"] == "string_type" else ""
-    return f"{name} = {_short(redact(repr(first['input'])))}: {first['msg']}{hint}"
+    shown = redact(repr(first["input"]))
+    shown = shown if len(shown) <= _SHOWN_VALUE else f"{shown[: _SHOWN_VALUE - 1]}…"
+    return f"{name} = {shown}: {first['msg']}{hint}"
 
 
 def _short(text: str) -> str:

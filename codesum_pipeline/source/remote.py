@@ -72,7 +72,15 @@ def find_ref(entry: RepositoryEntry, *, timeout_s: float) -> RemoteRef | None:
     Raises `ConfigurationError` for a ref that the repository does not have.
     """
     if entry.ref in (None, "HEAD"):
-        return _find_head(entry, timeout_s=timeout_s)
+        if found := _ls_remote(entry, ["HEAD"], timeout_s=timeout_s):
+            return RemoteRef("HEAD", found["HEAD"], found["HEAD"])
+        refs = _branches_and_tags(entry, timeout_s=timeout_s)
+        if not refs:
+            raise _no_commits(entry)
+        first = ", ".join(refs[:10])
+        raise ConfigurationError(
+            f"{describe(entry)} names a branch without commits as its HEAD: set a ref, one of {first}"
+        )
     ref = check_ref(entry.ref or "")
     if is_commit_id(ref, full=True):
         return None
@@ -102,18 +110,6 @@ def missing_ref(entry: RepositoryEntry, *, timeout_s: float) -> ConfigurationErr
     near = difflib.get_close_matches(entry.ref or "", names, n=1, cutoff=0.0)[0]
     return ConfigurationError(
         f"{describe(entry)} has no branch, tag or commit {entry.ref!r} (the nearest is {near!r}): change its ref"
-    )
-
-
-def _find_head(entry: RepositoryEntry, *, timeout_s: float) -> RemoteRef:
-    found = _ls_remote(entry, ["HEAD"], timeout_s=timeout_s)
-    if "HEAD" in found:
-        return RemoteRef("HEAD", found["HEAD"], found["HEAD"])
-    names = _branches_and_tags(entry, timeout_s=timeout_s)
-    if not names:
-        raise _no_commits(entry)
-    raise ConfigurationError(
-        f"{describe(entry)} names a branch without commits as its HEAD: set a ref, one of {', '.join(names[:10])}"
     )
 
 
@@ -156,12 +152,11 @@ def fetch(
     drop_unfinished(git_dir)
     switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
     arguments = ["fetch", *switches, *serving_switches(entry), *depth, "--prune", "--", entry.location, *wanted]
-    is_done = False
+    finished = None
     try:
         finished = try_git(arguments, git_dir=git_dir, timeout_s=timeout_s)
-        is_done = finished.status == 0
     finally:
-        if not is_done:
+        if finished is None or finished.status != 0:
             drop_unfinished(git_dir)
     return finished
 
@@ -183,23 +178,25 @@ def cannot_fetch(
     entry: RepositoryEntry, finished: GitResult, *, commit: str, git_dir: Path, timeout_s: float
 ) -> RepositoryUnavailable:
     """Why a commit of an entry did not come, and the way out."""
-    where = describe(entry)
-    if not is_url(entry.location):
-        lacking = _lacking(Path(entry.location), commit, timeout_s=timeout_s)
-        if lacking:
-            more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
-            return RepositoryUnavailable(
-                f"{where} cannot be fetched: commit {commit[:12]} needs object {lacking[0]}{more}, which it does not "
-                f"have: {_way_out(entry)}"
-            )
-        if b"not our ref " + commit.encode() in finished.complaints:
-            return RepositoryUnavailable(
-                f"{where} cannot be fetched: it does not have commit {commit[:12]}: {_way_out(entry)}"
-            )
-    if lacks_objects(finished):
+    if is_url(entry.location):
+        lacking = []
+    else:
+        # The objects of the commit itself that the repository lacks; none where it has no such commit either.
+        arguments = ["rev-list", "--objects", "--missing=print", "--no-walk", commit]
+        listed = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=timeout_s)
+        lines = listed.output.splitlines() if listed.status == 0 else []
+        lacking = [os.fsdecode(line[1:]) for line in lines if line.startswith(b"?")]
+    if lacking:
+        more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
+        why = f"commit {commit[:12]} needs object {lacking[0]}{more}, which it does not have: {_way_out(entry)}"
+    elif not is_url(entry.location) and b"not our ref " + commit.encode() in finished.complaints:
+        why = f"it does not have commit {commit[:12]}: {_way_out(entry)}"
+    elif lacks_objects(finished):
         return objects_missing(entry, finished, f"commit {commit[:12]}")
-    way_out = f"; delete {git_dir} to fetch it anew" if str(git_dir) in finished.complaint else ""
-    return RepositoryUnavailable(f"{where} cannot be fetched: {finished.complaint}{way_out}")
+    else:
+        why = finished.complaint
+        why += f"; delete {git_dir} to fetch it anew" if str(git_dir) in finished.complaint else ""
+    return RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {why}")
 
 
 def lacks_objects(finished: GitResult) -> bool:
@@ -221,13 +218,3 @@ def _way_out(entry: RepositoryEntry) -> str:
     if is_url(entry.location):
         return "run `git fsck` there, or index another clone"
     return f"run `git -C {entry.location} fetch --refetch --no-filter origin`, or index its URL instead"
-
-
-def _lacking(folder: Path, commit: str, *, timeout_s: float) -> list[str]:
-    """The objects of a commit itself that a repository does not have; none where it has no such commit either."""
-    arguments = ["rev-list", "--objects", "--missing=print", "--no-walk", commit]
-    try:
-        listed = run_git(arguments, git_dir=source_git_dir(folder), timeout_s=timeout_s)
-    except RepositoryUnavailable:
-        return []
-    return [os.fsdecode(line[1:]) for line in listed.splitlines() if line.startswith(b"?")]

@@ -18,8 +18,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.moments import moment_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.source.content import CONTENT_REASONS, ContentDecision, judge_content
-from codesum_pipeline.source.folders import LeftOut
-from codesum_pipeline.source.git import BlobReader, read_records, run_git
+from codesum_pipeline.source.git import BlobReader, read_records
 from codesum_pipeline.source.languages import TEXT, language_of_path
 from codesum_pipeline.source.mirror import Head, Mirror
 from codesum_pipeline.source.origins import foreign_folders, is_below
@@ -83,16 +82,27 @@ def snapshot_of(
 ) -> SnapshotReport:
     """As `take_snapshot`, of a commit that is in the mirror."""
     rules = PathRules.of(ws.entry, ws.settings)
-    snapshot = replace(_describe_commit(ws.key, mirror, head.commit, ref=head.ref), index_state=index_state)
+    described = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
+    tree, seconds, subject = mirror.git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
+    committed_at = moment_of(seconds)
+    snapshot = Snapshot(ws.key, head.commit, tree, head.ref, subject[:_LONGEST_SUBJECT], committed_at, index_state)
     listed = _list_tree(mirror, head.commit)
-    _check_subdir(ws, listed, commit=head.commit)
+    subdir = ws.entry.subdir
+    if subdir and not any(entry.path.startswith(f"{subdir}/") for entry in listed):
+        raise ConfigurationError(
+            f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {snapshot.commit[:12]}: "
+            "correct or drop it"
+        )
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
     rows, read = _classify(listed, rules, known, mirror, guard, progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
     for left in head.left_out:
         with guard.item(left.path.decode("utf-8", "replace")):
-            rows.append(_left_out_row(left, rules))
+            path, is_valid = readable_path(left.path)
+            entry = _TreeEntry(path, is_valid, mode="", blob="", size=left.size)
+            reason = left.reason if is_valid else SkipReason.INVALID_PATH
+            rows.append(_row(entry, rules, language_of_path(path) or TEXT, reason))
     # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
@@ -110,13 +120,6 @@ def snapshot_of(
         failed=len(guard.failed),
         failures=guard.failures,
     )
-
-
-def _describe_commit(key: str, mirror: Mirror, commit: str, *, ref: str) -> Snapshot:
-    arguments = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", commit]
-    output = run_git(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)
-    tree, seconds, subject = output.decode("utf-8", "replace").rstrip("\n").split("\0", 2)
-    return Snapshot(key, commit, tree, ref, subject[:_LONGEST_SUBJECT], moment_of(seconds))
 
 
 def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
@@ -151,14 +154,6 @@ def _folders_of(paths: Iterable[str]) -> set[str]:
     return folders
 
 
-def _check_subdir(ws: Workspace, listed: list[_TreeEntry], *, commit: str) -> None:
-    subdir = ws.entry.subdir
-    if subdir and not any(entry.path.startswith(f"{subdir}/") for entry in listed):
-        raise ConfigurationError(
-            f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {commit[:12]}: correct or drop it"
-        )
-
-
 def _classify(
     listed: list[_TreeEntry],
     rules: PathRules,
@@ -177,7 +172,14 @@ def _classify(
             unread.extend([entry] if row is None else [])
             rows.extend([] if row is None else [row])
     rows.extend(_read_rows(unread, rules, mirror, guard, progress=progress))
-    rows.extend(_failed_row(entry) for entry in listed if entry.path in guard.failed)
+    # `_carried` takes no such row over, so the next build tries again.
+    rows.extend(
+        SourceFile(
+            entry.path, entry.blob, entry.size, entry.mode, TEXT, FileStatus.SKIPPED, SkipReason.FAILED,
+            is_test=False, is_vendored=False, rules=RULES_VERSION,
+        )
+        for entry in listed if entry.path in guard.failed
+    )  # fmt: skip
     return sorted(rows, key=lambda row: row.path), len(unread)
 
 
@@ -212,11 +214,9 @@ def _carried(row: SourceFile | None, entry: _TreeEntry, rules: PathRules) -> Con
     """What the content decided last time, where that still holds."""
     if row is None or row.blob != entry.blob or row.rules != RULES_VERSION:
         return None
-    if row.status is FileStatus.INDEXED or row.reason in CONTENT_REASONS:
-        return ContentDecision(row.language, row.reason)
-    if row.reason is SkipReason.LANGUAGE and not rules.allows(row.language):
-        return ContentDecision(row.language, row.reason)
-    return None
+    is_judged = row.status is FileStatus.INDEXED or row.reason in CONTENT_REASONS
+    is_left_out = row.reason is SkipReason.LANGUAGE and not rules.allows(row.language)
+    return ContentDecision(row.language, row.reason) if is_judged or is_left_out else None
 
 
 def _read_rows(
@@ -232,15 +232,12 @@ def _read_rows(
                 progress("reading files", done, len(unread))
             rows = []
             with guard.item(entry.path):
-                rows.append(_read_row(entry, rules, data))
+                if data is None:
+                    rows = [_row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)]
+                else:
+                    rows = [_judged_row(entry, rules, judge_content(entry.path, data))]
             yield from rows
     progress("reading files", len(unread), len(unread))
-
-
-def _read_row(entry: _TreeEntry, rules: PathRules, data: bytes | None) -> SourceFile:
-    if data is None:
-        return _row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)
-    return _judged_row(entry, rules, judge_content(entry.path, data))
 
 
 def _judged_row(entry: _TreeEntry, rules: PathRules, verdict: ContentDecision) -> SourceFile:
@@ -262,27 +259,3 @@ def _row(entry: _TreeEntry, rules: PathRules, language: str, reason: SkipReason 
         is_vendored=rules.is_vendored(entry.path),
         rules=RULES_VERSION,
     )
-
-
-def _failed_row(entry: _TreeEntry) -> SourceFile:
-    """A file of which nothing could be said: `_carried` takes no such row over, so the next build tries again."""
-    return SourceFile(
-        path=entry.path,
-        blob=entry.blob,
-        size=entry.size,
-        mode=entry.mode,
-        language=TEXT,
-        status=FileStatus.SKIPPED,
-        reason=SkipReason.FAILED,
-        is_test=False,
-        is_vendored=False,
-        rules=RULES_VERSION,
-    )
-
-
-def _left_out_row(left: LeftOut, rules: PathRules) -> SourceFile:
-    """A name of a folder that has no blob."""
-    path, is_valid = readable_path(left.path)
-    entry = _TreeEntry(path, is_valid, mode="", blob="", size=left.size)
-    row = _row(entry, rules, language_of_path(path) or TEXT, left.reason)
-    return row if is_valid else replace(row, reason=SkipReason.INVALID_PATH)

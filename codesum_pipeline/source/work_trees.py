@@ -1,8 +1,8 @@
-"""Which files of a work tree differ from its last commit: edits that an index of the commit does not have.
+"""What git says of a work tree: which files differ from its last commit, and which registered index holds a folder.
 
-`git status` would run the filters that a repository configures, which a clone
-from elsewhere brings along: each is switched off by name. A file that git holds
-in a filtered form (LFS) is then compared only as far as its size and times tell.
+`git status` would run the filters that a repository configures, which a clone from elsewhere brings along: each is
+switched off by name. A file that git holds in a filtered form (LFS) is then compared only as far as its size and times
+tell.
 """
 
 import re
@@ -24,6 +24,7 @@ _UNTRACKED = b"?"
 _FIELDS = {b"1": 8, b"u": 10, _UNTRACKED: 1}
 _BRANCH = b"# branch.head "
 _FILTER = re.compile(rb"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
+_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 class WorkTreeState(Struct, frozen=True):
@@ -58,18 +59,15 @@ def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
 
     Raises `RepositoryUnavailable` where git cannot read it.
     """
-    output = run_git(
-        ["status", "-z", *_STATUS, "--ignore-submodules=all", "--", *([subdir] if subdir else [])],
-        git_dir=root / ".git",
-        cwd=root,
-        timeout_s=_TIMEOUT_S,
-        extra_environment={
-            "GIT_WORK_TREE": str(root),
-            "GIT_LITERAL_PATHSPECS": "1",
-            **_without(_filters(root)),
-        },
-    )
-    records = output.split(b"\0")
+    # All settings by which a filter would run, in whichever file of the repository they stand; the environment wins.
+    listed = run_git(["config", "--list", "--name-only", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
+    filters = sorted({name for name in listed.split(b"\0") if _FILTER.fullmatch(name)})
+    environment = {**_LITERAL, "GIT_CONFIG_COUNT": str(len(filters))}
+    for place, name in enumerate(filters):
+        environment[f"GIT_CONFIG_KEY_{place}"] = name.decode("utf-8", "surrogateescape")
+        environment[f"GIT_CONFIG_VALUE_{place}"] = "false" if name.endswith(b".required") else ""
+    arguments = ["status", "-z", *_STATUS, "--ignore-submodules=all", "--", *([subdir] if subdir else [])]
+    records = run_git(arguments, work_tree=root, timeout_s=_TIMEOUT_S, environment=environment).split(b"\0")
     branch = next((record.removeprefix(_BRANCH) for record in records if record.startswith(_BRANCH)), b"")
     untracked = _paths(record for record in records if record.startswith(_UNTRACKED))
     return WorkTreeState(branch.decode("utf-8", "replace"), tuple(_paths(records)), tuple(untracked))
@@ -84,61 +82,27 @@ def _paths(records: Iterable[bytes]) -> Iterator[str]:
             yield readable_path(path)[0]
 
 
-def _filters(root: Path) -> list[bytes]:
-    """The names of all settings by which a filter would run, in whichever file of the repository they stand."""
-    listed = run_git(
-        ["config", "--list", "--name-only", "-z"],
-        git_dir=root / ".git",
-        cwd=root,
-        timeout_s=_TIMEOUT_S,
-        extra_environment={"GIT_WORK_TREE": str(root)},
-    )
-    return sorted({name for name in listed.split(b"\0") if _FILTER.fullmatch(name)})
-
-
-def _without(names: Iterable[bytes]) -> dict[str, str]:
-    """The environment that sets filters to nothing; it wins over the repository's own files."""
-    values = {name: "false" if name.endswith(b".required") else "" for name in names}
-    environment = {"GIT_CONFIG_COUNT": str(len(values))}
-    for place, (name, value) in enumerate(values.items()):
-        environment[f"GIT_CONFIG_KEY_{place}"] = name.decode("utf-8", "surrogateescape")
-        environment[f"GIT_CONFIG_VALUE_{place}"] = value
-    return environment
-
-
-# Edits that are not committed are part of a work tree alone.
-_WITH_UNTRACKED = ("--cached", "--others", "--exclude-standard")
-
-
 def covering_entry(entries: Iterable[RepositoryEntry], root: Path, inner: str) -> RepositoryEntry | None:
     """The enabled entry of the nearest folder above `root/inner` whose index holds all of that folder.
 
     `root` is the folder's git root, or outside git the folder itself. An entry with patterns holds parts of folders.
     """
-    folder = root / inner
-    above = [entry for entry in entries if _is_above(entry, root, folder)]
+    above = []
+    for entry in entries:
+        if entry.enabled and not (is_url(entry.location) or entry.include or entry.exclude):
+            is_same_repository = entry.location == str(root) or not (root / ".git").exists()
+            if is_same_repository and Path(entry.location) / entry.subdir in (root / inner).parents:
+                above.append(entry)
     above.sort(key=lambda entry: (-len(entry.subdir), entry.key))
     return next((entry for entry in above if not inner or _holds(entry, inner)), None)
 
 
-def _is_above(entry: RepositoryEntry, root: Path, folder: Path) -> bool:
-    if not entry.enabled or is_url(entry.location) or entry.include or entry.exclude:
-        return False
-    top = Path(entry.location) / entry.subdir
-    is_same_repository = entry.location == str(root) or not (root / ".git").exists()
-    return is_same_repository and top in folder.parents
-
-
 def _holds(entry: RepositoryEntry, inner: str) -> bool:
-    """Whether git has a file in the folder that no rule keeps out."""
+    """Whether git has a file in the folder that no rule keeps out; what is not committed is part of a work tree
+    alone."""
+    listing = ["ls-files", "-z", *(("--cached", "--others", "--exclude-standard") if entry.worktree else ())]
     root = Path(entry.location)
-    listed = try_git(
-        ["ls-files", "-z", *(_WITH_UNTRACKED if entry.worktree else ()), "--", inner],
-        git_dir=root / ".git",
-        cwd=root,
-        timeout_s=_TIMEOUT_S,
-        extra_environment={"GIT_WORK_TREE": str(root), "GIT_LITERAL_PATHSPECS": "1"},
-    )
+    listed = try_git([*listing, "--", inner], work_tree=root, timeout_s=_TIMEOUT_S, environment=_LITERAL)
     rules = PathRules.of(entry, ScanSettings())
     names = (readable_path(name)[0] for name in listed.output.split(b"\0") if name)
     return any(rules.why_skipped(name, mode="100644", size=0) is None for name in names)

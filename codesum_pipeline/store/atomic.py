@@ -50,6 +50,11 @@ def write_text_atomically(path: Path, text: str) -> None:
     write_bytes_atomically(path, text.encode("utf-8"))
 
 
+def set_times(path: Path, modified_ns: int) -> None:
+    """Give a file or link the time at which it was first written."""
+    os.utime(path, ns=(modified_ns, modified_ns), follow_symlinks=False)
+
+
 def flush_folder(folder: Path) -> None:
     """Make the renames in a folder durable, in the order in which they were made."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -4,35 +4,28 @@ A note for each repository says which part each file holds. Files of a version t
 are linked, not fetched.
 """
 
-import json
 import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct, json
 
-from codesum_pipeline.model.errors import BrokenStore, CodesumError
-from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
-from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.heads import StateFile, StateManifest, part_name, read_manifest
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.store.atomic import set_times, write_bytes_atomically
+from codesum_pipeline.store.heads import StateFile, StateManifest, fetch_part, read_manifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 
 # The file of a published version that is written last.
 MANIFEST_NAME = "manifest.json"
 _AT_ONCE = 8
-# Larger parts go to a file as they come.
-_HELD_BYTES = 32 << 20
 
 # The part that each file holds, and its size, by the file's path below the home.
 Parts = dict[str, tuple[str, int]]
-
-
-class PartGone(CodesumError):
-    """A part that a state names is not in the bucket."""
 
 
 class FileSelection(Struct, frozen=True):
@@ -58,20 +51,14 @@ class FileSelection(Struct, frozen=True):
 INDEX, INDEX_MANIFEST, STATE = FileSelection("index"), FileSelection("manifest"), FileSelection("state")
 
 
-class _BroughtState(Struct, frozen=True):
-    """What this process brought, or found, of a state; `a_file` of it tells whether it is there still."""
-
-    state: str
-    a_file: Path | None
-
-
 class BroughtFiles:
     """The files below the home of `layout`. `fetch` and `delete` are for whoever holds the `lock` of the repository."""
 
     def __init__(self, layout: HomeLayout, objects: Callable[[], Objects]) -> None:
         self._layout = layout
         self._objects = objects
-        self._known: dict[tuple[str, FileSelection], _BroughtState] = {}
+        # The state that this process brought, or found, and a file of it, which tells whether it is there still.
+        self._known: dict[tuple[str, FileSelection], tuple[str, Path | None]] = {}
 
     def lock(self, key: str) -> Path:
         """The file that whoever changes, or maps, files of a repository locks."""
@@ -79,10 +66,10 @@ class BroughtFiles:
 
     def has(self, key: str, state: str, wanted: FileSelection) -> bool:
         """Whether this process knows that all of these files are there; they count as used now."""
-        known = self._known.get((key, wanted))
-        if known is None or known.state != state or (known.a_file and not known.a_file.exists()):
+        known_state, a_file = self._known.get((key, wanted), ("", None))
+        if known_state != state or (a_file and not a_file.exists()):
             return False
-        if known.a_file:
+        if a_file:
             self._touch(key)
         return True
 
@@ -90,13 +77,17 @@ class BroughtFiles:
         """Have these files there; how many bytes came. Raises `PartGone`, `BrokenStore` or `BucketUnavailable`."""
         manifest, there = self._manifest(key, state), self._note(key)
         files = manifest.files
-        self._date_link(key, manifest)
+        # The name of an index is as old as where it was built: people are told when it was published.
+        name = self._layout.published(key)
+        link = manifest.links.get(name.relative_to(self._layout.home).as_posix())
+        if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
+            set_times(name, link.modified_ns)
         paths = wanted.paths(self._layout, key, digest, files)
         a_file = self._layout.home / paths[-1] if paths else None
         missing = [path for path in paths if not self._is_there(path, files[path], there)]
         if not missing:
             self._touch(key)
-            self._known[key, wanted] = _BroughtState(state, a_file)
+            self._known[key, wanted] = state, a_file
             return 0
         by_part = {part: path for path, (part, _) in there.items()}
         linked = {path for path in missing if self._link(path, by_part.get(files[path].part))}
@@ -109,7 +100,7 @@ class BroughtFiles:
         there = self._without_old(key, digest, there, files)
         there.update((path, (files[path].part, files[path].size)) for path in paths)
         self._write_note(key, there)
-        self._known[key, wanted] = _BroughtState(state, a_file)
+        self._known[key, wanted] = state, a_file
         return sum(files[path].size for path in to_fetch)
 
     def sizes(self) -> dict[str, tuple[float, int]]:
@@ -137,13 +128,6 @@ class BroughtFiles:
             self._note_file(key).unlink(missing_ok=True)
             self._manifest_file(key).unlink(missing_ok=True)
         return _bytes(before) - _bytes(kept)
-
-    def _date_link(self, key: str, manifest: StateManifest) -> None:
-        """The name of an index is as old as where it was built: people are told when it was published."""
-        name = self._layout.published(key)
-        link = manifest.links.get(name.relative_to(self._layout.home).as_posix())
-        if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
-            os.utime(name, ns=(link.modified_ns, link.modified_ns), follow_symlinks=False)
 
     def _without_old(self, key: str, digest: str | None, there: Parts, files: Mapping[str, StateFile]) -> Parts:
         """What is there of the present state; versions that are not published any more go."""
@@ -185,40 +169,18 @@ class BroughtFiles:
         aside, target = self._aside(), self._layout.home / path
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            digest = self._download(file, aside)
-            if digest != file.part:
-                raise BrokenStore(
-                    f"{self._objects().url}: {part_name(file.part)} has another content than its name says"
-                )
-            os.utime(aside, ns=(file.modified_ns, file.modified_ns))
+            fetch_part(self._objects(), file, aside)
             os.replace(aside, target)
         finally:
             aside.unlink(missing_ok=True)
 
-    def _download(self, file: StateFile, aside: Path) -> str:
-        """Returns the sha256 of what came."""
-        name, objects = part_name(file.part), self._objects()
-        if file.size > _HELD_BYTES:
-            if not objects.download(name, aside):
-                raise PartGone(f"{objects.url}: {name} is not there, which a state names")
-            return sha256_of_file(aside)
-        found = objects.get(name)
-        if found is None:
-            raise PartGone(f"{objects.url}: {name} is not there, which a state names")
-        aside.write_bytes(found.data)
-        return sha256_hex(found.data)
-
     def _manifest(self, key: str, state: str) -> StateManifest:
         """As it was fetched last, if that is the one."""
         file = self._manifest_file(key)
-        try:
-            data = file.read_bytes()
-            if sha256_hex(data) == state:
-                return StateManifest.model_validate_json(data)
-        except FileNotFoundError:
-            pass
+        if file.exists() and sha256_hex(data := file.read_bytes()) == state:
+            return json.decode(data, type=StateManifest)
         manifest = read_manifest(self._objects(), state)
-        write_text_atomically(file, manifest.encoded().decode())
+        write_bytes_atomically(file, manifest.encoded())
         return manifest
 
     @property
@@ -233,19 +195,16 @@ class BroughtFiles:
 
     def _note(self, key: str) -> Parts:
         try:
-            said = json.loads(self._note_file(key).read_text(encoding="utf-8"))
-            return {path: (part, size) for path, (part, size) in said.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
+            return json.decode(self._note_file(key).read_bytes(), type=Parts)
+        except (OSError, MsgspecError):
             return {}
 
     def _write_note(self, key: str, there: Parts) -> None:
-        write_text_atomically(self._note_file(key), json.dumps(dict(sorted(there.items()))))
+        write_bytes_atomically(self._note_file(key), json.encode(there, order="sorted"))
 
     def _touch(self, key: str) -> None:
-        try:
+        with suppress(FileNotFoundError):
             os.utime(self._note_file(key))
-        except FileNotFoundError:
-            return
 
     def _aside(self) -> Path:
         return self._folder / f".{os.getpid()}-{uuid.uuid4().hex}.tmp"

@@ -1,9 +1,10 @@
-"""What a worker wrote into its ledger since its last commit, as objects of a bucket.
+"""A repository's record in a bucket, for the worker that holds it: what the bucket has comes to its folder, and back.
 
-What is paid for must outlive the worker that paid. Each transaction of the
-ledger is sent as one object before anybody may count on it. Whoever holds the
-repository next reads what a killed worker left, in order, and goes on from
-there; a commit, which keeps the ledger itself, deletes them.
+Only parts that the folder lacks are fetched. Files are put in their places with the times that they were first written
+at, by which memos know them. Versions share what they have in common, as those of a folder home do.
+
+A commit sends the parts that the bucket lacks, then the manifest that names all of them; then one swap of the head
+makes tables and published version the new ones. Whoever is killed before the swap has changed nothing.
 """
 
 import json
@@ -19,8 +20,8 @@ from typing import Any
 from uuid import uuid4
 
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
-from codesum_pipeline.store.atomic import FileState, replacing, temporary_beside
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.store.atomic import replacing, set_times, temporary_beside
 from codesum_pipeline.store.brought_files import MANIFEST_NAME
 from codesum_pipeline.store.head_lease import HeadLease, take_head
 from codesum_pipeline.store.heads import (
@@ -28,6 +29,7 @@ from codesum_pipeline.store.heads import (
     StateFile,
     StateLink,
     StateManifest,
+    fetch_part,
     part_name,
     read_manifest,
 )
@@ -41,34 +43,39 @@ from codesum_pipeline.store.repository_files import (
     links_of,
     part_with,
     restore_ledger,
-    set_times,
 )
 
-_JOURNAL = "journal/"
 # The rows of one transaction, by table.
 Entry = dict[str, list[dict[str, Any]]]
+# What models cost a repository on a day. The amount is in the object's name, so that one listing tells the sum; within
+# a day it only rises.
+_SPENDING = "spending/"
+_MICRO = 1_000_000
 
 
 class Journal:
-    """The journal of one repository, for the worker that holds it."""
+    """What the worker that holds a repository wrote into its ledger since its last commit, as objects of the bucket.
+
+    What is paid for must outlive the worker that paid. Each transaction of the ledger is sent as one object before
+    anybody may count on it. Whoever holds the repository next reads what a killed worker left, in order, and goes on
+    from there; a commit, which keeps the ledger itself, deletes them. `names` are the objects that the ledger of this
+    moment holds, or that somebody left.
+    """
 
     def __init__(self, objects: Objects, key: str, *, fence: int) -> None:
         self._objects = objects
-        self._prefix = f"{_JOURNAL}{key}/"
+        self._prefix = f"journal/{key}/"
         self._fence = fence
         self._count = 0
-        self._names: list[str] = []
+        self.names: list[str] = []
         self.is_taken = False
 
     def take_left(self) -> list[Entry]:
         """What earlier workers left, oldest first; the second time nothing. Until then no commit deletes anything."""
-        if self.is_taken:
-            return []
         left = []
-        for info in self._objects.infos(self._prefix):
-            found = self._objects.get(info.name)
-            if found:
-                self._names.append(info.name)
+        for info in [] if self.is_taken else self._objects.infos(self._prefix):
+            if found := self._objects.get(info.name):
+                self.names.append(info.name)
                 left.append(json.loads(found.data))
         self.is_taken = True
         return left
@@ -78,24 +85,14 @@ class Journal:
         self._count += 1
         name = f"{self._prefix}{self._fence:012}-{self._count:09}-{uuid4().hex}"
         self._objects.put(name, json.dumps(entry).encode())
-        self._names.append(name)
-
-    def names(self) -> list[str]:
-        """The objects that the ledger of this moment holds, or that somebody left."""
-        return list(self._names)
+        self.names.append(name)
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete what a commit keeps now."""
         if names:
             self._objects.delete(names)
-            gone = set(names)
-            self._names = [name for name in self._names if name not in gone]
-
-
-# What models cost a repository on a day. The amount is in the object's name, so that one listing tells the sum; within
-# a day it only rises.
-_SPENDING = "spending/"
-_MICRO = 1_000_000
+            gone = {*names}
+            self.names = [name for name in self.names if name not in gone]
 
 
 class BucketRecord:
@@ -126,7 +123,7 @@ class BucketRecord:
     def commit(self) -> None:
         """What this worker's folder holds becomes the record; raises `LeaseLost`, and then nothing has changed, and
         `BucketUnavailable`."""
-        kept = self.journal.names() if self.journal.is_taken else []
+        kept = [*self.journal.names] if self.journal.is_taken else []
         self._lease.check()
         layout, notes = self._layout, self._notes
         dump_ledger(layout.state(self._key), layout.kept_ledger(self._key))
@@ -135,8 +132,13 @@ class BucketRecord:
         if not is_based_on_head or manifest.content != notes.manifest.content:
             known = {file.part for file in notes.manifest.files.values()} if is_based_on_head else set()
             new = {file.part: layout.home / path for path, file in manifest.files.items() if file.part not in known}
+
+            def send(part: str) -> None:
+                content = content_to_keep(new[part])
+                self._objects.put(part_name(part), new[part] if content is None else content)
+
             with ThreadPoolExecutor(self._transfers) as threads:
-                list(threads.map(self._send, new.keys(), new.values()))
+                list(threads.map(send, new))
             encoded = manifest.encoded()
             state = sha256_hex(encoded)
             self._objects.put(part_name(state), encoded)
@@ -151,7 +153,9 @@ class BucketRecord:
         is a folder. Raises `BrokenStore` where the bucket lacks a part.
         """
         layout, notes, state = self._layout, self._notes, self._lease.head.state
-        if notes.based_on == state and self._is_whole():
+        home, kept = layout.home, notes.manifest
+        is_whole = all((home / p).is_file() for p in kept.files) and all((home / p).is_symlink() for p in kept.links)
+        if notes.based_on == state and is_whole:
             return
         manifest = read_manifest(self._objects, state) if state else StateManifest()
         # Until all is in place the folder is made from no state.
@@ -191,10 +195,6 @@ class BucketRecord:
             links[str(link.relative_to(home))] = StateLink(target=str(link.readlink()), modified_ns=modified_ns)
         return StateManifest(files=files, links=links)
 
-    def _send(self, part: str, file: Path) -> None:
-        kept = content_to_keep(file)
-        self._objects.put(part_name(part), file if kept is None else kept)
-
     def _published(self) -> PublishedPointer | None:
         name = self._layout.published(self._key)
         try:
@@ -204,14 +204,9 @@ class BucketRecord:
         except (OSError, ValueError, KeyError):
             return None
 
-    def _is_whole(self) -> bool:
-        home, manifest = self._layout.home, self._notes.manifest
-        is_there = all(FileState.of(home / path) for path in manifest.files)
-        return is_there and all((home / path).is_symlink() for path in manifest.links)
-
     def _remove_others(self, manifest: StateManifest) -> None:
         home = self._layout.home
-        for path in [*links_of(self._layout, self._key)]:
+        for path in links_of(self._layout, self._key):
             if str(path.relative_to(home)) not in manifest.links:
                 path.unlink()
         for path in [*files_of(self._layout, self._key)]:
@@ -259,12 +254,13 @@ class BucketRecord:
             elif source:
                 with replacing(aside) as copy, source.open("rb") as original:
                     shutil.copyfileobj(original, copy)
-            elif not self._objects.download(part_name(part), aside) or sha256_of_file(aside) != part:
-                aside.unlink(missing_ok=True)
-                raise BrokenStore(
-                    f"{self._objects.url}: {part_name(part)}, which is {path}, is missing or damaged: delete the head "
-                    "of the repository and index it again"
-                )
+            else:
+                try:
+                    fetch_part(self._objects, file, aside)
+                except BrokenStore as error:
+                    aside.unlink(missing_ok=True)
+                    way_out = "delete the head of the repository and index it again"
+                    raise BrokenStore(f"{error}: it is {path}: {way_out}") from error
             if not shared:
                 set_times(aside, file.modified_ns)
             os.replace(aside, target)

@@ -143,7 +143,7 @@ def take_head(objects: Objects, key: str, *, run_id: str, lease_s: float, wait_s
             or held_by is None
             or _is_gone(held_by)
             or time.monotonic() - seen_at >= held_by.lease_s
-            or _age_s(found.modified) >= _SURELY_OLD * held_by.lease_s
+            or (datetime.now(UTC) - found.modified).total_seconds() >= _SURELY_OLD * held_by.lease_s
         )
         if is_free and (taken := _taken(objects, key, found, run_id, lease_s)):
             return taken
@@ -159,7 +159,9 @@ def take_head(objects: Objects, key: str, *, run_id: str, lease_s: float, wait_s
 def _taken(objects: Objects, key: str, found: FoundHead | None, run_id: str, lease_s: float) -> HeadLease | None:
     """The lease, unless another worker was quicker."""
     before = found.head if found else RepositoryHead()
-    holder = _holder(run_id, lease_s)
+    mine = this_process(run_id)
+    process = {name: getattr(mine, name) for name in OF_A_PROCESS}
+    holder = HeadHolder(**process, run_id=run_id, nonce=uuid4().hex, lease_s=lease_s)
     head = before.replaced(fence=before.fence + 1, holder=holder, expires_at=time.time() + lease_s)
     _held_here.add(holder.nonce)
     try:
@@ -174,12 +176,6 @@ def _taken(objects: Objects, key: str, found: FoundHead | None, run_id: str, lea
     return HeadLease(objects, key, head=head, etag=etag, lease_s=lease_s)
 
 
-def _holder(run_id: str, lease_s: float) -> HeadHolder:
-    mine = this_process(run_id)
-    process = {name: getattr(mine, name) for name in OF_A_PROCESS}
-    return HeadHolder(**process, run_id=run_id, nonce=uuid4().hex, lease_s=lease_s)
-
-
 def _is_gone(holder: HeadHolder) -> bool:
     """Whether the holder certainly no longer runs: it can be looked up where it ran on this boot of this machine."""
     if (holder.boot_id, holder.pid_namespace) != (boot_id(), pid_namespace()):
@@ -187,10 +183,6 @@ def _is_gone(holder: HeadHolder) -> bool:
     if process_started(holder.pid) != holder.process_started:
         return True
     return holder.pid == os.getpid() and holder.nonce not in _held_here
-
-
-def _age_s(modified: datetime) -> float:
-    return (datetime.now(UTC) - modified).total_seconds()
 
 
 def _nonce(head: RepositoryHead) -> str:

@@ -5,34 +5,34 @@ named by its content and never changes. A head is only replaced by `swap`, and
 each one that is written holds a nonce, so that no two have one tag.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 from uuid import uuid4
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import MsgspecError, Struct, field, json
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
+from codesum_pipeline.store.atomic import set_times
 from codesum_pipeline.store.layout import BucketPlace
 from codesum_pipeline.store.objects import ObjectInfo, Objects
 
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M")
 _FORMAT = 1
 _HEADS = "repos/"
 _HEAD = "head.json"
 PARTS = "parts/"
+# Larger parts go to a file as they come.
+_HELD_BYTES = 32 << 20
 
 
-class HeadHolder(BaseModel):
+class HeadHolder(Struct, frozen=True):
     """The worker that builds the repository. `nonce` is this holding's own; it renews its lease within `lease_s`."""
-
-    model_config = ConfigDict(frozen=True)
 
     host: str
     pid: int
@@ -44,10 +44,8 @@ class HeadHolder(BaseModel):
     lease_s: float
 
 
-class PublishedPointer(BaseModel):
+class PublishedPointer(Struct, frozen=True):
     """The published version, as far as readers and the planner want to know without another request."""
-
-    model_config = ConfigDict(frozen=True)
 
     digest: str
     commit: str
@@ -55,7 +53,7 @@ class PublishedPointer(BaseModel):
     fingerprint: str
 
 
-class RepositoryHead(BaseModel):
+class RepositoryHead(Struct, frozen=True):
     """A repository's head.
 
     `fence` grows by one with every holder. `generation` grows by one with every
@@ -64,8 +62,6 @@ class RepositoryHead(BaseModel):
     is published rests on it.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     format: int = _FORMAT
     fence: int = 0
     holder: HeadHolder | None = None
@@ -73,40 +69,34 @@ class RepositoryHead(BaseModel):
     generation: int = 0
     state: str | None = None
     published: PublishedPointer | None = None
-    nonce: str = Field(default_factory=lambda: uuid4().hex)
+    nonce: str = field(default_factory=lambda: uuid4().hex)
 
-    def replaced(self, **changes: object) -> Self:
+    def replaced(self, **changes: Any) -> Self:
         """The head that comes after this one, with a nonce of its own."""
-        return self.model_copy(update={**changes, "nonce": uuid4().hex})
+        return replace(self, **changes, nonce=uuid4().hex)
 
     def encoded(self) -> bytes:
         """As it is written."""
-        return self.model_dump_json().encode()
+        return json.encode(self)
 
 
-class StateFile(BaseModel):
+class StateFile(Struct, frozen=True):
     """One file of a repository's state: the part that holds it, and when it was written."""
-
-    model_config = ConfigDict(frozen=True)
 
     part: str
     size: int
     modified_ns: int
 
 
-class StateLink(BaseModel):
+class StateLink(Struct, frozen=True):
     """One symbolic link of a repository's state: what it says, and when it was made."""
-
-    model_config = ConfigDict(frozen=True)
 
     target: str
     modified_ns: int
 
 
-class StateManifest(BaseModel):
+class StateManifest(Struct, frozen=True):
     """All that is kept of a repository: files and links, by their path below the home."""
-
-    model_config = ConfigDict(frozen=True)
 
     format: int = _FORMAT
     files: dict[str, StateFile] = {}
@@ -120,8 +110,9 @@ class StateManifest(BaseModel):
 
     def encoded(self) -> bytes:
         """As it is written: equal manifests give equal bytes."""
-        ordered = StateManifest(files=dict(sorted(self.files.items())), links=dict(sorted(self.links.items())))
-        return ordered.model_dump_json().encode()
+        return json.encode(
+            replace(self, files=dict(sorted(self.files.items())), links=dict(sorted(self.links.items())))
+        )
 
 
 def head_name(key: str) -> str:
@@ -158,8 +149,28 @@ def read_manifest(objects: Objects, state: str) -> StateManifest:
         raise BrokenStore(f"{objects.url}: {part_name(state)} is missing or damaged, which a head names")
     manifest = _parsed(found.data, StateManifest, f"{objects.url}: {part_name(state)}")
     for path in (*manifest.files, *manifest.links):
-        _check_stays_below(path, objects.url)
+        if path.startswith("/") or ".." in PurePosixPath(path).parts:
+            raise BrokenStore(f"{objects.url}: a manifest names the file {path!r}, which lies outside a home")
     return manifest
+
+
+class PartGone(BrokenStore):
+    """A part that a state names is not in the bucket."""
+
+
+def fetch_part(objects: Objects, file: StateFile, to: Path) -> None:
+    """Write a file of a state to a new path, with its time; raises `PartGone`, and `BrokenStore` for a damaged part."""
+    name, digest = part_name(file.part), ""
+    if file.size > _HELD_BYTES:
+        digest = sha256_of_file(to) if objects.download(name, to) else ""
+    elif found := objects.get(name):
+        to.write_bytes(found.data)
+        digest = sha256_hex(found.data)
+    if not digest:
+        raise PartGone(f"{objects.url}: {name} is not there, which a state names")
+    if digest != file.part:
+        raise BrokenStore(f"{objects.url}: {name} has another content than its name says")
+    set_times(to, file.modified_ns)
 
 
 def head_infos(objects: Objects) -> Iterator[tuple[str, ObjectInfo]]:
@@ -170,22 +181,14 @@ def head_infos(objects: Objects) -> Iterator[tuple[str, ObjectInfo]]:
             yield key, info
 
 
-def _parsed(data: bytes, model: type[M], where: str) -> M:
+def _parsed(data: bytes, kind: type[M], where: str) -> M:
     try:
-        found = model.model_validate_json(data)
-    except ValidationError as error:
-        raise BrokenStore(
-            f"{where} cannot be read ({error.error_count()} faults): it was not written by codesum"
-        ) from error
+        found = json.decode(data, type=kind)
+    except MsgspecError as error:
+        raise BrokenStore(f"{where} cannot be read ({error}): it was not written by codesum") from error
     if getattr(found, "format", _FORMAT) > _FORMAT:
         raise BrokenStore(f"{where} was written by a later version of codesum: update this one")
     return found
-
-
-def _check_stays_below(path: str, url: str) -> None:
-    parts = PurePosixPath(path)
-    if parts.is_absolute() or ".." in parts.parts:
-        raise BrokenStore(f"{url}: a manifest names the file {path!r}, which lies outside a home")
 
 
 # A build whose request hangs for longer than this has long lost its lease.
@@ -215,8 +218,9 @@ def collect_parts(
     listed = list(objects.infos(PARTS))
     old = {info.name for info in listed if info.modified < before}
     named = set(_named(objects)) if old else set()
-    unwanted = _still_old(objects, old - named, before) if old - named else []
-    if unwanted:
+    unwanted = []
+    if old - named:
+        unwanted = [info for info in objects.infos(PARTS) if info.name in old - named and info.modified < before]
         named |= set(_named(objects))
         unwanted = [info for info in unwanted if info.name not in named]
         objects.delete(info.name for info in unwanted)
@@ -232,19 +236,15 @@ def _named(objects: Objects) -> Iterator[str]:
             yield from (PARTS + file.part for file in read_manifest(objects, found.head.state).files.values())
 
 
-def _still_old(objects: Objects, names: set[str], before: datetime) -> list[ObjectInfo]:
-    return [info for info in objects.infos(PARTS) if info.name in names and info.modified < before]
-
-
 _PROBES = "probes/"
 # Missing files of one state that are named.
 _MOST_NAMED = 3
 
 
 class BucketFinding(Struct, frozen=True):
-    """Something about one repository, or the bucket; `is_broken` where nothing mends it by itself."""
+    """Something about one repository; `is_broken` where nothing mends it by itself."""
 
-    key: str | None
+    key: str
     what: str
     is_broken: bool
 
@@ -284,17 +284,22 @@ def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[Buck
             found = read_head(objects, key)
             if found is None:
                 continue
-            if found.head.holder:
-                yield BucketFinding(key, _lease(found.head.holder, info), is_broken=False)
-            missing = _missing_parts(objects, found.head, sizes)
+            if holder := found.head.holder:
+                quiet = datetime.now(UTC) - info.modified
+                is_late = quiet > timedelta(seconds=holder.lease_s)
+                until = "late: the next build takes it over" if is_late else "free once it is not renewed any more"
+                held = (
+                    f"run {holder.run_id} on {holder.host} holds the lease, renewed {int(quiet.total_seconds())} s ago"
+                )
+                yield BucketFinding(key, f"{held}; {until}", is_broken=False)
+            files = read_manifest(objects, found.head.state).files if found.head.state else {}
         except BrokenStore as error:
             yield BucketFinding(key, str(error), is_broken=True)
             continue
+        missing = [path for path, file in sorted(files.items()) if sizes.get(part_name(file.part)) != file.size]
         if missing:
-            named = ", ".join(missing[:_MOST_NAMED])
-            yield BucketFinding(
-                key, f"{len(missing):,} files have no whole part in the bucket: {named}", is_broken=True
-            )
+            what = f"{len(missing):,} files have no whole part in the bucket: {', '.join(missing[:_MOST_NAMED])}"
+            yield BucketFinding(key, what, is_broken=True)
 
 
 def release_head(objects: Objects, key: str) -> HeadHolder | None:
@@ -305,21 +310,6 @@ def release_head(objects: Objects, key: str) -> HeadHolder | None:
     head = found.head.replaced(holder=None, expires_at=0.0, fence=found.head.fence + 1)
     objects.swap(head_name(key), head.encoded(), etag=found.etag)
     return found.head.holder
-
-
-def _missing_parts(objects: Objects, head: RepositoryHead, sizes: dict[str, int]) -> list[str]:
-    if head.state is None:
-        return []
-    files = read_manifest(objects, head.state).files
-    return [path for path, file in sorted(files.items()) if sizes.get(part_name(file.part)) != file.size]
-
-
-def _lease(holder: HeadHolder, info: ObjectInfo) -> str:
-    quiet = datetime.now(UTC) - info.modified
-    renewed = f"renewed {int(quiet.total_seconds())} s ago"
-    is_late = quiet > timedelta(seconds=holder.lease_s)
-    until = "late: the next build takes it over" if is_late else "free once it is not renewed any more"
-    return f"run {holder.run_id} on {holder.host} holds the lease, {renewed}; {until}"
 
 
 class BrokenPart(Struct, frozen=True):
@@ -348,9 +338,9 @@ def _state(place: BucketPlace, key: str) -> str | None:
 
 def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[BrokenPart]:
     objects = place.objects()
-    files: dict[str, list[str]] = defaultdict(list)
-    for path, file in read_manifest(objects, state).files.items():
-        files[file.part].append(path)
+    files: dict[str, tuple[str, StateFile]] = {}
+    for path, file in sorted(read_manifest(objects, state).files.items()):
+        files.setdefault(file.part, (path, file))
     near.mkdir(parents=True, exist_ok=True)
     with (
         TemporaryDirectory(dir=near, prefix=".parts-") as folder,
@@ -358,11 +348,14 @@ def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[BrokenPart]:
     ):
 
         def look(part: str) -> BrokenPart | None:
+            path, file = files[part]
             copy = Path(folder) / part
-            if not objects.download(part_name(part), copy):
-                return BrokenPart(part_name(part), min(files[part]), is_missing=True)
-            is_whole = sha256_of_file(copy) == part
-            copy.unlink()
-            return None if is_whole else BrokenPart(part_name(part), min(files[part]), is_missing=False)
+            try:
+                fetch_part(objects, file, copy)
+            except BrokenStore as error:
+                return BrokenPart(part_name(part), path, is_missing=isinstance(error, PartGone))
+            finally:
+                copy.unlink(missing_ok=True)
+            return None
 
         yield from filter(None, threads.map(look, sorted(files)))

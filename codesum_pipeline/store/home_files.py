@@ -5,7 +5,6 @@ A change is made in the local copy and then sent on the condition that the objec
 loses reads the newer text and makes the change again, so two who add a repository at one time have added two.
 """
 
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -13,11 +12,11 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from msgspec import Struct, field
+from msgspec import MsgspecError, Struct, field, json
 
 from codesum_pipeline.model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
+from codesum_pipeline.store.atomic import write_bytes_atomically
 from codesum_pipeline.store.layout import home_files
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import Objects, open_objects
@@ -32,7 +31,7 @@ _RETRY_S = 10.0
 _MOST_TRIES = 50
 
 
-class _CopiedObject(Struct, frozen=True):
+class _CopiedObject(Struct, frozen=True, array_like=True):
     """An object as it was copied: its tag, and the sha256 of what it held."""
 
     etag: str
@@ -97,7 +96,9 @@ class HomeFiles(Struct, frozen=True, dict=True):
             except WriteConflict:
                 continue
             except BaseException:
-                _take_back(path)
+                # The next look at the bucket copies what was edited anew: until then it is not there.
+                for each in [each for each in (path, *path.rglob("*")) if each.is_file()]:
+                    each.unlink()
                 raise
             return result
         raise BrokenStore(f"{self.url}: {path.name} was changed by others {_MOST_TRIES} times in a row: try again")
@@ -126,26 +127,17 @@ class HomeFiles(Struct, frozen=True, dict=True):
 
     def _known(self) -> dict[str, _CopiedObject]:
         try:
-            found = json.loads(self._note.read_text(encoding="utf-8"))
-            return {name: _CopiedObject(*copied) for name, copied in found.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+            return json.decode(self._note.read_bytes(), type=dict[str, _CopiedObject])
+        except (OSError, MsgspecError):
             return {}
 
     def _write_note(self, copied: dict[str, _CopiedObject]) -> None:
-        said = {name: [each.etag, each.sha256] for name, each in sorted(copied.items())}
-        write_text_atomically(self._note, json.dumps(said))
+        write_bytes_atomically(self._note, json.encode(copied, order="sorted"))
 
 
 def open_home_files(url: str, folder: Path) -> HomeFiles:
     """The one value of this process for a folder."""
     return home_files.setdefault(folder, HomeFiles(url, folder))
-
-
-def _take_back(path: Path) -> None:
-    """The next look at the bucket copies what was edited anew: until then it is not there."""
-    for each in list(path.rglob("*")) if path.is_dir() else [path]:
-        if each.is_file():
-            each.unlink()
 
 
 def _is_home_file(name: str) -> bool:

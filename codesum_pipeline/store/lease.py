@@ -1,10 +1,12 @@
-"""One build of a repository at a time, whoever starts it.
+"""One build of a repository at a time, whoever starts it and wherever its home is.
 
-A lease names its holder (pid and its start time, boot id, host, run), so that
-a second build can say who has it and take over from a process that is gone. A
-holder in another container of this machine cannot be looked up by its pid; the
-file that it locked for as long as it lives tells. One on another host cannot be
-looked at at all: its lease stays until it is released by hand.
+A lease names its holder (pid and its start time, boot id, host, run), so that a second build can say who has it and
+take over from a process that is gone. A holder in another container of this machine cannot be looked up by its pid; the
+file that it locked for as long as it lives tells. One on another host cannot be looked at at all: its lease stays until
+it is released by hand.
+
+In a bucket, a repository is also held by the lease of its head: this worker's folder is made what the bucket holds, and
+what the build has come to goes back at each commit and at the end, also of a build that failed.
 """
 
 import logging
@@ -14,10 +16,10 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, LeaseHeld, LeaseLost
 from codesum_pipeline.store.layout import HomeLayout
@@ -34,23 +36,18 @@ from codesum_pipeline.store.refusals import writing
 if TYPE_CHECKING:
     from codesum_pipeline.store.bucket_record import BucketRecord
 
+_log = logging.getLogger(__name__)
 # How often a waiting build looks again: builds take seconds.
 POLL_S = 0.2
 # A lock file that nobody holds belongs to a process that was killed, unless it is about to be locked.
 DEAD_LOCK_AGE_S = 60.0
 # Slices in which an interrupt is noticed while SQLite waits for another writer.
 BUSY_TIMEOUT_S = 10.0
-
-_CREATE = """
-CREATE TABLE IF NOT EXISTS lease (
-    only_one INTEGER PRIMARY KEY CHECK (only_one = 1),
-    pid INTEGER NOT NULL, process_started REAL NOT NULL, boot_id TEXT NOT NULL, host TEXT NOT NULL,
-    run_id TEXT NOT NULL, acquired_at REAL NOT NULL,
-    pid_namespace TEXT NOT NULL DEFAULT '', lock TEXT NOT NULL DEFAULT ''
-)
-"""
-# Leases of earlier versions name neither.
-_ADDED = ("pid_namespace", "lock")
+# Leases of earlier versions name neither a namespace nor a lock.
+_ADDED = ("lock", "pid_namespace")
+# The locks of the leases that this process holds, and its records of homes in buckets by the files of in-flight state.
+_held_here: set[str] = set()
+_held_records: dict[Path, "BucketRecord"] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +94,6 @@ OF_A_PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
 _COLUMNS = tuple(column.name for column in fields(Holder) if column.compare)
 
 
-# The locks of the leases that this process holds.
-_held_here: set[str] = set()
-
-
 def this_process(run_id: str, *, lock: str = "") -> Holder:
     """The process at hand, as the holder of a lease for a run."""
     pid = os.getpid()
@@ -137,14 +130,78 @@ def hold_lease(
 
 
 @contextmanager
-def holding_lease(state: Path, *, key: str, run_id: str) -> Iterator[None]:
-    """Hold the lease for the duration of the block, unless this run holds it already; raises `LeaseHeld`."""
-    holder = current_holder(state)
+def hold_repository(
+    layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0, called: str | None = None
+) -> Iterator[Holder]:
+    """Hold a repository for the duration of the block; raises `LeaseHeld`, and `LeaseLost` at the end of a block whose
+    work another worker has made void."""
+    way_out = f"run `codesum doctor {key} --release-lease`" if called else None
+    with (
+        hold_lease(layout.state(key), key=called or key, run_id=run_id, wait_s=wait_s, way_out=way_out) as holder,
+        _hold_record(layout, key, run_id=run_id, wait_s=wait_s) if layout.bucket else nullcontext(),
+    ):
+        yield holder
+
+
+@contextmanager
+def hold_unless_held(
+    layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0, here_only: bool = False
+) -> Iterator[None]:
+    """Hold a repository for the duration of the block, unless this run holds it already; raises `LeaseHeld`.
+
+    With `here_only`, also of a home in a bucket just what this worker's folder has.
+    """
+    holder = current_holder(layout.state(key))
     if holder and holder.run_id == run_id and holder.is_process_of(this_process(run_id)):
         yield
-        return
-    with hold_lease(state, key=key, run_id=run_id):
+    elif here_only:
+        with hold_lease(layout.state(key), key=key, run_id=run_id, wait_s=wait_s):
+            yield
+    else:
+        with hold_repository(layout, key, run_id=run_id, wait_s=wait_s):
+            yield
+
+
+def check_is_held(layout: HomeLayout, key: str) -> None:
+    """Raises `LeaseLost` where another worker took the repository over from this process."""
+    if record := record_of(layout.state(key)):
+        record.check()
+
+
+def commit_held(layout: HomeLayout, key: str) -> None:
+    """Bring the record of a repository that this process holds up to date; a home in a folder is its own record.
+
+    Raises `LeaseLost` and `BucketUnavailable`.
+    """
+    if record := record_of(layout.state(key)):
+        record.commit()
+
+
+def record_of(state: Path) -> "BucketRecord | None":
+    """The record that this process holds of the repository with this file of in-flight state."""
+    return _held_records.get(state)
+
+
+@contextmanager
+def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[None]:
+    # A home in a folder needs none of it.
+    from codesum_pipeline.store.bucket_record import open_record
+
+    record = open_record(layout, key, run_id=run_id, wait_s=wait_s)
+    _held_records[layout.state(key)] = record
+    try:
         yield
+    except BaseException:
+        try:
+            record.commit()
+        except (BucketUnavailable, LeaseLost) as error:
+            _log.warning("%s: what the build came to before it failed is not kept in the bucket: %s", key, error)
+        raise
+    else:
+        record.commit()
+    finally:
+        del _held_records[layout.state(key)]
+        record.close()
 
 
 def current_holder(state: Path) -> Holder | None:
@@ -201,13 +258,16 @@ def _drop_dead_locks(state: Path) -> None:
 
 
 def _open(state: Path) -> sqlite3.Connection:
-    state.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(state, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(_CREATE)
-    if not _known_columns(connection) >= set(_ADDED):
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS lease (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), pid INTEGER NOT NULL, "
+        "process_started REAL NOT NULL, boot_id TEXT NOT NULL, host TEXT NOT NULL, run_id TEXT NOT NULL, "
+        "acquired_at REAL NOT NULL, pid_namespace TEXT NOT NULL DEFAULT '', lock TEXT NOT NULL DEFAULT '')"
+    )
+    if not _known_columns(connection) >= {*_ADDED}:
         connection.execute("BEGIN IMMEDIATE")
-        for name in sorted(set(_ADDED) - _known_columns(connection)):
+        for name in sorted({*_ADDED} - _known_columns(connection)):
             connection.execute(f"ALTER TABLE lease ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
         connection.execute("COMMIT")
     return connection
@@ -218,20 +278,18 @@ def _known_columns(connection: sqlite3.Connection) -> set[str]:
 
 
 def _look(state: Path, how: str) -> Holder | None:
-    connection = sqlite3.connect(f"{state.absolute().as_uri()}?{how}", timeout=BUSY_TIMEOUT_S, uri=True)
-    with closing(connection):
+    uri = f"{state.absolute().as_uri()}?{how}"
+    with closing(sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
         return _read(connection, state)
 
 
 def _read(connection: sqlite3.Connection, state: Path) -> Holder | None:
-    known = _known_columns(connection)
-    columns = [name for name in _COLUMNS if name in known]
-    row = connection.execute(f"SELECT {', '.join(columns)} FROM lease").fetchone() if known else None
+    columns = [name for name in _COLUMNS if name in _known_columns(connection)]
+    row = connection.execute(f"SELECT {', '.join(columns)} FROM lease").fetchone() if columns else None
     if row is None:
         return None
-    found: dict[str, Any] = dict(zip(columns, row, strict=True))
-    lock = found.get("lock", "")
-    return Holder(**found, is_unlocked=bool(lock) and is_free(state.with_name(lock)))
+    found = dict(zip(columns, row, strict=True))
+    return Holder(**found, is_unlocked=bool(found.get("lock")) and is_free(state.with_name(found["lock"])))
 
 
 def _take(state: Path, mine: Holder) -> Holder | None:
@@ -242,11 +300,9 @@ def _take(state: Path, mine: Holder) -> Holder | None:
         if other and not other.is_gone():
             connection.execute("ROLLBACK")
             return other
-        values = [getattr(mine, name) for name in _COLUMNS]
-        places = ", ".join("?" for _ in _COLUMNS)
-        connection.execute(
-            f"INSERT OR REPLACE INTO lease (only_one, {', '.join(_COLUMNS)}) VALUES (1, {places})", values
-        )
+        columns, places = ", ".join(_COLUMNS), ", ".join("?" * len(_COLUMNS))
+        values = astuple(mine)[: len(_COLUMNS)]
+        connection.execute(f"INSERT OR REPLACE INTO lease (only_one, {columns}) VALUES (1, {places})", values)
         connection.execute("COMMIT")
     if other and other.lock:
         state.with_name(other.lock).unlink(missing_ok=True)
@@ -259,77 +315,3 @@ def _give_back(state: Path, holder: Holder) -> None:
             "DELETE FROM lease WHERE pid = ? AND run_id = ? AND acquired_at = ?",
             (holder.pid, holder.run_id, holder.acquired_at),
         )
-
-
-_log = logging.getLogger(__name__)
-# What this process holds of homes in buckets, by the files of in-flight state.
-_held_records: dict[Path, "BucketRecord"] = {}
-
-
-@contextmanager
-def hold_repository(
-    layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0, called: str | None = None
-) -> Iterator[Holder]:
-    """Hold a repository for the duration of the block; raises `LeaseHeld`, and `LeaseLost` at the end of a block whose
-    work another worker has made void."""
-    state = layout.state(key)
-    way_out = f"run `codesum doctor {key} --release-lease`" if called else None
-    with hold_lease(state, key=called or key, run_id=run_id, wait_s=wait_s, way_out=way_out) as holder:
-        if layout.bucket is None:
-            yield holder
-            return
-        with _hold_record(layout, key, run_id=run_id, wait_s=wait_s):
-            yield holder
-
-
-@contextmanager
-def hold_unless_held(layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold a repository for the duration of the block, unless this run holds it already; raises `LeaseHeld`."""
-    holder = current_holder(layout.state(key))
-    if holder and holder.run_id == run_id and holder.is_process_of(this_process(run_id)):
-        yield
-        return
-    with hold_repository(layout, key, run_id=run_id, wait_s=wait_s):
-        yield
-
-
-def check_is_held(layout: HomeLayout, key: str) -> None:
-    """Raises `LeaseLost` where another worker took the repository over from this process."""
-    if record := _held_records.get(layout.state(key)):
-        record.check()
-
-
-def commit_held(layout: HomeLayout, key: str) -> None:
-    """Bring the record of a repository that this process holds up to date; a home in a folder is its own record.
-
-    Raises `LeaseLost` and `BucketUnavailable`.
-    """
-    if record := _held_records.get(layout.state(key)):
-        record.commit()
-
-
-def record_of(state: Path) -> "BucketRecord | None":
-    """The record that this process holds of the repository with this file of in-flight state."""
-    return _held_records.get(state)
-
-
-@contextmanager
-def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[None]:
-    # A home in a folder needs none of it.
-    from codesum_pipeline.store.bucket_record import open_record
-
-    record = open_record(layout, key, run_id=run_id, wait_s=wait_s)
-    _held_records[layout.state(key)] = record
-    try:
-        yield
-    except BaseException:
-        try:
-            record.commit()
-        except (BucketUnavailable, LeaseLost) as error:
-            _log.warning("%s: what the build came to before it failed is not kept in the bucket: %s", key, error)
-        raise
-    else:
-        record.commit()
-    finally:
-        del _held_records[layout.state(key)]
-        record.close()

@@ -8,41 +8,36 @@ works where the server keeps locks.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 
 
-@contextmanager
-def exclusive(path: Path) -> Iterator[None]:
+def exclusive(path: Path) -> AbstractContextManager[bool]:
     """Nobody else is in such a block with the same file; waits for whoever is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    return _locked(path, fcntl.LOCK_EX)
 
 
-@contextmanager
-def shared(path: Path) -> Iterator[None]:
+def shared(path: Path) -> AbstractContextManager[bool]:
     """Nobody is in an `exclusive` block with the same file; others may be in such ones."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        yield
+    return _locked(path, fcntl.LOCK_SH)
+
+
+def exclusive_if_free(path: Path) -> AbstractContextManager[bool]:
+    """As `exclusive`, without waiting: whether nobody else is in such a block."""
+    return _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
-def exclusive_if_free(path: Path) -> Iterator[bool]:
-    """As `exclusive`, without waiting: whether nobody else is in such a block."""
+def _locked(path: Path, how: int) -> Iterator[bool]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, how)
         except BlockingIOError:
-            was_free = False
+            yield False
         else:
-            was_free = True
-        yield was_free
+            yield True
 
 
 def take_own(path: Path) -> int | None:
@@ -102,17 +97,13 @@ def is_of_this_namespace(namespace: str) -> bool:
 
 def process_started(pid: int) -> float:
     """When a process started, in a unit that setting the clock does not move; 0 where there is none."""
-    if not Path("/proc/self").exists():
-        return _started_without_proc(pid)
-    try:
-        # After the name in brackets, which may hold anything: the state first, the start in ticks as the 20th.
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    return 0.0 if fields[0] == "Z" else float(fields[19])
-
-
-def _started_without_proc(pid: int) -> float:
+    if Path("/proc/self").exists():
+        try:
+            # After the name in brackets, which may hold anything: the state first, the start in ticks as the 20th.
+            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0.0
+        return 0.0 if fields[0] == "Z" else float(fields[19])
     # Thirty milliseconds, which commands on Linux need not wait.
     import psutil
 

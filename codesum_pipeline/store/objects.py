@@ -86,9 +86,10 @@ class Objects(Struct, frozen=True):
         """Replace the object that has this tag, and return the new tag; raises `Superseded` where it has another."""
         from obstore.exceptions import NotFoundError, PreconditionError
 
+        tag, _, version = etag.partition("\n")
+        mode = {"e_tag": tag, **({"version": version} if version else {})}
         superseded = Superseded(f"{self._where(name)} was replaced by somebody else meanwhile")
-        refused = (PreconditionError, FileNotFoundError, NotFoundError)
-        return self._put_if(name, data, _update(etag), refused, superseded)
+        return self._put_if(name, data, mode, (PreconditionError, FileNotFoundError, NotFoundError), superseded)
 
     def put(self, name: str, data: bytes | Path) -> None:
         """Write an object, whatever is there; a file is sent in pieces."""
@@ -227,11 +228,6 @@ def _open_store(url: str, retry_s: float) -> "ObjectStore":
 def _tag(meta: Mapping[str, Any]) -> str:
     """What a store tells one version of an object by: some by a tag, some by a version besides."""
     return f"{meta.get('e_tag') or ''}\n{meta['version']}" if meta.get("version") else meta.get("e_tag") or ""
-
-
-def _update(etag: str) -> dict[str, str]:
-    tag, _, version = etag.partition("\n")
-    return {"e_tag": tag, **({"version": version} if version else {})}
 
 
 def _short(error: Exception) -> str:

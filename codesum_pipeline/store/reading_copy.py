@@ -7,7 +7,6 @@ never written into, and nothing is deleted between the look at an index's name a
 mapped stays readable. Many processes share one copy.
 """
 
-import json
 import logging
 import os
 import threading
@@ -17,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, json
 
-from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, InvalidKey
-from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable
+from codesum_pipeline.model.ids import is_repository_key
 from codesum_pipeline.settings.operation import ReadingSettings
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import write_bytes_atomically
 from codesum_pipeline.store.brought_files import (
     INDEX,
     INDEX_MANIFEST,
@@ -30,13 +29,12 @@ from codesum_pipeline.store.brought_files import (
     STATE,
     BroughtFiles,
     FileSelection,
-    PartGone,
 )
-from codesum_pipeline.store.heads import head_infos, read_head
+from codesum_pipeline.store.heads import PartGone, head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
 from codesum_pipeline.store.layout import HomeLayout, reading_copies
 from codesum_pipeline.store.locks import exclusive, exclusive_if_free, shared
-from codesum_pipeline.store.objects import ObjectInfo, Objects
+from codesum_pipeline.store.objects import Objects
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16
@@ -52,7 +50,7 @@ _GB = 1e9
 _log = logging.getLogger(__name__)
 
 
-class KnownHead(Struct, frozen=True):
+class KnownHead(Struct, frozen=True, array_like=True):
     """A head as it was read: its tag, the state that it names, and the digest of the published version."""
 
     etag: str
@@ -121,15 +119,22 @@ class ReadingCopy:
             # A look in the future was taken before the clock was set back.
             if 0 <= time.time() - self._heads_read_at / 1e9 < max_age_s:
                 return
-            present = {key: info for key, info in head_infos(self.objects) if _is_key(key)}
+            present = {key: info for key, info in head_infos(self.objects) if is_repository_key(key)}
             known = {key: head for key, head in self._heads.items() if key in present}
             changed = [key for key, info in present.items() if key not in known or known[key].etag != info.etag]
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 found = {key: head for key, head in pool.map(self._head, changed) if head}
+            # Nothing stays of a repository that the bucket does not have any more.
             for key in self._heads.keys() - present.keys():
-                self._drop(key)
-            self._point_all({**known, **found}, present)
-            self._write_heads({**known, **found})
+                self.layout.published(key).unlink(missing_ok=True)
+                with exclusive(self._brought.lock(key)):
+                    self._brought.delete(key, tables=True)
+            heads = known | found
+            for key, head in heads.items():
+                before = self._heads.get(key)
+                if before is None or before.digest != head.digest or not os.path.lexists(self.layout.published(key)):
+                    self._point(key, head.digest, present[key].modified.timestamp())
+            self._write_heads(heads)
 
     @contextmanager
     def index(self, key: str) -> Iterator[None]:
@@ -149,8 +154,13 @@ class ReadingCopy:
         """Fetch the published indexes that are not there, several at one time; a broken one is left to who opens it."""
         missing = [key for key in keys if not (self.layout.published(key) / MANIFEST_NAME).exists()]
         if len(missing) > 1:
+
+            def bring(key: str) -> None:
+                with suppress(BrokenStore):
+                    self.bring(key, INDEX)
+
             with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
-                list(pool.map(self._bring_if_whole, missing))
+                list(pool.map(bring, missing))
 
     def bring_manifest(self, key: str) -> None:
         """Have the manifest of a published index there, and no more of it."""
@@ -189,10 +199,6 @@ class ReadingCopy:
         if fetched:
             self._make_room(fetched, keep=key)
 
-    def _bring_if_whole(self, key: str) -> None:
-        with suppress(BrokenStore):
-            self.bring(key, INDEX)
-
     def _make_room(self, fetched: int, *, keep: str) -> None:
         with self._lock:
             if self._bytes is None:
@@ -225,12 +231,6 @@ class ReadingCopy:
         head = found.head
         return key, KnownHead(found.etag, head.state, head.published.digest if head.published else None)
 
-    def _point_all(self, heads: dict[str, KnownHead], present: dict[str, ObjectInfo]) -> None:
-        for key, head in heads.items():
-            known = self._heads.get(key)
-            if known is None or known.digest != head.digest or not os.path.lexists(self.layout.published(key)):
-                self._point(key, head.digest, present[key].modified.timestamp())
-
     def _point(self, key: str, digest: str | None, published_at: float) -> None:
         name = self.layout.published(key)
         if digest is None:
@@ -243,12 +243,6 @@ class ReadingCopy:
         os.utime(aside, (published_at, published_at), follow_symlinks=False)
         aside.replace(name)
 
-    def _drop(self, key: str) -> None:
-        """Nothing of a repository that the bucket does not have any more."""
-        self.layout.published(key).unlink(missing_ok=True)
-        with exclusive(self._brought.lock(key)):
-            self._brought.delete(key, tables=True)
-
     @property
     def _note(self) -> Path:
         return self.layout.home / "heads.json"
@@ -257,26 +251,17 @@ class ReadingCopy:
         with suppress(FileNotFoundError):
             read_at = self._note.stat().st_mtime_ns
             if read_at != self._heads_read_at:
-                said = json.loads(self._note.read_text(encoding="utf-8"))
-                self._heads = {key: KnownHead(*head) for key, head in said.items()}
+                self._heads = json.decode(self._note.read_bytes(), type=dict[str, KnownHead])
                 self._heads_read_at = read_at
 
     def _write_heads(self, heads: dict[str, KnownHead]) -> None:
         if heads == self._heads and self._note.exists():
             os.utime(self._note)
         else:
-            said = {key: [head.etag, head.state, head.digest] for key, head in sorted(heads.items())}
-            write_text_atomically(self._note, json.dumps(said))
+            write_bytes_atomically(self._note, json.encode(heads, order="sorted"))
         self._heads, self._heads_read_at = heads, self._note.stat().st_mtime_ns
 
 
 def open_reading_copy(files: HomeFiles, folder: Path, reading: ReadingSettings, *, is_offline: bool) -> ReadingCopy:
     """The one value of this process for a folder."""
     return reading_copies.setdefault(folder, ReadingCopy(files, folder, reading, is_offline=is_offline))
-
-
-def _is_key(key: str) -> bool:
-    try:
-        return bool(check_repository_key(key))
-    except InvalidKey:
-        return False

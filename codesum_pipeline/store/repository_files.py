@@ -1,26 +1,26 @@
-"""The files that are the state of one repository: what a home in a bucket keeps of it.
+"""The files that are the state of one repository: what a home in a bucket keeps of it, and what this worker knows of
+them without reading them.
 
-Mirrors and overlays are caches of each worker, and what is hidden is unfinished:
-both stay out. Of the file of in-flight state all but the lease is kept, as JSON:
-the lease is one of this worker's processes among each other.
+Mirrors and overlays are caches of each worker, and what is hidden is unfinished: both stay out. Of the file of
+in-flight state all but the lease is kept, as JSON: the lease is one of this worker's processes among each other.
 """
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+import msgspec
+from msgspec import Struct
 
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
-from codesum_pipeline.store.atomic import FileState, write_bytes_atomically, write_text_atomically
+from codesum_pipeline.store.atomic import FileState, write_bytes_atomically
 from codesum_pipeline.store.heads import StateManifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
 
-_LEASE = "lease"
+_MEMOS = ".steps"
 
 
 def files_of(layout: HomeLayout, key: str) -> Iterator[Path]:
@@ -34,15 +34,28 @@ def files_of(layout: HomeLayout, key: str) -> Iterator[Path]:
             yield file
 
 
-def links_of(layout: HomeLayout, key: str) -> Iterator[Path]:
+def links_of(layout: HomeLayout, key: str) -> list[Path]:
     """The name that readers resolve, where something is published."""
-    if layout.published(key).is_symlink():
-        yield layout.published(key)
+    return [layout.published(key)] if layout.published(key).is_symlink() else []
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in a folder at any depth, but what is hidden."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _below(path)
+        elif path.is_file():
+            yield path
 
 
 def dump_ledger(state: Path, to: Path) -> None:
     """Write what a file of in-flight state holds besides its lease; no file where it holds nothing."""
-    tables = _tables(state) if state.exists() else {}
+    tables = {}
+    if state.exists():
+        with closing(sqlite3.connect(state)) as connection:
+            tables = {name: _dumped(connection, name) for name in _names(connection)}
     if not any(found["rows"] for found in tables.values()):
         to.unlink(missing_ok=True)
         return
@@ -68,58 +81,36 @@ def restore_ledger(state: Path, dumped: Path) -> None:
         connection.execute("COMMIT")
 
 
-def _tables(state: Path) -> dict[str, dict[str, list[object]]]:
-    with closing(sqlite3.connect(state)) as connection:
-        return {
-            name: {
-                "made by": [
-                    sql
-                    for (sql,) in connection.execute(
-                        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name",
-                        (name,),
-                    )
-                ],
-                "rows": [list(row) for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY 1')],
-            }
-            for name in _names(connection)
-        }
+def _dumped(connection: sqlite3.Connection, name: str) -> dict[str, list[object]]:
+    made_by = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name", (name,)
+    )
+    rows = connection.execute(f'SELECT * FROM "{name}" ORDER BY 1')
+    return {"made by": [sql for (sql,) in made_by], "rows": [list(row) for row in rows]}
 
 
 def _names(connection: sqlite3.Connection) -> list[str]:
     found = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> ? ORDER BY name",
-        (_LEASE,),
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'lease' "
+        "ORDER BY name"
     )
     return [name for (name,) in found]
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """The files in a folder at any depth, but what is hidden."""
-    if not folder.is_dir():
-        return
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            yield from _below(path)
-        elif path.is_file():
-            yield path
-
-
-_MEMOS = ".steps"
-
-
-class PartNote(BaseModel):
+class PartNote(Struct, frozen=True):
     """One file as it was, and the part with its content."""
 
     stat: FileState
     part: str
 
 
-class PartNotes(BaseModel):
-    """The files of one repository in this worker's folder, and the state of the bucket that they were made from."""
+class PartNotes(Struct):
+    """The files of one repository in this worker's folder, and the state of the bucket that they were made from.
 
-    url: str = ""
+    A file counts as unchanged while its size, time and inode are those of the note.
+    """
+
+    url: str
     based_on: str | None = None
     manifest: StateManifest = StateManifest()
     files: dict[str, PartNote] = {}
@@ -128,14 +119,14 @@ class PartNotes(BaseModel):
     def read(cls, path: Path, *, url: str) -> "PartNotes":
         """The notes of a bucket; none where there are none that can be read."""
         try:
-            found = cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
-            return cls(url=url)
-        return found if found.url == url else cls(url=url)
+            found = msgspec.json.decode(path.read_bytes(), type=cls)
+        except (OSError, msgspec.MsgspecError):
+            return cls(url)
+        return found if found.url == url else cls(url)
 
     def write(self, path: Path) -> None:
         """Replace the notes."""
-        write_text_atomically(path, self.model_dump_json())
+        write_bytes_atomically(path, msgspec.json.encode(self))
 
     def part_of(self, home: Path, path: str) -> str | None:
         """The part with a file's content, where that is known without reading it."""
@@ -144,9 +135,8 @@ class PartNotes(BaseModel):
 
     def note(self, home: Path, path: str, part: str) -> None:
         """A file holds the content of this part now."""
-        found = FileState.of(home / path)
-        if found:
-            self.files[path] = PartNote(stat=found, part=part)
+        if found := FileState.of(home / path):
+            self.files[path] = PartNote(found, part)
 
     def keep_only(self, paths: Iterable[str]) -> None:
         """Forget files that are gone."""
@@ -174,8 +164,3 @@ def part_with(path: Path) -> str:
     """The name of the part that a file is kept as."""
     data = content_to_keep(path)
     return sha256_of_file(path) if data is None else sha256_hex(data)
-
-
-def set_times(path: Path, modified_ns: int) -> None:
-    """Give a file or link the time at which it was first written."""
-    os.utime(path, ns=(modified_ns, modified_ns), follow_symlinks=False)

@@ -25,7 +25,6 @@ T = TypeVar("T")
 pa.set_memory_pool(pa.system_memory_pool())
 
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-# What stands below a null struct: its fields are not nullable themselves.
 _BLANKS = {pa.string(): "", pa.int64(): 0, pa.float64(): 0.0, pa.bool_(): False}
 
 
@@ -39,6 +38,11 @@ class _Shape(Struct, frozen=True):
     row_type: type | None = None
     names: tuple[str, ...] = ()
     parts: "tuple[_Shape, ...]" = ()
+
+    @property
+    def blank(self) -> Any:
+        """What stands below a null struct, whose fields are not nullable themselves."""
+        return None if self.is_optional else () if self.item is not None else _BLANKS.get(self.kind)
 
 
 @cache
@@ -116,15 +120,9 @@ def _shape(hint: Any) -> _Shape:
 def _encode_parts(rows: Sequence[Any], shape: _Shape) -> list[pa.Array]:
     """One array per field of a struct; a row of None has a blank in each."""
     return [
-        _encode([_blank(part) if row is None else getattr(row, name) for row in rows], part)
+        _encode([part.blank if row is None else getattr(row, name) for row in rows], part)
         for name, part in zip(shape.names, shape.parts, strict=True)
     ]
-
-
-def _blank(shape: _Shape) -> Any:
-    if shape.is_optional:
-        return None
-    return () if shape.item is not None else _BLANKS.get(shape.kind)
 
 
 def _encode(values: Sequence[Any], shape: _Shape) -> pa.Array:

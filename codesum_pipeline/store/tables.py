@@ -7,6 +7,7 @@ a part of it, says can be compared without reading it.
 """
 
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -125,8 +126,7 @@ class TableStore(Struct, frozen=True):
         """The first row, without reading the others; none where there is none, or where the table was never written."""
         self._note_read(table, columns)
         if self._find(table, repo) is not None:
-            batches = self._open(table, repo).iter_batches(batch_size=1, columns=columns)
-            for batch in batches:
+            for batch in self._open(table, repo).iter_batches(batch_size=1, columns=columns):
                 return pa.Table.from_batches([batch]).replace_schema_metadata(None)
         return TABLES[table].schema.empty_table().select(columns)
 
@@ -317,23 +317,18 @@ def _content_hash(hashes: Mapping[str, str], columns: Sequence[str]) -> str:
     return hash_of([[name, hashes[name]] for name in sorted(columns)])
 
 
-class _HashingFile:
+class _HashingFile(io.RawIOBase):
     """A file that keeps the hash of what is written to it."""
-
-    closed = False
 
     def __init__(self) -> None:
         self.sha256 = hashlib.sha256()
 
-    def write(self, data: bytes) -> int:
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
         self.sha256.update(data)
         return len(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def column_hash(values: pa.Array, field: pa.Field) -> str:

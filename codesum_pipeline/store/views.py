@@ -8,6 +8,7 @@ import glob
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,11 +42,11 @@ def create_views(
     tables: Sequence[str] = tuple(TABLES),
 ) -> None:
     """One view per table of `tables`: of one repository, or of all with a column `repo`."""
-    for name, source in _sources(store, repo=repo, tables=tables).items():
+    for name, source in _sources(store, repo, tables).items():
         connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
 
 
-def _sources(store: TableStore, *, repo: str | None = None, tables: Sequence[str] = tuple(TABLES)) -> dict[str, str]:
+def _sources(store: TableStore, repo: str | None, tables: Sequence[str]) -> dict[str, str]:
     """What each view selects; which rows there are is not part of it."""
     sources = {}
     for name in tables:
@@ -53,7 +54,9 @@ def _sources(store: TableStore, *, repo: str | None = None, tables: Sequence[str
         paths = [store.readable_path(name, key) for key in ([repo] if repo else store.repositories(name))]
         files = [str(path) for path in paths if path]
         if not files:
-            sources[name] = _empty_select(spec.schema, with_repo=repo is None)
+            columns = [f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in spec.schema]
+            columns += [] if repo else ["NULL::VARCHAR AS repo"]
+            sources[name] = f"SELECT {', '.join(columns)} WHERE false"
         elif repo:
             sources[name] = f"SELECT * FROM read_parquet({_quoted(files[0])}, hive_partitioning = false)"
         else:
@@ -71,9 +74,10 @@ def write_serving_file(store: TableStore, path: Path) -> None:
     A note beside it says which views are in which file.
     """
     note = path.with_suffix(".views.json")
-    views = hash_of([SCHEMA_VERSION, metadata.version("duckdb"), _sources(store)])
-    if _describes(note, path, views):
-        return
+    views = hash_of([SCHEMA_VERSION, metadata.version("duckdb"), _sources(store, None, tuple(TABLES))])
+    with suppress(OSError, ValueError):
+        if (there := FileState.of(path)) and json.loads(note.read_text(encoding="utf-8")) == [views, [*there]]:
+            return
     import duckdb
 
     with writing(path):
@@ -88,25 +92,8 @@ def write_serving_file(store: TableStore, path: Path) -> None:
     write_text_atomically(note, json.dumps([views, state]))
 
 
-def _describes(note: Path, path: Path, views: str) -> bool:
-    """Whether the file at `path` is the one that was noted, and has these views."""
-    try:
-        said = json.loads(note.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    state = FileState.of(path)
-    return state is not None and said == [views, [*state]]
-
-
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _empty_select(schema: pa.Schema, *, with_repo: bool) -> str:
-    columns = [f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema]
-    if with_repo:
-        columns.append("NULL::VARCHAR AS repo")
-    return f"SELECT {', '.join(columns)} WHERE false"
 
 
 def _sql_type(kind: pa.DataType) -> str:

@@ -179,7 +179,7 @@ def _blobs(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
         ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", *paths],
         git_dir=git_dir,
         timeout_s=_TIMEOUT_S,
-        extra_environment={"GIT_LITERAL_PATHSPECS": "1"},
+        environment={"GIT_LITERAL_PATHSPECS": "1"},
     )
     records = (record.partition(b"\t") for record in output.split(b"\0") if record)
     return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, _, path in records}

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import AlreadyThere, ConfigurationError, Superseded
 from codesum_pipeline.store.heads import RepositoryHead, head_infos, head_name, read_head
@@ -64,5 +65,5 @@ def test_a_head_that_is_written_again_has_another_tag(objects):
     second = objects.swap(head_name("shop"), head.replaced().encoded(), etag=first)
 
     assert first != second
-    assert read_head(objects, "shop")[0].model_copy(update={"nonce": head.nonce}) == head
+    assert replace(read_head(objects, "shop")[0], nonce=head.nonce) == head
     assert [(key, info.etag) for key, info in head_infos(objects)] == [("shop", second)]
