@@ -21,8 +21,8 @@ from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.loading import load_files
-from codesum_pipeline.graph.python.annotations import parse_annotation
 from codesum_pipeline.graph.python.resolver import split_shape
+from codesum_pipeline.graph.python.types import parse_annotation
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.model.expressions import chain_of, type_of

@@ -12,11 +12,10 @@ from codesum_pipeline.graph.declared.rules import Rules
 from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.interfaces import interface_of
 from codesum_pipeline.graph.loading import LazyFiles, LoadedFiles, Row
-from codesum_pipeline.graph.python.module_paths import ModulePaths
-from codesum_pipeline.graph.python.resolver import PythonResolver
-from codesum_pipeline.graph.python.telling_names import Telling, telling_names
+from codesum_pipeline.graph.python.resolver import PythonResolver, Telling, telling_names
 from codesum_pipeline.graph.scopes import ScopedFile
 from codesum_pipeline.languages.projects import Projects
+from codesum_pipeline.languages.python.module_paths import ModulePaths
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
 

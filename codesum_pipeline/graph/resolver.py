@@ -10,12 +10,16 @@ depend on what was asked for other files: all but what is the same in any order
 is forgotten before each file.
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
+from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.scopes import Scope, ScopedFile
-from codesum_pipeline.graph.values import NONE, UNKNOWN, ModuleValue, Value, agree
+from codesum_pipeline.graph.values import NONE, UNKNOWN, FunctionValue, ModuleValue, Value, agree
 from codesum_pipeline.model.symbols import Reexport
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
@@ -27,11 +31,25 @@ Answer = TypeVar("Answer")
 Expression = TypeVar("Expression")
 
 
+class TellingNames(Struct, frozen=True):
+    """The names that one class alone is likely to have: long enough and of two words, and no method of the language's
+    own library or of a well-known package is called so."""
+
+    least_length: int
+    two_words: re.Pattern[str]
+    common: frozenset[str]
+
+    def __contains__(self, name: str) -> bool:
+        return len(name) >= self.least_length and name not in self.common and bool(self.two_words.search(name))
+
+
 class Resolver(ABC, Generic[Expression]):
     """One family's files, and what is known about their expressions."""
 
-    def __init__(self, files: Mapping[str, ScopedFile]) -> None:
+    def __init__(self, files: Mapping[str, ScopedFile], telling: TellingNames) -> None:
         self.files = files
+        self._telling = telling
+        self._taken_in: dict[str, Set[str]] = {}
         self.depth = 0
         self._kept: list[dict[Any, Any]] = []
         self._values: dict[tuple[Scope, Expression], Value] = self.answers()
@@ -76,6 +94,28 @@ class Resolver(ABC, Generic[Expression]):
         if self.depth == 0 or value not in (UNKNOWN, NONE):
             self._values[key] = value
         return value
+
+    def by_name_alone(self, file: ScopedFile, name: str) -> Value:
+        """The last resort: the method of an unknown object that only one class of the family has.
+
+        A name alone proves little, so all of this must hold: nothing else of the family is called so, the name tells,
+        and the calling file is the method's own or imports it.
+        """
+        method = self.only_method(name) if name in self._telling else None
+        if method is None:
+            return UNKNOWN
+        if file.path not in self._taken_in:
+            self._taken_in[file.path] = self.taken_in(file)
+        is_seen = method.file is file or method.file.path in self._taken_in[file.path]
+        return FunctionValue(method, Reason.UNIQUE_NAME) if is_seen else UNKNOWN
+
+    @abstractmethod
+    def only_method(self, name: str) -> Scope | None:
+        """The method that is all that a name means in the family."""
+
+    @abstractmethod
+    def taken_in(self, file: ScopedFile) -> Set[str]:
+        """The files that a file imports."""
 
     def agreed(self, scope: Scope, expressions: list[Expression]) -> Value:
         """What several expressions agree on."""

@@ -2,27 +2,28 @@
 
 import pytest
 
-from codesum_pipeline.graph.python.annotations import UNION, UNREADABLE, Annotation, parse_annotation
+from codesum_pipeline.graph.python.types import UNION, UNREADABLE, parse_annotation
+from codesum_pipeline.model.expressions import TypeName
 
-NONE = Annotation("None")
+NONE = TypeName(("None",))
 READ = {
-    "a dotted name": ("a . b.C", Annotation("a.b.C")),
+    "a dotted name": ("a . b.C", TypeName(("a.b.C",))),
     "arguments": (
         "dict[str, list[A]]",
-        Annotation("dict", (Annotation("str"), Annotation("list", (Annotation("A"),)))),
+        TypeName(("dict",), (TypeName(("str",)), TypeName(("list",), (TypeName(("A",)),)))),
     ),
-    "alternatives in order": ("A | b.B | None", Annotation(UNION, (Annotation("A"), Annotation("b.B"), NONE))),
-    "alternatives in brackets": ("None | (A)", Annotation(UNION, (NONE, Annotation("A")))),
-    "a quoted type": ("'list[\"A\"]'", Annotation("list", (Annotation("A"),))),
+    "alternatives in order": ("A | b.B | None", TypeName((UNION,), (TypeName(("A",)), TypeName(("b.B",)), NONE))),
+    "alternatives in brackets": ("None | (A)", TypeName((UNION,), (NONE, TypeName(("A",))))),
+    "a quoted type": ("'list[\"A\"]'", TypeName(("list",), (TypeName(("A",)),))),
     "parameters of a function": (
         "Callable[[A], None]",
-        Annotation("Callable", (Annotation(UNREADABLE, (Annotation("A"),)), NONE)),
+        TypeName(("Callable",), (TypeName((UNREADABLE,), (TypeName(("A",)),)), NONE)),
     ),
-    "an ellipsis": ("tuple[A, ...]", Annotation("tuple", (Annotation("A"), Annotation(UNREADABLE)))),
-    "a call": ("f(A)", Annotation(UNREADABLE)),
-    "half a type": ("list[", Annotation(UNREADABLE)),
-    "a type cut off": ("dict[str, Abc…", Annotation(UNREADABLE)),
-    "nothing": ("", Annotation(UNREADABLE)),
+    "an ellipsis": ("tuple[A, ...]", TypeName(("tuple",), (TypeName(("A",)), TypeName((UNREADABLE,))))),
+    "a call": ("f(A)", TypeName((UNREADABLE,))),
+    "half a type": ("list[", TypeName((UNREADABLE,))),
+    "a type cut off": ("dict[str, Abc…", TypeName((UNREADABLE,))),
+    "nothing": ("", TypeName((UNREADABLE,))),
 }
 
 
@@ -35,4 +36,4 @@ def test_an_annotation_is_read(text, read):
     "text", ["[" * 5_000, "a." * 20_000 + "a", "A | " * 5_000 + "A", "list[" * 500 + "A" + "]" * 500]
 )
 def test_an_annotation_however_long_or_deep_ends(text):
-    assert isinstance(parse_annotation(text), Annotation)
+    assert isinstance(parse_annotation(text), TypeName)

@@ -1,6 +1,6 @@
 """What the expressions of a family of declared languages stand for, and what their calls call."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from codesum_pipeline.graph.declared.members import DeclaredMembers
 from codesum_pipeline.graph.declared.names import DeclaredNames
@@ -10,7 +10,6 @@ from codesum_pipeline.graph.declared.types import GIVING, DeclaredTypes
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.scopes import CallExpression, ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
     NONE,
@@ -44,7 +43,7 @@ class DeclaredResolver(Resolver[Chain | None]):
     """One family's files, resolved; `guard` is told which of them cannot be taken in."""
 
     def __init__(self, rules: Rules, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
-        super().__init__(files)
+        super().__init__(files, rules.telling)
         for path, file in files.items():
             with guard.item(path):
                 file.unit = rules.unit(file)
@@ -56,11 +55,15 @@ class DeclaredResolver(Resolver[Chain | None]):
         self.members = DeclaredMembers(self)
         self._results: dict[Scope, Value] = self.answers()
         self._owners: dict[Scope, Scope | ModuleValue] = {}
-        self._unique_names = UniqueNames(rules.telling, self.tree.only_method, self._taken_in)
         self.members.take_in(files, guard)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
 
-    def _taken_in(self, file: ScopedFile) -> set[str]:
+    def only_method(self, name: str) -> Scope | None:
+        found = self.tree.by_name.get(name, [])
+        is_method = len(found) == 1 and not found[0].is_class and found[0].key[:-1] in self.tree.classes
+        return found[0] if is_method else None
+
+    def taken_in(self, file: ScopedFile) -> Set[str]:
         return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
@@ -80,7 +83,7 @@ class DeclaredResolver(Resolver[Chain | None]):
             yield from ((target, False) for target in resolved.files if target != file.path)
             if isinstance(resolved.target, Outside):
                 yield resolved.target.package, True
-        for target in sorted(self.names.used[file.path] - self._taken_in(file) - {file.path}):
+        for target in sorted(self.names.used[file.path] - self.taken_in(file) - {file.path}):
             if self.tree.files[target].unit != file.unit:
                 yield target, False
 
@@ -105,7 +108,7 @@ class DeclaredResolver(Resolver[Chain | None]):
         if isinstance(value, FunctionValue):
             return self._chosen(value, call.arguments)
         if value is UNKNOWN and call.receiver != () and not call.is_new:
-            return self._unique_names.find(scope.file, call.name)
+            return self.by_name_alone(scope.file, call.name)
         # A field that holds a function is no container's method.
         return UNKNOWN if isinstance(value, ContainerValue) else value
 

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from codesum_pipeline.graph.declared.tree import NameTree
 from codesum_pipeline.graph.reasons import Reason
+from codesum_pipeline.graph.resolver import TellingNames
 from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.unique_names import TellingNames
 from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, ModuleValue, Value
 from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.languages.projects import Projects

@@ -64,12 +64,6 @@ class NameTree:
         """What a class says about one of its fields, and where."""
         return self._fields.get((key, name), ())
 
-    def only_method(self, name: str) -> Scope | None:
-        """The method that is all that a name means in the family."""
-        found = self.by_name.get(name, [])
-        is_method = len(found) == 1 and not found[0].is_class and found[0].key[:-1] in self.classes
-        return found[0] if is_method else None
-
     def owner_key(self, definition: Scope) -> Key:
         """Where the class or object stands whose member a definition is in, also inside functions of it."""
         key = definition.key if definition.is_class else definition.key[:-1]

@@ -1,4 +1,5 @@
-"""Attributes: of modules, of classes through their bases, of objects."""
+"""Attributes of modules, of classes through their bases, of objects; what calling, drawing from, indexing or entering a
+value gives."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,6 +8,7 @@ from codesum_pipeline.graph.reasons import Reason, weaker
 from codesum_pipeline.graph.scopes import Scope
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
+    NONE,
     OUTSIDE,
     UNKNOWN,
     BuiltinValue,
@@ -19,9 +21,12 @@ from codesum_pipeline.graph.values import (
     NoValue,
     SuperValue,
     Value,
+    agree,
+    is_inside,
     not_own,
     weakened,
 )
+from codesum_pipeline.languages.python.references.statements import RETURN, YIELD
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver
@@ -35,15 +40,32 @@ MAX_ANCESTORS = 100
 # Bases that bring no methods one would call by name.
 _BARE = frozenset({"Generic", "Protocol", "ABC", "NamedTuple", "TypedDict"})
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "classproperty"})
+_CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+# Decorators that leave alone what a function gives back; any other may not.
+_TRANSPARENT = _PROPERTIES | frozenset({
+    "staticmethod", "classmethod", "abstractmethod", "overload", "override", "final", "lru_cache", "cache", "wraps",
+    "deprecated", "no_type_check", "singledispatch", "singledispatchmethod",
+})  # fmt: skip
+_CLASSES = frozenset({
+    "str", "bytes", "bytearray", "int", "float", "complex", "bool", "list", "dict", "set", "frozenset", "tuple",
+    "object", "range", "slice", "memoryview", "enumerate", "zip", "map", "filter", "reversed",
+})  # fmt: skip
+_GIVES = {
+    "open": "file", "repr": "str", "ascii": "str", "format": "str", "chr": "str", "hex": "str", "bin": "str",
+    "input": "str", "len": "int", "ord": "int", "hash": "int", "id": "int", "sorted": "list", "dir": "list",
+    "isinstance": "bool", "issubclass": "bool", "hasattr": "bool", "callable": "bool", "all": "bool", "any": "bool",
+}  # fmt: skip
 
 
 class Members:
-    """Looks attributes up; every answer is kept."""
+    """Looks attributes up and follows values; every answer is kept, and a function's result adds nothing to itself."""
 
     def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver
         self._orders: dict[Scope, tuple[Ancestor, ...]] = resolver.answers()
         self._own: dict[tuple[Scope, str], Value | None] = resolver.answers()
+        self._results: dict[Scope, Value] = resolver.answers()
 
     def mro(self, scope: Scope) -> tuple[Ancestor, ...]:
         """A class and its ancestors, in the order in which attributes are looked up."""
@@ -116,8 +138,8 @@ class Members:
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             method = FunctionValue(found.scope, weaker(found.why, value.why), value)
-            if self._resolver.results.is_property(found.scope):
-                return weakened(self._resolver.results.of_call(method), value.why)
+            if self.is_property(found.scope):
+                return weakened(self.of_call(method), value.why)
             return FunctionValue(found.scope, value.why, value)
         if isinstance(found, InstanceValue) and self._is_descriptor(found.scope):
             return UNKNOWN
@@ -158,6 +180,112 @@ class Members:
         found: Value = self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
         return found
 
+    def is_property(self, scope: Scope) -> bool:
+        """Whether reading the attribute calls the function."""
+        return any(name.rpartition(".")[2] in _PROPERTIES for name in scope.decorators)
+
+    def of_call(self, value: Value) -> Value:
+        """What a call of the value gives back."""
+        match value:
+            case ClassValue(scope, why, is_own):
+                return InstanceValue(scope, weaker(Reason.CONSTRUCTOR_TYPE, why), is_own)
+            case FunctionValue():
+                return self._of_function(value)
+            case InstanceValue():
+                method = self.attribute(value, "__call__")
+                return self._of_function(method) if isinstance(method, FunctionValue) else UNKNOWN
+            case ExternalValue(dotted, is_instance):
+                is_class = not is_instance and dotted.rpartition(".")[2][:1].isupper()
+                return ExternalValue(dotted, is_instance=True) if is_class else OUTSIDE
+            case BuiltinValue():
+                return _of_builtin(value)
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
+
+    def _of_function(self, function: FunctionValue) -> Value:
+        result: Value = self._resolver.once(self._results, function.scope, self._work_out, function.scope)
+        if result is NoValue.SELF:
+            result = self._receiver(function)
+        return result if result is not NONE else UNKNOWN
+
+    def _receiver(self, function: FunctionValue) -> Value:
+        receiver = function.receiver
+        if receiver is not None:
+            return InstanceValue(receiver.scope, weaker(Reason.INFERRED_RETURN, receiver.why), receiver.is_own)
+        enclosing = function.scope.enclosing_class()
+        return InstanceValue(enclosing, Reason.INFERRED_RETURN) if enclosing is not None else UNKNOWN
+
+    def _work_out(self, scope: Scope) -> Value:
+        decorators = {name.rpartition(".")[2] for name in scope.decorators}
+        enters = bool(decorators & _CONTEXT_MANAGERS)
+        if not decorators <= _TRANSPARENT | _CONTEXT_MANAGERS:
+            return UNKNOWN
+        if isinstance(scope.returns, str):
+            annotated = self._resolver.types.value(scope.parent or scope, scope.returns)
+            return ContainerValue("context", (self.iterated(annotated),)) if enters else annotated
+        if scope.is_generator:
+            yielded = not_own(self._given(scope, YIELD))
+            kind = "context" if enters else "iterable"
+            return ContainerValue(kind, (yielded,)) if is_inside(yielded) else UNKNOWN
+        given = self._given(scope, RETURN)
+        if isinstance(given, InstanceValue) and given.is_own:
+            return NoValue.SELF
+        return weakened(not_own(given), Reason.INFERRED_RETURN)
+
+    def _given(self, scope: Scope, word: str) -> Value:
+        """What all statements of a kind agree on."""
+        return agree([self._resolver.alternatives(scope, shape) for _, shape in scope.names.get(word, ())])
+
+    def iterated(self, value: Value) -> Value:
+        """What a loop over the value draws."""
+        match value:
+            case ContainerValue(kind, items):
+                return agree(list(items)) if kind == "tuple" else items[0] if kind != "context" else UNKNOWN
+            case ClassValue(scope, why):
+                return InstanceValue(scope, why) if self.is_enum(scope) else UNKNOWN
+            case InstanceValue():
+                drawn = self._method_result(value, "__iter__")
+                return self.iterated(drawn) if isinstance(drawn, ContainerValue) else UNKNOWN
+            case BuiltinValue("str", is_instance=True):
+                return value
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
+
+    def item(self, value: Value) -> Value:
+        """What an index or key of the value holds; a class with arguments is the class."""
+        match value:
+            case ContainerValue(kind, items):
+                return agree(list(items)) if kind == "tuple" else items[-1] if kind != "context" else UNKNOWN
+            case ClassValue(scope, why):
+                return InstanceValue(scope, why) if self.is_enum(scope) else value
+            case InstanceValue():
+                return self._method_result(value, "__getitem__")
+            case ExternalValue(_, is_instance):
+                return OUTSIDE if is_instance else value
+            case BuiltinValue("str", is_instance=True):
+                return value
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
+
+    def part(self, value: Value, position: int) -> Value:
+        """One of the values that unpacking gives."""
+        if isinstance(value, ContainerValue) and value.kind == "tuple":
+            return value.items[position] if position < len(value.items) else UNKNOWN
+        return self.iterated(value)
+
+    def entered(self, value: Value) -> Value:
+        """What `with value as x` binds."""
+        match value:
+            case ContainerValue("context", items):
+                return items[0]
+            case InstanceValue():
+                found = self._method_result(value, "__enter__")
+                return found if isinstance(found, InstanceValue) else self._method_result(value, "__aenter__")
+            case ExternalValue():
+                return OUTSIDE
+        return OUTSIDE if value is OUTSIDE else UNKNOWN
+
+    def _method_result(self, value: InstanceValue, name: str) -> Value:
+        method = self.attribute(value, name)
+        return weakened(self._of_function(method), value.why) if isinstance(method, FunctionValue) else UNKNOWN
+
 
 def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
     """An attribute that no class of the repository has: of the one class outside that may have it."""
@@ -193,3 +321,27 @@ def _merge(orders: list[list[Ancestor]]) -> list[Ancestor] | None:
         merged.append(head)
         waiting = [rest for order in waiting if (rest := order[1:] if order[0] == head else order)]
     return merged
+
+
+def _of_builtin(value: BuiltinValue) -> Value:
+    name = value.name
+    if value.owner is not None:
+        return _of_container(value.owner, name.rpartition(".")[2])
+    if value.is_instance:
+        return UNKNOWN
+    if name in _CLASSES or name[:1].isupper() or name.startswith("str."):
+        return BuiltinValue(name.partition(".")[0], is_instance=True)
+    return BuiltinValue(_GIVES[name], is_instance=True) if name in _GIVES else UNKNOWN
+
+
+def _of_container(owner: ContainerValue, method: str) -> Value:
+    """The result of a builtin container's method."""
+    if method == "copy":
+        return owner
+    if owner.kind == "dict":
+        key, item = owner.items
+        if method in ("get", "pop", "setdefault"):
+            return item
+        drawn: dict[str, Value] = {"keys": key, "values": item, "items": ContainerValue("tuple", (key, item))}
+        return ContainerValue("iterable", (drawn[method],)) if method in drawn else UNKNOWN
+    return owner.items[0] if owner.kind == "iterable" and method in ("pop", "popleft", "__next__") else UNKNOWN

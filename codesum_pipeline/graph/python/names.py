@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.python.module_paths import Absent, ModulePath
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import MAX_DEPTH
 from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
@@ -24,6 +23,7 @@ from codesum_pipeline.graph.values import (
     found_by,
 )
 from codesum_pipeline.languages.profiles import library_names
+from codesum_pipeline.languages.python.module_paths import Absent, ModulePath
 from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 

@@ -2,19 +2,15 @@
 through here."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property, lru_cache
 
 from codesum_pipeline.graph.loading import LazyFiles
 from codesum_pipeline.graph.python.members import Members
-from codesum_pipeline.graph.python.module_paths import Absent, ModulePath, ModulePaths
 from codesum_pipeline.graph.python.names import PythonNames
-from codesum_pipeline.graph.python.results import CallResults
-from codesum_pipeline.graph.python.telling_names import TELLING, Telling, TellingMethods
 from codesum_pipeline.graph.python.types import Types
-from codesum_pipeline.graph.resolver import Resolver
+from codesum_pipeline.graph.resolver import Resolver, TellingNames
 from codesum_pipeline.graph.scopes import Scope, ScopedFile
-from codesum_pipeline.graph.unique_names import UniqueNames
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
     NONE,
@@ -31,10 +27,18 @@ from codesum_pipeline.graph.values import (
     agree,
     is_inside,
 )
+from codesum_pipeline.languages.profiles import library_names
+from codesum_pipeline.languages.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.reaching import CHOSEN
+from codesum_pipeline.languages.python.references.scopes import ScopeKind
 from codesum_pipeline.model.symbols import Reexport
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
+# What a name that could tell a method stands for in one file: the number of the method's scope, or `_NO_METHOD`.
+Telling = Mapping[str, int]
+_NO_METHOD = -1
+TELLING = TellingNames(6, re.compile(r"[^_]_+[^_]"), library_names("python", "methods"))
 _TOKEN = re.compile(r"⟨[^⟩]*⟩|\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
 
 
@@ -49,18 +53,30 @@ class PythonResolver(Resolver[str]):
     """A repository's Python files; only those that others lead to are read."""
 
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
-        super().__init__(files)
+        super().__init__(files, TELLING)
         self.exports = files.exports
         self.paths = paths
         self.names = PythonNames(self)
         self.members = Members(self)
         self.types = Types(self)
-        self.results = CallResults(self)
-        self._unique_names = UniqueNames(
-            TELLING,
-            TellingMethods(files, telling).only,
-            lambda file: {target for target, is_external in self.imports(file) if not is_external},
-        )
+        self._told = telling
+
+    @cached_property
+    def _methods(self) -> dict[str, tuple[str, int] | None]:
+        """Where the method is that a name tells; files of which that is known are not read."""
+        found: dict[str, tuple[str, int] | None] = {}
+        for path in sorted(self.files):
+            told = self._told.get(path)
+            for name, number in (telling_names(self.files[path]) if told is None else told).items():
+                found[name] = None if name in found or number == _NO_METHOD else (path, number)
+        return found
+
+    def only_method(self, name: str) -> Scope | None:
+        place = self._methods.get(name)
+        return None if place is None else self.files[place[0]].scopes[place[1]]
+
+    def taken_in(self, file: ScopedFile) -> Set[str]:
+        return {target for target, is_external in self.imports(file) if not is_external}
 
     def alternatives(self, scope: Scope, shapes: str) -> Value:
         """The value of an expression with alternatives, if they agree."""
@@ -116,15 +132,15 @@ class PythonResolver(Resolver[str]):
             case ".":
                 return self.members.attribute(value, link[1:])
             case "(":
-                return self.results.of_call(value)
+                return self.members.of_call(value)
             case "[":
-                return self.results.item(value)
+                return self.members.item(value)
             case "*":
-                return self.results.iterated(value)
+                return self.members.iterated(value)
             case "#":
-                return self.results.part(value, int(link[1:]))
+                return self.members.part(value, int(link[1:]))
             case _:
-                return self.results.entered(value)
+                return self.members.entered(value)
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
         for number, callee, line in file.calls:
@@ -132,7 +148,7 @@ class PythonResolver(Resolver[str]):
             value = self.value(scope, callee)
             receiver, _, name = callee.rpartition(".")
             if value is UNKNOWN and receiver and name in TELLING and self.value(scope, receiver) is UNKNOWN:
-                value = self._unique_names.find(file, name)
+                value = self.by_name_alone(file, name)
             if isinstance(value, InstanceValue):
                 value = self.members.attribute(value, "__call__")
             # An object that something outside gives may be one that was passed in.
@@ -171,3 +187,33 @@ class PythonResolver(Resolver[str]):
         if bound_in is not None and name in bound_in.top.names and bound_in is not file:
             return found
         return self.paths.child(found.folder, name) or found
+
+
+def telling_names(file: ScopedFile) -> dict[str, int]:
+    """What each name of a file stands for that could tell a method; with several meanings it tells none."""
+    found: dict[str, int] = {}
+    for name, method in _meanings(file):
+        found[name] = _NO_METHOD if name in found or method is None else method.number
+    return found
+
+
+def _meanings(file: ScopedFile) -> Iterator[tuple[str, Scope | None]]:
+    """Each meaning of a name that could tell a method: the method, or None for any other."""
+    for scope in file.scopes:
+        if scope.is_class:
+            names = {*scope.names, *scope.attributes}
+            yield from ((name, _method(scope, name)) for name in names if name in TELLING)
+        elif scope.kind == ScopeKind.MODULE:
+            for name, bindings in scope.names.items():
+                if name in TELLING and bindings[0][0] not in (Bound.IMPORTED, Bound.MODULE, Bound.ALIASED_MODULE):
+                    yield name, None
+
+
+def _method(scope: Scope, name: str) -> Scope | None:
+    """The function that a class outside any function defines under a name, if it is its only meaning."""
+    bindings = scope.names.get(name, [])
+    is_only = len(bindings) == 1 and bindings[0][0] == Bound.DEFINED and name not in scope.attributes
+    if not is_only or name.startswith("__") or (scope.parent is not None and scope.parent.kind == ScopeKind.FUNCTION):
+        return None
+    method = scope.file.scopes[bindings[0][1]]
+    return None if method.is_class else method

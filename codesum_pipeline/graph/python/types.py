@@ -1,8 +1,12 @@
-"""Annotations as values: what an object so annotated may be asked for."""
+"""Annotations: taken apart, strings read as what they quote, and what an object so annotated may be asked for.
 
+An annotation is a dotted name with its arguments; `|` holds alternatives, `?` stands for what cannot be read.
+"""
+
+import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.python.annotations import UNION, Annotation, parse_annotation
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import MAX_DEPTH
 from codesum_pipeline.graph.scopes import Scope
@@ -18,10 +22,16 @@ from codesum_pipeline.graph.values import (
     Value,
     agree,
 )
+from codesum_pipeline.model.expressions import TypeName, type_of
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver
 
+UNION = "|"
+UNREADABLE = "?"
+
+# Deeper annotations are never about one class.
+_MAX_DEPTH = 6
 _TYPING = frozenset({"typing", "typing_extensions", "t", "collections", "abc", "contextlib", "builtins", "dataclasses"})
 # What these modules name, builtin objects are.
 _PROTOCOLS = frozenset({"typing", "typing_extensions", "collections.abc"})
@@ -44,6 +54,63 @@ _UNTOLD = frozenset({
 })  # fmt: skip
 
 
+_NOT_READABLE = type_of(UNREADABLE)
+
+
+@lru_cache(maxsize=50_000)
+def parse_annotation(text: str, *, depth: int = 0) -> TypeName:
+    """Read one annotation as written."""
+    if depth > _MAX_DEPTH:
+        return _NOT_READABLE
+    try:
+        return _read(ast.parse(text.strip(), mode="eval").body, depth)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _NOT_READABLE
+
+
+def _read(node: ast.expr, depth: int) -> TypeName:
+    match node:
+        case ast.Name() | ast.Attribute():
+            name = _dotted(node)
+            return type_of(name) if name else _NOT_READABLE
+        case ast.Constant(value=str() as quoted):
+            return parse_annotation(quoted, depth=depth + 1)
+        case ast.Constant(value=None | True | False as word):
+            return type_of(str(word))
+        case ast.BinOp(op=ast.BitOr()):
+            parts = tuple(_alternatives(node, depth))
+            return TypeName((UNION,), parts)
+        case ast.List(elts=found):
+            return TypeName((UNREADABLE,), _arguments(found, depth))
+        case ast.Subscript(value=value, slice=inside):
+            found = inside.elts if isinstance(inside, ast.Tuple) else [inside]
+            name = _dotted(value)
+            return TypeName((name,), _arguments(found, depth)) if name else _NOT_READABLE
+    return _NOT_READABLE
+
+
+def _alternatives(node: ast.expr, depth: int) -> list[TypeName]:
+    """The parts of `a | b | c`, in order; the tree leans to the left."""
+    parts: list[TypeName] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        parts.append(_read(node.right, depth))
+        node = node.left
+    return [_read(node, depth), *reversed(parts)]
+
+
+def _arguments(found: list[ast.expr], depth: int) -> tuple[TypeName, ...]:
+    return () if depth >= _MAX_DEPTH else tuple(_read(one, depth + 1) for one in found)
+
+
+def _dotted(node: ast.expr) -> str:
+    """A name with the names before it; "" where it is another expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
+
+
 class Types:
     """Evaluates annotations in the scope they stand in."""
 
@@ -59,7 +126,7 @@ class Types:
             found = self._known[key] = self._object(scope, parse_annotation(text))
         return found
 
-    def _object(self, scope: Scope, annotation: Annotation) -> Value:
+    def _object(self, scope: Scope, annotation: TypeName) -> Value:
         if self._resolver.depth >= MAX_DEPTH:
             return UNKNOWN
         self._resolver.depth += 1
@@ -67,8 +134,8 @@ class Types:
         self._resolver.depth -= 1
         return value
 
-    def _described(self, scope: Scope, annotation: Annotation) -> Value:
-        name, arguments = annotation.name, annotation.arguments
+    def _described(self, scope: Scope, annotation: TypeName) -> Value:
+        name, arguments = annotation.names[0], annotation.arguments
         if name == "None":
             return NONE
         if name == UNION:
@@ -86,7 +153,7 @@ class Types:
             return known or ExternalValue(named.dotted, is_instance=True)
         return UNKNOWN
 
-    def _of_python(self, scope: Scope, name: str, arguments: tuple[Annotation, ...]) -> Value | None:
+    def _of_python(self, scope: Scope, name: str, arguments: tuple[TypeName, ...]) -> Value | None:
         """Objects whose class Python itself defines; None for any other class of it."""
         if name in _UNTOLD:
             return UNKNOWN
@@ -105,9 +172,9 @@ class Types:
             return ClassValue(described.scope, Reason.ANNOTATION) if isinstance(described, InstanceValue) else UNKNOWN
         return self._container(scope, name, arguments)
 
-    def _container(self, scope: Scope, name: str, arguments: tuple[Annotation, ...]) -> Value | None:
+    def _container(self, scope: Scope, name: str, arguments: tuple[TypeName, ...]) -> Value | None:
         if name in ("tuple", "Tuple"):
-            if len(arguments) == 2 and arguments[1].name == "?":
+            if len(arguments) == 2 and arguments[1].names == (UNREADABLE,):
                 return ContainerValue("iterable", (self._object(scope, arguments[0]),))
             return ContainerValue("tuple", tuple(self._object(scope, part) for part in arguments))
         if name in _ITERABLES:
