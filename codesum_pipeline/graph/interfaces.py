@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import astuple
 
-from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.rules import NameTree
 from codesum_pipeline.graph.scopes import Binding, ImportRow, Scope, ScopedFile
 from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind

@@ -16,7 +16,7 @@ from codesum_pipeline.evaluation import evaluate
 from codesum_pipeline.graph import families, loading
 from codesum_pipeline.graph.declared.names import DeclaredNames
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
-from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.rules import NameTree
 from codesum_pipeline.indexes import lane_texts, sparse
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.model.errors import ConfigurationError

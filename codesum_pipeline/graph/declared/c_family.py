@@ -7,8 +7,7 @@ repository defines it for all others to link with.
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.rules import NameTree, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Value

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.rules import Member, NameTree, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import ModuleValue
 from codesum_pipeline.languages.ecmascript.specifiers import EcmascriptModules, package_name

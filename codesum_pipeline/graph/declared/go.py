@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.rules import NameTree, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import ModuleValue
 from codesum_pipeline.languages.projects import Projects, folders_above, join

@@ -1,11 +1,10 @@
-"""Members: of modules, of classes through their bases, of objects."""
+"""Members of modules, of classes through their bases, of objects; and what an object of a type may be asked for."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.graph.declared.names import definitions_of
-from codesum_pipeline.graph.declared.types import GIVING
 from codesum_pipeline.graph.reasons import Reason, weaker
 from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import (
@@ -27,13 +26,19 @@ from codesum_pipeline.graph.values import (
     found_by,
     weakened,
 )
-from codesum_pipeline.model.expressions import TypeName
+from codesum_pipeline.model.expressions import ROOT, TypeName
 from codesum_pipeline.model.guard import FailureGuard
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 
 MAX_BASES = 100
+# Methods of containers, options, results and locks that give what is in them.
+GIVING = frozenset({
+    "?", "[]", "await", "unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "as_ref", "as_mut", "as_deref",
+    "as_deref_mut", "clone", "cloned", "borrow", "borrow_mut", "lock", "read", "write", "get", "orElse", "orElseThrow",
+    "orElseGet", "first", "last", "pop", "at", "front", "back", "getFirst", "getLast", "Value", "value", "Result",
+})  # fmt: skip
 
 
 class DeclaredMembers:
@@ -45,6 +50,7 @@ class DeclaredMembers:
         self._tree = resolver.tree
         self._bases: dict[Scope, list[Value]] = resolver.answers()
         self._fields: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._objects: dict[tuple[Scope, TypeName], Value] = resolver.answers()
         self._own: dict[tuple[Scope, str], Sequence[Scope]] = {}
         self.extended: defaultdict[str, list[tuple[Scope, Value]]] = defaultdict(list)
         self._given_bases: defaultdict[Scope, list[Value]] = defaultdict(list)
@@ -135,7 +141,7 @@ class DeclaredMembers:
         value = self._resolver.names.settle(said)
         for base in class_.bases if value is UNKNOWN and self._rules.has_embedded else ():
             if base.names[-1] == name:
-                return self._resolver.types.value(class_, base)
+                return self.of_type(class_, base)
         return value
 
     def _bases_of_all_parts(self, class_: Scope) -> list[Value]:
@@ -155,7 +161,7 @@ class DeclaredMembers:
         return [value for value in found if not (isinstance(value, ClassValue) and value.scope is class_)]
 
     def _named(self, scope: Scope, types: Sequence[TypeName]) -> list[Value]:
-        named = ((type_.names, self._resolver.types.named(scope, type_.names)) for type_ in types)
+        named = ((type_.names, self.named(scope, type_.names)) for type_ in types)
         return [self._rules.whole_name(names) if value is UNKNOWN else value for names, value in named]
 
     def _extend(self, file: ScopedFile) -> None:
@@ -166,3 +172,48 @@ class DeclaredMembers:
                     for base in self._named(scope, bases):
                         if base != owner:
                             self.extended[owner.scope.file.path].append((owner.scope, base))
+
+    def of_type(self, scope: Scope, said: TypeName | None) -> Value:
+        """An object of a type; of one that is used as what it holds, as `Foo` of `Arc<Box<Foo>>`, what is in it."""
+        type_ = said
+        while type_ is not None and type_.arguments and type_.names[-1] in self._rules.transparent:
+            type_ = type_.arguments[0]
+        if type_ is None:
+            return UNKNOWN
+        found: Value = self._resolver.once(self._objects, (scope, type_), self._object, scope, type_)
+        return found
+
+    def _object(self, scope: Scope, type_: TypeName) -> Value:
+        if type_.is_list:
+            return self._container(scope, type_)
+        value = self.named(scope, type_.names)
+        match value:
+            case ClassValue(class_):
+                return InstanceValue(class_, Reason.ANNOTATION)
+            case ModuleValue(module) if self._rules.files_are_types:
+                return ObjectValue(module, Reason.ANNOTATION)
+        is_foreign = isinstance(value, ExternalValue | BuiltinValue) or value in (UNKNOWN, OUTSIDE)
+        if type_.arguments and is_foreign:
+            return self._container(scope, type_)
+        if isinstance(value, ExternalValue):
+            return ExternalValue(value.dotted, is_instance=True)
+        return OUTSIDE if isinstance(value, BuiltinValue) else value if value in (AMBIGUOUS, OUTSIDE) else UNKNOWN
+
+    def _container(self, scope: Scope, type_: TypeName) -> Value:
+        """What a container, option, result or pointer holds or gives, of a map its values."""
+        is_map = type_.names[-1].lower().endswith("map") or any("dict" in name.lower() for name in type_.names)
+        return ContainerValue("iterable", (self.of_type(scope, type_.arguments[-1 if is_map else 0]),))
+
+    def named(self, scope: Scope, said: Sequence[str]) -> Value:
+        """The class, or what holds it, that names say."""
+        names = self._resolver.names
+        first, *others = said[1:] if said[0] == ROOT else said
+        if first in self._rules.class_words or first == "@This()":
+            owner = self._resolver.owner(scope)
+            value: Value = ClassValue(owner, Reason.SELF) if isinstance(owner, Scope) else owner
+        else:
+            value = names.settled(names.lookup(scope, first))
+        for name in others:
+            value = self.attribute(scope, value, name)
+        handed = self._rules.called(value.module) if isinstance(value, ModuleValue) else None
+        return names.settled(names.member(handed.key, handed.name)) if handed is not None else value

@@ -4,8 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.declared.tree import NameTree
+from codesum_pipeline.graph.declared.rules import Member, NameTree, Outside, ResolvedImport, Rules
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import (
@@ -97,7 +96,7 @@ class DeclaredNames:
         by itself."""
         types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
         if types:
-            return agree([self._resolver.types.value(scope, type_) for scope, type_ in types])
+            return agree([self._resolver.members.of_type(scope, type_) for scope, type_ in types])
         given = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
         value = agree([self._resolver.value(scope, chain) for scope, chain in given if chain != ()])
         return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value

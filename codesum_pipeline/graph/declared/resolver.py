@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from codesum_pipeline.graph.declared.members import DeclaredMembers
+from codesum_pipeline.graph.declared.members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.declared.names import DeclaredNames
-from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Member, Outside, Rules
-from codesum_pipeline.graph.declared.tree import NameTree
-from codesum_pipeline.graph.declared.types import GIVING, DeclaredTypes
+from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
 from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.graph.scopes import CallExpression, ImportRow, Key, Scope, ScopedFile
@@ -51,7 +49,6 @@ class DeclaredResolver(Resolver[Chain | None]):
         self.tree = NameTree(files, guard)
         rules.use(self.tree)
         self.names = DeclaredNames(self, rules, self.tree, guard)
-        self.types = DeclaredTypes(self)
         self.members = DeclaredMembers(self)
         self._results: dict[Scope, Value] = self.answers()
         self._owners: dict[Scope, Scope | ModuleValue] = {}
@@ -208,7 +205,7 @@ class DeclaredResolver(Resolver[Chain | None]):
     def _first(self, scope: Scope, step: ExpressionStep) -> Value:
         name, rules = step.name, self.rules
         if name == CAST:
-            return self.types.value(scope, step.type)
+            return self.members.of_type(scope, step.type)
         if name == OBJECT:
             around = scope.definition
             return UNKNOWN if around.is_top else ObjectValue(around.key, Reason.SAME_FILE)
@@ -278,7 +275,7 @@ class DeclaredResolver(Resolver[Chain | None]):
         """What a function gives back: an object of the type that it says, or all the values that it gives."""
         if isinstance(called.returns, TypeName):
             is_receiver = called.returns.names == _THIS
-            return NoValue.SELF if is_receiver else self.types.value(called, called.returns)
+            return NoValue.SELF if is_receiver else self.members.of_type(called, called.returns)
         value = agree([
             NoValue.SELF if expression == THIS else self.value(scope, expression)
             for scope, expression in called.results
@@ -288,5 +285,5 @@ class DeclaredResolver(Resolver[Chain | None]):
 
     def _without_receiver(self, called: Scope) -> Value:
         if isinstance(called.returns, TypeName):
-            return self.types.value(called, called.returns)
+            return self.members.of_type(called, called.returns)
         return self.value(called, THIS)
