@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.graded_calls import resolve_all
 from codesum_pipeline.graph.edges import CallOutcome, CallSite
-from codesum_pipeline.graph.loading import load_files
+from codesum_pipeline.graph.families import load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.hashing import HashPolicy

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.graph.edges import CallSite
-from codesum_pipeline.graph.families import families_of, indexed_paths
-from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.hashing import HashPolicy

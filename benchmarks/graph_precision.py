@@ -25,7 +25,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from benchmarks.graded_calls import resolve_all
 from codesum_pipeline.graph.edges import CallOutcome, CallSite
-from codesum_pipeline.graph.loading import load_files
+from codesum_pipeline.graph.families import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import PARSERS

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from codesum_pipeline.graph.compiled.edges import Disagreement, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
 from codesum_pipeline.graph.edges import EdgeTable
-from codesum_pipeline.graph.families import families_of, indexed_paths
+from codesum_pipeline.graph.families import families_of, indexed_paths, load_files
 from codesum_pipeline.graph.importance import graph_stats
-from codesum_pipeline.graph.loading import load_files
 from codesum_pipeline.graph.python.resolver import split_shape
 from codesum_pipeline.graph.python.types import parse_annotation
 from codesum_pipeline.graph.reasons import Reason

@@ -1,88 +1,95 @@
 """Languages whose files may look at each other: Python by itself, and each family of declared languages."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Protocol
+from typing import Any
+
+from msgspec import Struct
 
 from codesum_pipeline.graph import declared
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 from codesum_pipeline.graph.declared.rules import Rules
 from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.interfaces import interface_of
-from codesum_pipeline.graph.loading import LazyFiles, LoadedFiles, Row
 from codesum_pipeline.graph.python.resolver import PythonResolver, Telling, telling_names
-from codesum_pipeline.graph.scopes import ScopedFile
+from codesum_pipeline.graph.scopes import LazyFiles, Row, ScopedFile
+from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.languages.python.module_paths import ModulePaths
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.parsing.text import NO_REFERENCES, project_text
 
 
-@cache
-def rules_of_families() -> tuple[type[Rules], ...]:
-    """The rules of each family of declared languages, found by looking through their package."""
-    for found in iter_modules(declared.__path__, f"{declared.__name__}."):
-        import_module(found.name)
-    return tuple(sorted(Rules.__subclasses__(), key=lambda rules: rules.__name__))
+class LoadedFiles(Struct, frozen=True):
+    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files.
 
-
-class LanguageFamily(Protocol):
-    """The files of one family of a repository.
-
-    A file's edges follow from its row, the interfaces of all files of the
-    family, and what is around them.
+    `guard` keeps those that cannot be read.
     """
 
-    @property
-    def name(self) -> str: ...
+    python: LazyFiles
+    declared: LazyFiles
+    projects: Mapping[str, str]
+    guard: FailureGuard
 
-    @property
-    def rows(self) -> Mapping[str, Row]:
-        """What parsers wrote down, in the order of paths."""
-        ...
+
+def load_files(facts: Sequence[Row]) -> LoadedFiles:
+    """The files that say something to the graph; the others have no references."""
+    python, declared, projects = {}, {}, {}
+    guard = FailureGuard()
+    for row in facts:
+        path, references = row["file_path"], row["references"]
+        if references == NO_REFERENCES:
+            continue
+        if row["language"] == "python":
+            python[path] = row
+        elif is_project_file(path):
+            with guard.item(path):
+                projects[path] = project_text(references)
+        else:
+            declared[path] = row
+    return LoadedFiles(LazyFiles(python, guard), LazyFiles(declared, guard), projects, guard)
+
+
+class LanguageFamily(ABC):
+    """The files of one family of a repository; a file's edges follow from its row, the interfaces of all files, and
+    what is around them. `rows` are what parsers wrote down, in the order of paths."""
+
+    def __init__(self, name: str, files: LazyFiles, *, gives_variables: bool = True) -> None:
+        self.name = name
+        self.rows = files.rows
+        self._files = files
+        self._gives_variables = gives_variables
 
     def interface(self, path: str) -> str:
         """The hash of what other files may see of one."""
-        ...
-
-    def surroundings(self) -> Any:
-        """What besides its files decides how the family's names are found, as JSON can hold it."""
-        ...
+        return interface_of(self._files[path], gives_variables=self._gives_variables)
 
     def telling_names(self, path: str) -> dict[str, int]:
         """The names of a file by which a method of it may be known, where the family's files look for such."""
-        ...
+        return {}
 
+    @abstractmethod
+    def surroundings(self) -> Any:
+        """What besides its files decides how the family's names are found, as JSON can hold it."""
+
+    @abstractmethod
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         """What gives the edges that start in a file; the order does not matter, nor whether it failed on others.
 
         `telling` holds the telling names of all.
         """
-        ...
 
 
-class PythonFamily:
+class _PythonFamily(LanguageFamily):
     """Python's files; only those that others lead to are read."""
 
-    name = "python"
-
     def __init__(self, files: LazyFiles, places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
-        self._files = files
-        self._places = places
-        self._root = root
-
-    @cached_property
-    def _paths(self) -> ModulePaths:
-        return ModulePaths(self._places, self._files, root=self._root)
-
-    @property
-    def rows(self) -> Mapping[str, Row]:
-        return self._files.rows
-
-    def interface(self, path: str) -> str:
-        return interface_of(self._files[path])
+        super().__init__("python", files)
+        self._paths = ModulePaths(places, files, root=root)
 
     def surroundings(self) -> Any:
         return self._paths.signature()
@@ -95,34 +102,23 @@ class PythonFamily:
         return lambda path: edges_of_file(resolver, self._files[path])
 
 
-class DeclaredFamily:
+class _DeclaredFamily(LanguageFamily):
     """The files of a family of declared languages; all are read as soon as one is to be resolved.
 
     A file that the family cannot take in is a failure of that file, and none of the family's.
     """
 
     def __init__(self, rules: type[Rules], files: LazyFiles, projects: Projects, guard: FailureGuard) -> None:
-        self.name = _name(rules)
+        super().__init__(_name(rules), files, gives_variables=rules.has_modules)
         self._rules = rules
-        self._files = files
         self._projects = projects
         self._guard = guard
-
-    @property
-    def rows(self) -> Mapping[str, Row]:
-        return self._files.rows
-
-    def interface(self, path: str) -> str:
-        return interface_of(self._files[path], gives_variables=self._rules.has_modules)
 
     def surroundings(self) -> Any:
         return [sorted(self._projects.paths), dict(self._projects.texts)]
 
-    def telling_names(self, path: str) -> dict[str, int]:
-        return {}
-
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
-        resolver, files = self._resolver, self._resolver.tree.files
+        resolver, files = self._resolver, self._resolver.files
         return lambda path: edges_of_file(resolver, files[path]) if path in files else EdgeTable()
 
     @cached_property
@@ -143,6 +139,14 @@ class DeclaredFamily:
         return self._rules(Projects(self._projects.paths, {}))
 
 
+@cache
+def rules_of_families() -> tuple[type[Rules], ...]:
+    """The rules of each family of declared languages, found by looking through their package."""
+    for found in iter_modules(declared.__path__, f"{declared.__name__}."):
+        import_module(found.name)
+    return tuple(sorted(Rules.__subclasses__(), key=lambda rules: rules.__name__))
+
+
 def families_of(
     loaded: LoadedFiles, places: Sequence[SourceFile | FilePlace], indexed: Collection[str], *, root: str
 ) -> list[LanguageFamily]:
@@ -151,11 +155,11 @@ def families_of(
     python, declared = loaded.python.only(indexed), loaded.declared.only(indexed)
     projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
     if python:
-        found.append(PythonFamily(python, places, root=root))
+        found.append(_PythonFamily(python, places, root=root))
     for rules in rules_of_families():
         own = declared.only([path for path, row in declared.rows.items() if row["language"] in rules.languages])
         if own:
-            found.append(DeclaredFamily(rules, own, projects, loaded.guard))
+            found.append(_DeclaredFamily(rules, own, projects, loaded.guard))
     return found
 
 

@@ -5,17 +5,20 @@ steps and names with arguments (`model.expressions`).
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 
 from codesum_pipeline.languages.python.references.names import Bound
 from codesum_pipeline.languages.python.references.scopes import ScopeKind
 from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
+from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import Reexport
 
+# What parsers wrote down of one file.
+Row = Mapping[str, Any]
 # How a name is bound, and to what.
 Binding = Sequence[Any]
 # Where something stands in a language's tree of names: a package or file, then the names in it.
@@ -283,3 +286,49 @@ def _add_names(file: ScopedFile, facts: dict[str, Any]) -> None:
         for number, name, said in facts[facts_of]:
             if number < 0 or (number, name) not in imported:
                 _bind(file.scopes[number + 1], name, kind, read(said))
+
+
+class LazyFiles(Mapping[str, ScopedFile]):
+    """Files by path, in the order of paths; each is read once, and is empty where it cannot be."""
+
+    def __init__(self, rows: Mapping[str, Row], guard: FailureGuard) -> None:
+        self.rows = dict(sorted(rows.items()))
+        self._guard = guard
+        self._files: dict[str, ScopedFile] = {}
+        self._offers: dict[str, frozenset[str] | None] = {}
+
+    def exports(self, path: str) -> frozenset[str] | None:
+        """What a file says that it offers to others, which can be told without reading the file; None if nothing."""
+        if path not in self._offers:
+            offered = self.rows[path]["exports"]
+            self._offers[path] = None if offered is None else frozenset(offered)
+        return self._offers[path]
+
+    def __getitem__(self, path: str) -> ScopedFile:
+        if path not in self._files:
+            row = self.rows[path]
+            self._files[path] = empty_file(path, row["language"])
+            with self._guard.item(path):
+                self._files[path] = _read(path, row)
+        return self._files[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.rows
+
+    def only(self, paths: Collection[str]) -> "LazyFiles":
+        """Those of these paths."""
+        return LazyFiles({path: row for path, row in self.rows.items() if path in paths}, self._guard)
+
+
+def _read(path: str, row: Row) -> ScopedFile:
+    is_python = row["language"] == "python"
+    references = row["references"]
+    file = load_python(path, references, row["exports"]) if is_python else load_declared(path, references)
+    file.reexports = convert(row["reexports"] or (), list[Reexport])
+    return file

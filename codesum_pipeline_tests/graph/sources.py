@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from codesum_pipeline.graph.build import rank_and_sample
 from codesum_pipeline.graph.contexts import SymbolPlace
-from codesum_pipeline.graph.families import families_of, indexed_paths
-from codesum_pipeline.graph.loading import LoadedFiles, load_files
+from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.graph.resolution import Coverage, resolve
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.graph import Context, Edge, EdgeKind, GraphStats

@@ -3,8 +3,7 @@
 import pytest
 
 from codesum_pipeline.graph.edges import CallSite
-from codesum_pipeline.graph.families import families_of
-from codesum_pipeline.graph.loading import load_files
+from codesum_pipeline.graph.families import families_of, load_files
 from codesum_pipeline.model.files import FilePlace, FileStatus
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts

@@ -7,8 +7,7 @@ import networkx
 import numpy as np
 import pytest
 
-from codesum_pipeline.graph.communities import find_communities
-from codesum_pipeline.graph.importance import connections, find_components, graph_stats, pagerank
+from codesum_pipeline.graph.importance import connections, find_communities, find_components, graph_stats, pagerank
 from codesum_pipeline.model.graph import Edge, EdgeKind
 
 Pairs = list[tuple[int, int]]

@@ -5,12 +5,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 
-from codesum_pipeline.graph.loading import LazyFiles
 from codesum_pipeline.graph.python.members import Members
 from codesum_pipeline.graph.python.names import PythonNames
 from codesum_pipeline.graph.python.types import Types
 from codesum_pipeline.graph.resolver import Resolver, TellingNames
-from codesum_pipeline.graph.scopes import Scope, ScopedFile
+from codesum_pipeline.graph.scopes import LazyFiles, Scope, ScopedFile
 from codesum_pipeline.graph.values import (
     AMBIGUOUS,
     NONE,

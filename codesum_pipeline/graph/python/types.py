@@ -1,6 +1,6 @@
 """Annotations: taken apart, strings read as what they quote, and what an object so annotated may be asked for.
 
-An annotation is a dotted name with its arguments; `|` holds alternatives, `?` stands for what cannot be read.
+An annotation is a dotted name with its arguments; `|` holds alternatives. What cannot be read is None.
 """
 
 import ast
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver
 
 UNION = "|"
-UNREADABLE = "?"
 
 # Deeper annotations are never about one class.
 _MAX_DEPTH = 6
@@ -54,52 +53,43 @@ _UNTOLD = frozenset({
 })  # fmt: skip
 
 
-_NOT_READABLE = type_of(UNREADABLE)
-
-
 @lru_cache(maxsize=50_000)
-def parse_annotation(text: str, *, depth: int = 0) -> TypeName:
+def parse_annotation(text: str, *, depth: int = 0) -> TypeName | None:
     """Read one annotation as written."""
     if depth > _MAX_DEPTH:
-        return _NOT_READABLE
+        return None
     try:
         return _read(ast.parse(text.strip(), mode="eval").body, depth)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _NOT_READABLE
+        return None
 
 
-def _read(node: ast.expr, depth: int) -> TypeName:
+def _read(node: ast.expr, depth: int) -> TypeName | None:
     match node:
         case ast.Name() | ast.Attribute():
             name = _dotted(node)
-            return type_of(name) if name else _NOT_READABLE
+            return type_of(name) if name else None
         case ast.Constant(value=str() as quoted):
             return parse_annotation(quoted, depth=depth + 1)
         case ast.Constant(value=None | True | False as word):
             return type_of(str(word))
         case ast.BinOp(op=ast.BitOr()):
-            parts = tuple(_alternatives(node, depth))
-            return TypeName((UNION,), parts)
-        case ast.List(elts=found):
-            return TypeName((UNREADABLE,), _arguments(found, depth))
+            return TypeName((UNION,), tuple(_alternatives(node, depth)))
         case ast.Subscript(value=value, slice=inside):
-            found = inside.elts if isinstance(inside, ast.Tuple) else [inside]
             name = _dotted(value)
-            return TypeName((name,), _arguments(found, depth)) if name else _NOT_READABLE
-    return _NOT_READABLE
+            found = inside.elts if isinstance(inside, ast.Tuple) else [inside]
+            arguments = tuple([_read(one, depth + 1) for one in found]) if name and depth < _MAX_DEPTH else ()
+            return TypeName((name,), arguments) if name else None
+    return None
 
 
-def _alternatives(node: ast.expr, depth: int) -> list[TypeName]:
+def _alternatives(node: ast.expr, depth: int) -> list[TypeName | None]:
     """The parts of `a | b | c`, in order; the tree leans to the left."""
-    parts: list[TypeName] = []
+    parts: list[TypeName | None] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         parts.append(_read(node.right, depth))
         node = node.left
     return [_read(node, depth), *reversed(parts)]
-
-
-def _arguments(found: list[ast.expr], depth: int) -> tuple[TypeName, ...]:
-    return () if depth >= _MAX_DEPTH else tuple(_read(one, depth + 1) for one in found)
 
 
 def _dotted(node: ast.expr) -> str:
@@ -126,8 +116,8 @@ class Types:
             found = self._known[key] = self._object(scope, parse_annotation(text))
         return found
 
-    def _object(self, scope: Scope, annotation: TypeName) -> Value:
-        if self._resolver.depth >= MAX_DEPTH:
+    def _object(self, scope: Scope, annotation: TypeName | None) -> Value:
+        if annotation is None or self._resolver.depth >= MAX_DEPTH:
             return UNKNOWN
         self._resolver.depth += 1
         value = self._described(scope, annotation)
@@ -153,7 +143,7 @@ class Types:
             return known or ExternalValue(named.dotted, is_instance=True)
         return UNKNOWN
 
-    def _of_python(self, scope: Scope, name: str, arguments: tuple[TypeName, ...]) -> Value | None:
+    def _of_python(self, scope: Scope, name: str, arguments: tuple[TypeName | None, ...]) -> Value | None:
         """Objects whose class Python itself defines; None for any other class of it."""
         if name in _UNTOLD:
             return UNKNOWN
@@ -161,26 +151,21 @@ class Types:
             return NoValue.SELF
         if not arguments:
             return None
+        first = self._object(scope, arguments[0])
         if name in _WRAPPERS:
-            return self._object(scope, arguments[0])
-        if name == "Union":
-            return agree([self._object(scope, part) for part in arguments])
-        if name == "Coroutine":
-            return self._object(scope, arguments[-1])
+            return first
         if name in ("type", "Type"):
-            described = self._object(scope, arguments[0])
-            return ClassValue(described.scope, Reason.ANNOTATION) if isinstance(described, InstanceValue) else UNKNOWN
-        return self._container(scope, name, arguments)
-
-    def _container(self, scope: Scope, name: str, arguments: tuple[TypeName, ...]) -> Value | None:
-        if name in ("tuple", "Tuple"):
-            if len(arguments) == 2 and arguments[1].names == (UNREADABLE,):
-                return ContainerValue("iterable", (self._object(scope, arguments[0]),))
-            return ContainerValue("tuple", tuple(self._object(scope, part) for part in arguments))
-        if name in _ITERABLES:
-            return ContainerValue("iterable", (self._object(scope, arguments[0]),))
-        if name in _MAPPINGS and len(arguments) == 2:
-            return ContainerValue("dict", tuple(self._object(scope, part) for part in arguments))
+            return ClassValue(first.scope, Reason.ANNOTATION) if isinstance(first, InstanceValue) else UNKNOWN
+        is_endless = name in ("tuple", "Tuple") and len(arguments) == 2 and arguments[1] is None
+        if name in _ITERABLES or is_endless:
+            return ContainerValue("iterable", (first,))
         if name in _CONTEXTS:
-            return ContainerValue("context", (self._object(scope, arguments[0]),))
-        return None
+            return ContainerValue("context", (first,))
+        values = (first, *(self._object(scope, part) for part in arguments[1:]))
+        if name == "Union":
+            return agree(list(values))
+        if name == "Coroutine":
+            return values[-1]
+        if name in _MAPPINGS and len(arguments) == 2:
+            return ContainerValue("dict", values)
+        return ContainerValue("tuple", values) if name in ("tuple", "Tuple") else None

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from codesum_pipeline.graph.contexts import SymbolPlace
-from codesum_pipeline.graph.loading import load_files
+from codesum_pipeline.graph.families import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.settings.stages import ContextSettings
