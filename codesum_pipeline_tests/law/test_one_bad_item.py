@@ -13,7 +13,7 @@ import pytest
 
 from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.evaluation import evaluate
-from codesum_pipeline.graph import families, loading
+from codesum_pipeline.graph import families, scopes
 from codesum_pipeline.graph.declared.names import DeclaredNames
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 from codesum_pipeline.graph.declared.rules import NameTree
@@ -105,13 +105,13 @@ FAULTS = {
         "symbols", "package.json", text, "project_references", lambda _: True, frozenset({"package.json", "."})
     ),
     "reading what a Python file says to the graph": Fault(
-        "call_graph", "shop/bad.py", loading, "_python_file", lambda row: row["file_path"] == "shop/bad.py"
+        "call_graph", "shop/bad.py", scopes, "load_python", lambda path, *_: path == "shop/bad.py"
     ),
     "resolving a Python file": Fault(
         "call_graph", "shop/bad.py", families, "edges_of_file", lambda _, file: file.path == "shop/bad.py"
     ),
     "reading what an Elixir file says to the graph": Fault(
-        "call_graph", "lib/bad.ex", loading, "_declared_file", lambda row: row["file_path"] == "lib/bad.ex"
+        "call_graph", "lib/bad.ex", scopes, "load_declared", lambda path, *_: path == "lib/bad.ex"
     ),
     "naming the definitions of an Elixir file": Fault(
         "call_graph", "lib/bad.ex", NameTree, "_add", lambda _, file: file.path == "lib/bad.ex"
