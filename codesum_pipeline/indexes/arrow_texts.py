@@ -94,7 +94,6 @@ def split_words(texts: pa.LargeStringArray, kinds: Bytes, *, leave_out: npt.NDAr
 
 
 def _strings(content: Bytes, starts: Integers) -> pa.LargeStringArray:
-    """The strings that begin at `starts` and fill `content`."""
     offsets = np.append(starts, len(content)).astype(np.int64)
     return pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(content))
 
@@ -134,7 +133,6 @@ def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
 
 
 def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
-    """The strings as they stand between quotation marks."""
     escaped = strings.cast(pa.large_string())
     present = set(bytes(utf8_of(escaped)).translate(None, delete=_PLAIN))
     if not present:

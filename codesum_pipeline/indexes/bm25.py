@@ -122,7 +122,6 @@ def build_bm25(found: TokenCounts, levels: Array) -> Bm25Index:
 
 
 def _scores(found: TokenCounts, levels: Array) -> npt.NDArray[np.float32]:
-    """The score of each (token, document) pair."""
     level_count = int(levels.max(initial=0)) + 1
     members = np.bincount(levels, minlength=level_count)
     usual_length = np.bincount(levels, weights=found.lengths, minlength=level_count) / np.maximum(members, 1)

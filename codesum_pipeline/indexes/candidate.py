@@ -204,7 +204,6 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
 
 @contextmanager
 def _folder_aside(versions: Path) -> Iterator[Path]:
-    """A new folder beside the versions, gone after the block unless it was renamed."""
     with writing(versions):
         versions.mkdir(parents=True, exist_ok=True)
         # Its mode is that of the home's other folders, which no folder of `tempfile` has.
@@ -238,7 +237,6 @@ def _share_files(parts: Parts, published: Path, manifest: Manifest) -> set[Path]
 
 
 def _files_of(published: Path) -> Mapping[str, Mapping[str, Any]]:
-    """The files in the manifest of the published version; none where nothing is published."""
     try:
         files: Mapping[str, Mapping[str, Any]] = read_version(published.resolve()).manifest["files"]
     except (BrokenIndex, OSError):
@@ -274,7 +272,6 @@ def _name_candidate(ws: Workspace, version: Version) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Ask the disk to keep a file or folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -126,13 +126,11 @@ def length_of(vectors: pa.Table) -> int:
 
 
 def _sources(ws: Workspace) -> pa.Table:
-    """What the lanes read of each document that is no placeholder."""
     parts = lane_sources(ws, body_characters=BODY_CHARACTERS)
     return pa.concat_tables(part.filter(pc.invert(part.column("is_placeholder"))) for part in parts).combine_chunks()
 
 
 def _ids_and_hashes(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
-    """The ids of the documents, and the hashes of their texts, lane after lane."""
     parts = [
         [texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens, lanes=lanes)]
         for some in in_parts(sources)
@@ -142,7 +140,6 @@ def _ids_and_hashes(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -
 
 
 def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
-    """The columns `id` and `lane`, lane after lane."""
     return pa.concat_arrays([ids] * len(lanes)), pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in lanes])
 
 
@@ -181,7 +178,6 @@ def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_], lanes: int) -> Rows:
 def _texts(
     sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
 ) -> Iterator[LaneText]:
-    """The texts of these rows, in order."""
     if not len(wanted):
         return
     numbers, documents = np.divmod(wanted, sources.num_rows)
@@ -229,7 +225,6 @@ def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fre
 
 
 def _carried(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> Iterator[tuple[Rows, Vectors]]:
-    """Vectors of the last build, and the rows that they belong to."""
     if ws.force:
         return
     known = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
@@ -319,7 +314,6 @@ def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
 
 
 def _body_lengths(ws: Workspace) -> dict[str, int]:
-    """How many characters of each document's body a lane reads."""
     found: dict[str, int] = {}
     for table, id_, text in (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source")):
         rows = ws.tables.read(table, ws.key, columns=[id_, text])

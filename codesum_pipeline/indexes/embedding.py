@@ -123,8 +123,6 @@ def cost_usd(embedder: Embedder, tokens: int) -> float | None:
 
 
 class _EmbeddingRequests(Struct, frozen=True):
-    """What every request to the model of a build shares."""
-
     embedder: Embedder
     max_tokens: int
     guard: FailureGuard
@@ -188,7 +186,6 @@ def _hash(texts: Sequence[LaneText]) -> Callable[[int], str]:
 
 
 def _embed_as_read(asking: _EmbeddingRequests, texts: Iterator[LaneText], count: int) -> Iterator[Embedded]:
-    """Embed with a fast model that costs nothing."""
     tell = _Tell(asking.progress, "embedding texts", count)
     first = 0
     while some := [*islice(texts, _AT_ONCE)]:
@@ -201,7 +198,6 @@ def _embed_as_read(asking: _EmbeddingRequests, texts: Iterator[LaneText], count:
 def _embed_and_keep(
     path: Path, asking: _EmbeddingRequests, texts: Sequence[LaneText]
 ) -> tuple[Sequence[Embedded], int]:
-    """Embed what an interrupted build did not."""
     model_id = asking.embedder.model_id
     with finished_vectors(path, model_id) as finished:
         left = finished.find(text.text_hash for text in texts)

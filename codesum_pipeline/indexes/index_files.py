@@ -115,7 +115,6 @@ def _head(string: bytes) -> int:
 
 
 def _heads(content: Array, offsets: Array) -> Array:
-    """The head of each string."""
     padded = np.concatenate((content, np.zeros(_HEAD_BYTES, dtype=np.uint8)))
     # The number that begins at each byte: a view, in which numbers overlap.
     numbers = np.ndarray(len(content) + 1, dtype=">u8", buffer=padded.data, strides=(1,))

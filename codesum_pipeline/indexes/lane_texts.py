@@ -262,7 +262,6 @@ def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
 
 
 def _passages(id_: str, body: str, guard: FailureGuard | None) -> str:
-    """A body cut into passages; one passage where that fails."""
     with guarded(guard, id_):
         return cut_passages(body)
     return body
@@ -321,7 +320,6 @@ class _Bodies(Struct, frozen=True):
 
 
 def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:
-    """The ids below each document, in id order."""
     children: dict[str, list[str]] = {}
     for id_, parent in zip(ids, parents, strict=True):
         if parent is not None:
@@ -330,7 +328,6 @@ def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, li
 
 
 def _short_name(level: str, path: str, qualified_name: str | None) -> str:
-    """The last part of a qualified name or path."""
     return (qualified_name or path).rpartition("." if level in (Level.FUNCTION, Level.CLASS) else "/")[2]
 
 

@@ -41,8 +41,6 @@ class SparseReport(Struct, frozen=True):
 
 
 class _Columns(Struct):
-    """The columns of one lane's rows, made some documents at a time."""
-
     ids: list[pa.Array] = field(default_factory=list)
     hashes: list[pa.Array] = field(default_factory=list)
     tokens: list[pa.Array] = field(default_factory=list)
@@ -69,7 +67,6 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
 
 
 def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: FailureGuard, progress: Progress) -> int:
-    """Add the rows of all documents; returns how many texts were split anew."""
     documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
     known = known[:0] if ws.force else known
@@ -122,7 +119,6 @@ def _join_each(texts: pa.LargeStringArray, ids: pa.StringArray, guard: FailureGu
 
 
 def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:
-    """The tokens of each text, its passages apart."""
     passages = pc.split_pattern(texts, TEXT_BREAK)
     tokens = pa.LargeListArray.from_arrays(passages.offsets.cast(pa.int64()), join_tokens(passages.flatten()))
     return pc.binary_join(tokens, TOKEN_BREAK)

@@ -112,7 +112,7 @@ def _declared(
                 yield (
                     known,
                     FrameworkEvidence(
-                        KnownBy.MANIFEST, wanted.path, wanted.line, wanted.name, wanted.constraint, wanted.scope
+                        KnownBy.MANIFEST, manifest.path, wanted.line, wanted.name, wanted.constraint, wanted.scope
                     ),
                 )
 

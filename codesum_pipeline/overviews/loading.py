@@ -6,7 +6,7 @@ out; tests and examples are marked, since their needs are not the project's.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Self
 
@@ -21,7 +21,7 @@ from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.overviews.catalogue import read_catalogue
 from codesum_pipeline.overviews.manifests.manifest import Manifest
-from codesum_pipeline.overviews.manifests.reading import LARGEST_CHARS, manifest_paths, reader_of
+from codesum_pipeline.overviews.manifests.reading import manifest_paths, read_manifest
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.source.decoding import read_files
 from codesum_pipeline.source.languages import FileRole, is_program, role_of
@@ -116,7 +116,6 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
 
 
 def _links(ws: Workspace, paths: frozenset[str]) -> dict[tuple[str, str], int]:
-    """The number of uses from one file to another."""
     found: Counter[tuple[str, str]] = Counter()
     columns = ["src_id", "dst", "is_external"]
     for part in ws.tables.read_parts("edges", ws.key, columns=columns):
@@ -129,7 +128,6 @@ def _links(ws: Workspace, paths: frozenset[str]) -> dict[tuple[str, str], int]:
 
 
 def _name(id_: str) -> str:
-    """The last part of a definition's id, or of a path."""
     return without_suffix(id_).rpartition(SEPARATOR)[2] if SEPARATOR in id_ else id_.rpartition("/")[2]
 
 
@@ -177,7 +175,11 @@ class OverviewSources(Struct, frozen=True, dict=True):
     @cached_property
     def all_manifests(self) -> list[Manifest]:
         """All manifests, those nearest the root first."""
-        return list(self._read(manifest_paths(self.paths)))
+        found: list[Manifest | None] = []
+        for path in manifest_paths(self.paths):
+            with self.guard.item(path):
+                found.append(read_manifest(path, self.texts[path]) if path in self.texts else None)
+        return [manifest for manifest in found if manifest]
 
     @cached_property
     def manifests(self) -> list[Manifest]:
@@ -189,14 +191,6 @@ class OverviewSources(Struct, frozen=True, dict=True):
         """Manifests that could not be read, and why."""
         _ = self.all_manifests
         return {failure.item: failure.reason for failure in self.guard.failures}
-
-    def _read(self, paths: Iterable[str]) -> Iterable[Manifest]:
-        for path in paths:
-            text, reader = self.texts.get(path), reader_of(path)
-            if text is None or reader is None or len(text) > LARGEST_CHARS:
-                continue
-            with self.guard.item(path):
-                yield reader(path, text)
 
 
 # The first manifests describe a repository of thousands of packages as well.

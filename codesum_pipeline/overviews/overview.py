@@ -75,7 +75,6 @@ def make_overview(ws: Workspace) -> Overview:
 
 
 def _part_texts(view: View, division: Division) -> dict[str, str]:
-    """The summaries of the parts' folders or files."""
     found = {}
     for part in division.parts:
         place = view.places.get(part.folder or part.name)

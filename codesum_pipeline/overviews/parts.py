@@ -128,7 +128,6 @@ def _divided(name: str, paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _links(parts: Sequence[RepositoryPart], uses: Mapping[tuple[str, str], int]) -> list[Link]:
-    """The links between parts, heaviest first."""
     part_of = {path: part.name for part in parts for path in part.paths}
     found: Counter[tuple[str, str]] = Counter()
     for (source, target), count in uses.items():

@@ -272,7 +272,6 @@ def fold_twins(
 
 
 def _twins_by_index(located: Iterable[IndexedDocument]) -> dict[str, dict[int, list[int]]]:
-    """The twins of some documents, by version and row."""
     rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
     for each in located:
         rows.setdefault(each.index.version.digest, (each.index, []))[1].append(each.row)

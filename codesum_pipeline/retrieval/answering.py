@@ -318,14 +318,12 @@ class Answer(Struct, frozen=True, dict=True):
         return Ranking(places[order], scores[order])
 
     def _named_files(self) -> Ranking:
-        """The files whose names consist of words of the query, ascending."""
         found = self.asked.shelf.files_named_within(self.asked.query.words)
         places = self.candidates.are_among(found).nonzero()[0]
         names = (name_of_file(self._id(place)) for place in places.tolist())
         return Ranking(places, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))
 
     def _scores_of(self, ranking: Ranking) -> Scores:
-        """For every candidate its score in a ranking, or 0."""
         scores = np.zeros(len(self.candidates))
         scores[ranking.places] = ranking.scores
         return scores
@@ -358,7 +356,6 @@ class Answer(Struct, frozen=True, dict=True):
 
     @cached_property
     def _factors(self) -> Scores:
-        """The product of the penalties of each candidate."""
         factors = np.ones(len(self.candidates))
         for each in self.lowered:
             factors[each.are_lowered] *= each.factor

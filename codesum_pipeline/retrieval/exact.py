@@ -179,7 +179,6 @@ def exact_hits(
 
 
 def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts) -> Iterator[_FilePlace]:
-    """Where a literal stands in the files worth reading, of the indexes that have most of its words."""
     tokens = list(dict.fromkeys(tokenize(wanted.text)))
     worth = [_worth_reading(index, tokens, shelf.allowed[place]) for place, index in enumerate(shelf.indexes)]
     least = len(tokens) if wanted.is_quoted else min(_FEWEST_TOKENS, len(tokens))
@@ -208,14 +207,12 @@ def _worth_reading(index: PublishedIndex, tokens: Sequence[str], allowed: Mask |
 
 
 def _best(scores: npt.NDArray[np.floating], passages: Numbers) -> list[int]:
-    """The files of the passages with the highest scores, best first."""
     some = highest_above_zero(scores, 4 * _FILES_READ)
     order = some[np.argsort(-scores[some], kind="stable")]
     return list(dict.fromkeys(passages[order].tolist()))[:_FILES_READ]
 
 
 def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
-    """The smallest document of these levels that has a line of a file."""
     inside = innermost(index, file, line, levels)
     return file if inside is None and Level.FILE in levels else inside
 

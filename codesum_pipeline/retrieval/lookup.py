@@ -150,7 +150,6 @@ class Lookup:
 
     @cached_property
     def _words_of_code(self) -> tuple[str, ...]:
-        """The words that BM25 counts, then the other words of the query."""
         return (*self._counted, *self._query.words.difference(self._query.tokens))
 
     @cached_property
@@ -189,7 +188,6 @@ class Lookup:
 
     @cached_property
     def _named(self) -> ScoredDocuments:
-        """The documents that the query names."""
         shelf, numbers, scores = self._shelf, [NO_NUMBERS], [NOTHING.scores]
         for (index, start), called, allowed in zip(shelf.with_starts(), self._rows_by_name, shelf.allowed, strict=True):
             # Documents that the filters leave out must not use up the limit.
@@ -204,14 +202,12 @@ class Lookup:
 
     @cached_property
     def _rows_by_name(self) -> list[Mapping[str, list[int]]]:
-        """For each index, the documents that have a name of the query."""
         query = self._query
         names = [*query.names, query.text.strip(), *query.identifiers, *query.compounds]
         lowered = [*dict.fromkeys(name.lower() for name in names)]
         return [index.names.rows_by_name(lowered) for index in self._shelf.indexes]
 
     def _nearest(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
-        """The documents whose vectors are nearest to the query's."""
         if any(lane in index.nearest for index in self._shelf.indexes):
             return self._nearest_in_cells(lane, levels)
         spans = self._spans(_NumberSpace.VECTORS, levels)
@@ -231,7 +227,6 @@ class Lookup:
         return self._dense[lane]
 
     def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
-        """As `_nearest`, for indexes of which some have many vectors."""
         found = [
             self._near(position, lane, span)
             for position, index in enumerate(self._shelf.indexes)
@@ -259,7 +254,6 @@ class Lookup:
         return self._query.vector
 
     def _spans(self, numbering: "_NumberSpace", levels: Sequence[Level]) -> list[slice]:
-        """The spans of the documents of some levels."""
         key = numbering, tuple(levels)
         if key not in self._known_spans:
             shelf, is_dense = self._shelf, numbering is _NumberSpace.VECTORS
@@ -274,7 +268,6 @@ class Lookup:
 
 
 def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
-    """The files, by number, of the texts of `code` that have a word."""
     rows = index.words[Lane.CODE].indices[span]
     if not len(rows):
         return set()
@@ -284,7 +277,6 @@ def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
 
 
 def _are_in(rows: Array, some: Numbers) -> Mask:
-    """Whether each of `some` is among the rows, which ascend."""
     if not len(rows):
         return np.zeros(len(some), dtype=np.bool_)
     are: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some

@@ -52,7 +52,6 @@ class RelatedWords(Struct, frozen=True, dict=True):
 
     @cached_property
     def _known(self) -> dict[str, list[tuple[str, float]]]:
-        """The tokens related to the words of earlier queries."""
         return {}
 
     def _read(self, words: Sequence[str]) -> None:
@@ -288,5 +287,4 @@ def scored_by_name(
 
 
 def _is_spelled(id_: str, name: str) -> bool:
-    """Whether an id ends with a name in exactly this spelling."""
     return without_suffix(id_).replace(SEPARATOR, ".").endswith(name)

@@ -356,7 +356,6 @@ def _check_whole(version: Version) -> None:
 
 
 def _resolve(path: Path) -> _VersionLink:
-    """The version folder that a published name points at."""
     try:
         link = path.lstat()
         return _VersionLink(path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns))

@@ -36,7 +36,6 @@ class Signal(StrEnum):
 
 
 def _signals() -> Mapping[Signal, float]:
-    """For functions, classes, files and folders, each by itself."""
     return {
         Signal.SYMBOL: 0.5,
         Signal.CODE_WORDS: 2.0,
@@ -49,7 +48,6 @@ def _signals() -> Mapping[Signal, float]:
 
 
 def _file_signals() -> Mapping[Signal, float]:
-    """For files, each signal by all documents that stand in them."""
     return {
         Signal.SYMBOL: 1.0,
         Signal.CODE_WORDS: 1.0,

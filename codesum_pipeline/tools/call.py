@@ -60,7 +60,6 @@ def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDo
 
 
 def _named(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
-    """The documents with a name or qualified name, as `Class.method` or `Class::method`."""
     name = text.replace("::", ".")
     return [IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]
 

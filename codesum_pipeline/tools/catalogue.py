@@ -318,7 +318,6 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
             copy.look()
 
     def _bring(self, keys: Iterable[str]) -> None:
-        """Fetch indexes of a bucket together, which is faster than one after the other."""
         if copy := reading_copy(self.layout.home):
             copy.bring_indexes(key for key in keys if key not in self._opened)
 

@@ -99,7 +99,6 @@ def read_view(folder: Path, number: int) -> View | None:
 
 
 def _documents_in(index: PublishedIndex, paths: Collection[str]) -> dict[str, str]:
-    """The visible documents of some files, with their code."""
     found = {}
     for path in paths:
         file = index.row(path)

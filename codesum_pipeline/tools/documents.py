@@ -106,7 +106,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return self._visible(self.files == file)
 
     def _visible(self, are_wanted: npt.NDArray[np.bool_]) -> list[int]:
-        """The wanted documents that may answer."""
         found = ((number, self[number]) for number in np.flatnonzero(are_wanted).tolist())
         return [number for number, each in found if each.index.shows(each.row)]
 
@@ -272,7 +271,6 @@ def _followed(documents: JoinedDocuments, number: int, step: "_Step", depth: int
 
 
 def _files_of(documents: JoinedDocuments, number: int) -> list[int]:
-    """A file, or all files below a folder."""
     if documents[number].level is Level.FILE:
         return [number]
     folder = documents[number].id
@@ -295,7 +293,6 @@ def _with_definitions(documents: JoinedDocuments, files: Sequence[int]) -> list[
 
 
 def _as_files(documents: JoinedDocuments, numbers: Iterable[int]) -> list[int]:
-    """The files of documents; a file's is itself."""
     files = documents.files
     return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in numbers))
 

@@ -179,7 +179,6 @@ class _JoinedPair(Struct, frozen=True, dict=True):
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
-        """The hidden rows of the base by their ids."""
         assert self.base.visible is not None
         return {self.base.ids[row]: row for row in np.flatnonzero(~self.base.visible).tolist()}
 
@@ -226,7 +225,6 @@ class _JoinedPair(Struct, frozen=True, dict=True):
         return any(self.base.shows(row) for row in self.base.names.exactly(name))
 
     def _named(self, used_before: Mapping[str, Mapping[str, set[int]]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
-        """The uses of unchanged documents that changed ones name."""
         found = set[Edge]()
         internal: dict[int, frozenset[str]] = {}
         assert self.small.visible is not None
@@ -276,7 +274,6 @@ class _JoinedPair(Struct, frozen=True, dict=True):
         return self.base.level_of(number) if number < size else self.small.level_of(number - size)
 
     def _document(self, number: int) -> dict[str, Any]:
-        """A document, which is read once."""
         if number not in self._documents:
             size = len(self.base)
             index, row = (self.base, number) if number < size else (self.small, number - size)
@@ -314,7 +311,6 @@ def _uses(edges: Array, size: int, trusted: Array) -> Uses:
 
 
 def _lost(base: PublishedIndex, edges: Array, moved: Array) -> dict[int, list[str]]:
-    """What unchanged documents used and the tree lacks."""
     found: dict[int, set[str]] = defaultdict(set)
     is_lost = (moved[1] == GONE) & (moved[0] == edges[0])
     for user, used in zip(edges[0][is_lost].tolist(), edges[1][is_lost].tolist(), strict=True):

@@ -168,7 +168,6 @@ class AskPages(Struct, frozen=True):
             answer.cancel()
 
     async def _written(self, asked: AskFields, listener: TurnListener) -> str:
-        """The part of a page with the answer, or with the error."""
         try:
             return render("answer.html", view=await self._answer(asked, listener))
         except CodesumError as error:
@@ -200,7 +199,6 @@ class AskPages(Struct, frozen=True):
         return [key for key in keys if self.catalogue.is_published(key)]
 
     def _past(self) -> PastTurns:
-        """The earlier questions that the reader may see."""
         catalogue = self.catalogue
         keys = [entry.key for entry in catalogue.entries(lambda _: None)] if catalogue.is_limited else None
         return PastTurns(catalogue.layout.home, keys, catalogue.holder or "")
@@ -212,7 +210,6 @@ class AskPages(Struct, frozen=True):
         return spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now())
 
     def _link(self, repos: list[str]) -> Link:
-        """Links to places; none where the repositories are gone."""
         try:
             return places_in(ToolContext(self.catalogue, self.folder, is_everywhere=True).current(repos))
         except CodesumError:

@@ -281,7 +281,6 @@ def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], l
 
 
 def _untangle(layers: list[list[Node]], ways: Sequence[Sequence[Node]]) -> None:
-    """Order each layer by the places of its neighbours, in turns from the left and from the right."""
     beside: defaultdict[Node, list[Node]] = defaultdict(list)
     for left, right in (step for way in ways for step in pairwise(way)):
         beside[left].append(right)

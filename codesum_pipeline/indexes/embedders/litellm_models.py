@@ -194,7 +194,6 @@ class LiteLlmEmbedder:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in order, as many at a time as a request may hold."""
     batch: list[str] = []
     size = 0
     for text in texts:

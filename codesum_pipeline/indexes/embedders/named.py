@@ -87,7 +87,6 @@ def load_embedder(name: str, *, offline: bool = False, api_base: str | None = No
 
 
 def _folder_of(name: str, *, offline: bool) -> Path | None:
-    """Where the sentence-transformers model of a name lies; None for a name that is none of them."""
     from codesum_pipeline.indexes.embedders import model_folders
 
     if name == MINILM:

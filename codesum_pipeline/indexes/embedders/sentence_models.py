@@ -167,7 +167,6 @@ def _longest_text(folder: Path) -> int:
 
 
 def _prompts(folder: Path) -> dict[str, str]:
-    """The prompts that the model's configuration names."""
     named = _mapping(folder / "config_sentence_transformers.json").get("prompts")
     return {str(key): str(text) for key, text in named.items() if text} if isinstance(named, Mapping) else {}
 

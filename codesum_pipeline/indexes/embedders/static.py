@@ -271,7 +271,6 @@ class TokenSums:
 
     @cached_property
     def _largest(self) -> float:
-        """The largest number of all token vectors and scales."""
         largest = np.maximum(self._tokens.max(axis=1), -self._tokens.min(axis=1).astype(np.int16))
         return float((np.maximum(largest, 1) * np.abs(self._scales)).max()) or 1.0
 
@@ -293,7 +292,6 @@ def _plain_words(text: str) -> list[str]:
 
 
 def _numbered(lists: Iterable[Sequence[str]]) -> tuple[list[str], Lists]:
-    """The distinct strings of all lists, and the lists as their positions."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     numbered = [[numbers[string] for string in strings] for strings in lists]
     return list(numbers), Lists.of(numbered)

@@ -8,10 +8,10 @@ by its language's grammar and never run: the names around a string literal give 
 import json
 import re
 import tomllib
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NoReturn
 from xml.parsers import expat
 
@@ -37,9 +37,11 @@ class Dependency(Struct, frozen=True):
     ecosystem: str
     name: str
     constraint: str | None
-    path: str
     line: int
     scope: DependencyScope = DependencyScope.RUN
+
+
+RUN, DEV, BUILD = DependencyScope.RUN, DependencyScope.DEV, DependencyScope.BUILD
 
 
 class EntryKind(StrEnum):
@@ -63,6 +65,10 @@ class EntryPoint(Struct, frozen=True):
     target: str | None = None
 
 
+# A name for the project itself, a dependency, or an entry point.
+Fact = str | Dependency | EntryPoint
+
+
 class Manifest(Struct, frozen=True):
     """One manifest; `names` are its names for the project itself."""
 
@@ -77,7 +83,6 @@ class MalformedManifest(Exception):
 
 
 _BEFORE, _AFTER = (r"(?<![\w@./-])", r"(?<![\w@/-])"), r"(?![\w./-])"
-
 # No person writes longer lines, and a regular expression may take the square of a line's length.
 _LONGEST = 1_000
 
@@ -87,31 +92,55 @@ def short_lines(text: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if len(line) <= _LONGEST)
 
 
-class ManifestLines:
-    """The lines of one text, numbered from 1."""
+def line_of(text: str, *names: str) -> int:
+    """The line of the last of these names that is found; each is searched after the one before."""
+    position = 0
+    for name in names:
+        # As a word of its own, else as the last part of a dotted key.
+        for before in _BEFORE:
+            if found := re.compile(f"{before}{re.escape(name)}{_AFTER}").search(text, position):
+                position = found.end()
+                break
+    return text.count("\n", 0, max(position - 1, 0)) + 1
 
-    def __init__(self, text: str) -> None:
-        self.text = text
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+def requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Dependency]:
+    """One requirement of Python; none where the text is no requirement."""
+    if len(text) > _LONGEST:
+        return
+    # Most builds read no manifest anew.
+    from packaging.requirements import InvalidRequirement, Requirement
 
-    def number(self, position: int) -> int:
-        """The line of a position."""
-        return bisect_right(self._starts, position)
+    with suppress(InvalidRequirement):
+        wanted = Requirement(text.strip())
+        yield Dependency("pypi", wanted.name, str(wanted.specifier) or None, line, scope)
 
-    def of(self, *names: str) -> int:
-        """The line of the last of these names that is found; each is searched after the one before."""
-        position = 0
-        for name in names:
-            # As a word of its own, else as the last part of a dotted key.
-            for before in _BEFORE:
-                found = re.compile(f"{before}{re.escape(name)}{_AFTER}").search(self.text, position)
-                if found:
-                    position = found.end()
-                    break
-        return self.number(max(position - 1, 0))
+
+_COORDINATE = re.compile(r"([\w.-]+):([\w.${}-]+)(?::([^:@]+))?.*")
+
+
+def coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]:
+    """`group:artifact:version` of Maven's repositories."""
+    match = _COORDINATE.fullmatch(text)
+    if match and "." in match[1]:
+        scope = DEV if "test" in configuration.lower() else RUN
+        yield Dependency("maven", f"{match[1]}:{match[2]}", match[3], line, scope)
+
+
+def image(line: int, named: str) -> Iterator[Dependency]:
+    """`registry/name:tag@digest`, of which the name decides."""
+    name, _, tag = named.partition("@")[0].rpartition("/")[2].partition(":")
+    if name and "$" not in name and name != "scratch":
+        yield Dependency("image", name.lower(), tag or None, line)
+
+
+_CABAL_PACKAGE = re.compile(r"\s*,?\s*([A-Za-z][\w-]*)(?::[\w{}, -]+)?\s*([^,]*)")
+
+
+def haskell_package(line: int, said: str, scope: DependencyScope) -> Iterator[Dependency]:
+    """A package of Hackage with its bounds."""
+    if match := _CABAL_PACKAGE.fullmatch(said):
+        yield Dependency("hackage", match[1], match[2].strip() or None, line, scope)
 
 
 _DEEPEST = 60
@@ -122,9 +151,12 @@ _LARGEST_YAML = 100_000
 def read_json(text: str) -> dict[str, Any]:
     """A JSON object."""
     try:
-        return _object(json.loads(text))
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MalformedManifest(f"not valid JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise MalformedManifest("not an object")
+    return content
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -133,12 +165,6 @@ def read_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise MalformedManifest(f"not valid TOML: {error}") from error
-
-
-def _object(content: object) -> dict[str, Any]:
-    if not isinstance(content, dict):
-        raise MalformedManifest("not an object")
-    return content
 
 
 def table(content: object, *names: str) -> dict[str, Any]:
