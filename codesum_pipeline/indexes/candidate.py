@@ -8,18 +8,17 @@ import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import DecodeError, Struct, field, json
 
 from codesum_pipeline.indexes.bm25 import K1, B
-from codesum_pipeline.indexes.candidate_files import CandidateTables, read_candidate_tables, write_files
-from codesum_pipeline.indexes.candidate_parts import Parts, link_or_copy
+from codesum_pipeline.indexes.candidate_files import CandidateTables, FilePart, candidate_parts, read_candidate_tables
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.version_folder import (
@@ -37,8 +36,9 @@ from codesum_pipeline.llm.prices import listed
 from codesum_pipeline.model.documents import LEVELS, WrittenBy
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.hashing import HashPolicy, canonical_json, sha256_hex, sha256_of_file
+from codesum_pipeline.model.hashing import HashPolicy, canonical_json, hash_of, sha256_hex, sha256_of_file
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import BASE_STRATEGY
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import TABLES
@@ -51,14 +51,10 @@ _CONTENT_RULES = {HashPolicy.CANONICAL: "sha1(canonical source)", HashPolicy.RAW
 
 
 def build_manifest(
-    ws: Workspace,
-    snapshot: Snapshot,
-    tables: CandidateTables,
-    embedder: Embedder,
-    files: dict[str, dict[str, Any]],
+    ws: Workspace, snapshot: Snapshot, tables: CandidateTables, embedder: Embedder, files: dict[str, dict[str, Any]]
 ) -> Manifest:
     """Every field of the manifest; `files` maps a file's name to its `sha256` and `bytes`."""
-    scan = ws.settings
+    settings, levels = ws.settings, Counter(tables.heads.column("type").to_pylist())
     manifest: Manifest = {
         "schema_version": INDEX_SCHEMA_VERSION,
         "repo": ws.key,
@@ -70,20 +66,31 @@ def build_manifest(
         "base_strategy": BASE_STRATEGY,
         **model_fields(ws),
         "graph_version": ws.versions.get("graph"),
-        "hash_policy": _hash_policy(ws),
-        "lang_allowlist": list(scan.lang_allowlist),
-        "skip_patterns": list(scan.skip_patterns),
-        "max_file_size_mb": scan.max_file_size_mb,
+        "hash_policy": {
+            "policy": str(settings.hash_policy),
+            "content": _CONTENT_RULES[settings.hash_policy],
+            "graph": "sha1(called_by=a|b\\ncalls=c|d), sorted and without duplicates",
+            "summary": "sha1(writer + newline + what the writer was shown)",
+            "versions": {name: ws.versions[name] for name in _HASHING_VERSIONS if name in ws.versions},
+        },
+        "lang_allowlist": list(settings.lang_allowlist),
+        "skip_patterns": list(settings.skip_patterns),
+        "max_file_size_mb": settings.max_file_size_mb,
         "embedder": {
-            "name": ws.settings.embedder,
+            "name": settings.embedder,
             "model_id": embedder.model_id,
             "dimensions": tables.dimensions,
             "query_prompt": embedder.query_prompt,
-            "max_tokens": min(ws.settings.summary_embed_max_tokens, embedder.max_tokens),
+            "max_tokens": min(settings.summary_embed_max_tokens, embedder.max_tokens),
         },
         "bm25": {"k1": K1, "b": B, "variant": "lucene"},
         "versions": dict(ws.versions),
-        "counts": _counts(tables),
+        "counts": {
+            "documents": tables.heads.num_rows,
+            "levels": {str(level): levels[str(level)] for level in LEVELS},
+            "placeholders": tables.heads.num_rows - len(tables.dense_rows),
+            "vectors": len(tables.dense_rows),
+        },
         "files": files,
     }
     manifest["content_digest"] = content_digest(manifest)
@@ -104,26 +111,6 @@ def describe_files(
         if name in without_provenance:
             files[name]["content_sha256"] = without_provenance[name]
     return files
-
-
-def _hash_policy(ws: Workspace) -> dict[str, Any]:
-    return {
-        "policy": str(ws.settings.hash_policy),
-        "content": _CONTENT_RULES[ws.settings.hash_policy],
-        "graph": "sha1(called_by=a|b\\ncalls=c|d), sorted and without duplicates",
-        "summary": "sha1(writer + newline + what the writer was shown)",
-        "versions": {name: ws.versions[name] for name in _HASHING_VERSIONS if name in ws.versions},
-    }
-
-
-def _counts(tables: CandidateTables) -> dict[str, Any]:
-    levels = Counter(tables.heads.column("type").to_pylist())
-    return {
-        "documents": tables.heads.num_rows,
-        "levels": {str(level): levels[str(level)] for level in LEVELS},
-        "placeholders": tables.heads.num_rows - len(tables.dense_rows),
-        "vectors": len(tables.dense_rows),
-    }
 
 
 _COLUMNS = ["written_by", "model", "prompt_version"]
@@ -175,8 +162,13 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
     tables = read_candidate_tables(ws, embedder)
     versions = ws.layout.versions(ws.key)
     with _folder_aside(versions) as folder:
-        parts = Parts.of(ws, folder)
-        files = describe_files(folder, write_files(parts, tables, progress=progress), known=parts.shared)
+        parts, without_provenance = FolderParts.of(ws, folder), dict[str, str]()
+        every = candidate_parts(tables)
+        for done, part in enumerate(every):
+            progress(f"writing {part.doing}", done, len(every))
+            without_provenance |= parts.make(part)
+        progress("writing the index", len(every), len(every))
+        files = describe_files(folder, without_provenance, known=parts.shared)
         manifest = build_manifest(ws, snapshot, tables, embedder, files)
         data = manifest_bytes(manifest)
         (folder / MANIFEST).write_bytes(data)
@@ -184,11 +176,13 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
         shared = _share_files(parts, ws.layout.published(ws.key), manifest)
         for path in (*sorted(folder.rglob("*")), folder):
             if path not in shared and not ws.tables.is_scratch:
-                _flush(path)
+                flush(path)
         _put_in_place(folder, version, read_content=ws.force)
     if not ws.tables.is_scratch:
-        parts.keep(ws, version.digest)
-    _name_candidate(ws, version)
+        made = MadeParts(_settings_hash(ws), version.digest, parts.made)
+        write_text_atomically(_memo(ws), json.encode(made).decode())
+    row = {"digest": version.digest, **{name: manifest[name] for name in ("content_digest", "commit", "fingerprint")}}
+    ws.tables.write("candidate", ws.key, pa.Table.from_pylist([row], schema=TABLES["candidate"].schema))
     return CandidateReport(
         digest=version.digest,
         content_digest=manifest["content_digest"],
@@ -215,63 +209,120 @@ def _folder_aside(versions: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _share_files(parts: Parts, published: Path, manifest: Manifest) -> set[Path]:
+class MadeParts(Struct, frozen=True):
+    """The version that was written last, and the hash of what each of its parts was made from."""
+
+    settings: str
+    digest: str
+    parts: dict[str, str]
+
+
+class FolderParts(Struct, frozen=True):
+    """The parts of the version that is written to `folder`, and those of the last one.
+
+    The hash of what a part is made from is known before the part is written. Where it is that of the last version's
+    part, under the same settings and versions, the part's files become hard links to that version's: nothing is
+    computed, written or flushed again. Their contents are compared with the last manifest first, so that damage is not
+    passed on. `made` is what each part was made from, `shared` the sha256 of each file that is the last version's.
+    """
+
+    folder: Path
+    last: Version | None = None
+    before: Mapping[str, str] = {}
+    made: dict[str, str] = field(default_factory=dict)
+    shared: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ws: Workspace, folder: Path) -> Self:
+        """No part yet, and those of the last version where it still exists."""
+        try:
+            last = None if ws.force else json.decode(_memo(ws).read_bytes(), type=MadeParts)
+            if last and last.settings == _settings_hash(ws):
+                return cls(folder, read_version(ws.layout.versions(ws.key) / last.digest), last.parts)
+        except (BrokenIndex, OSError, DecodeError):
+            pass
+        return cls(folder)
+
+    def make(self, part: FilePart) -> Mapping[str, str]:
+        """Share the files of a part, or write them, as where a hash of what it is made from is unknown; returns the
+        sha256 without provenance of those that hold provenance."""
+        for name in part.files:
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if None not in part.made_from:
+            self.made[part.name] = hash_of(part.made_from)
+            if self.last and self.before.get(part.name) == self.made[part.name] and self._share(self.last, part.files):
+                known = self.last.manifest["files"]
+                return {name: known[name]["content_sha256"] for name in part.files if "content_sha256" in known[name]}
+        return part.write(self.folder) or {}
+
+    def _share(self, last: Version, files: Sequence[str]) -> bool:
+        known = last.manifest["files"]
+        if not all(name in known and _has_sha256(last.folder / name, known[name]["sha256"]) for name in files):
+            return False
+        for name in files:
+            _link_or_copy(last.folder / name, self.folder / name)
+            self.shared[name] = known[name]["sha256"]
+        return True
+
+
+def _settings_hash(ws: Workspace) -> str:
+    """Of all but the commit that decides how tables become files."""
+    return hash_of([INDEX_SCHEMA_VERSION, ws.fingerprint("")])
+
+
+def _memo(ws: Workspace) -> Path:
+    return ws.layout.memos(ws.key) / "index_candidate.parts.json"
+
+
+def _share_files(parts: FolderParts, published: Path, manifest: Manifest) -> set[Path]:
     """Replace files that the published version has too by hard links to its files; returns all shared files.
 
     K versions then cost little more than one. Contents are compared, so that damage is not passed on.
     """
     shared = {parts.folder / name for name in parts.shared}
-    known = _files_of(published)
+    try:
+        known = read_version(published.resolve()).manifest["files"]
+    except (BrokenIndex, OSError):
+        return shared
     for name, entry in manifest["files"].items():
         theirs, ours = published / name, parts.folder / name
-        if (
-            ours not in shared
-            and known.get(name, {}).get("sha256") == entry["sha256"]
-            and theirs.is_file()
-            and sha256_of_file(theirs) == entry["sha256"]
-        ):
+        is_same = known.get(name, {}).get("sha256") == entry["sha256"]
+        if ours not in shared and is_same and _has_sha256(theirs, entry["sha256"]):
             ours.unlink()
-            link_or_copy(theirs, ours)
+            _link_or_copy(theirs, ours)
             shared.add(ours)
     return shared
 
 
-def _files_of(published: Path) -> Mapping[str, Mapping[str, Any]]:
+def _has_sha256(path: Path, sha256: str) -> bool:
     try:
-        files: Mapping[str, Mapping[str, Any]] = read_version(published.resolve()).manifest["files"]
-    except (BrokenIndex, OSError):
-        return {}
-    return files
+        return sha256_of_file(path) == sha256
+    except OSError:
+        return False
+
+
+def _link_or_copy(theirs: Path, ours: Path) -> None:
+    """Give a file a second name, or a durable copy where the file system has no more links for it."""
+    try:
+        os.link(theirs, ours)
+    except OSError:
+        shutil.copyfile(theirs, ours)
+        flush(ours)
 
 
 def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None:
     """Give the folder its name; a whole folder of that name is kept."""
     if version.folder.exists():
-        if not _is_damaged(version.folder, read_content=read_content):
-            return
+        with suppress(BrokenIndex, FileNotFoundError):
+            if not read_version(version.folder).damaged_files(read_content=read_content):
+                return
         version.folder.replace(version.folder.with_name(f"{ASIDE}{uuid.uuid4().hex}"))
     folder.replace(version.folder)
-    _flush(version.folder.parent)
+    flush(version.folder.parent)
 
 
-def _is_damaged(folder: Path, *, read_content: bool) -> bool:
-    try:
-        return bool(read_version(folder).damaged_files(read_content=read_content))
-    except (BrokenIndex, FileNotFoundError):
-        return True
-
-
-def _name_candidate(ws: Workspace, version: Version) -> None:
-    row = {
-        "digest": version.digest,
-        "content_digest": version.manifest["content_digest"],
-        "commit": version.manifest["commit"],
-        "fingerprint": version.manifest["fingerprint"],
-    }
-    ws.tables.write("candidate", ws.key, pa.Table.from_pylist([row], schema=TABLES["candidate"].schema))
-
-
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Ask the disk to keep a file or folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

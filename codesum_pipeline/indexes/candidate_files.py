@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_of
-from codesum_pipeline.indexes.bm25 import TokenCounts, build_bm25
-from codesum_pipeline.indexes.candidate_parts import Parts
+from codesum_pipeline.indexes.bm25 import build_bm25
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.graph_files import OF_EDGES, OF_USES, build_callers, build_uses, read_aliases
@@ -26,7 +25,7 @@ from codesum_pipeline.indexes.index_files import LINES, TEXTS, StringTable, buil
 from codesum_pipeline.indexes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
-from codesum_pipeline.indexes.stored_zip import Array, npy_parts, write_npz, write_tensor
+from codesum_pipeline.indexes.stored_zip import Array, write_npy, write_npz, write_tensor
 from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.version_folder import (
     BM25_FILES,
@@ -52,7 +51,6 @@ from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.source.languages import ROLES, role_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
@@ -84,6 +82,10 @@ class CandidateTables(Struct, frozen=True):
     @property
     def dense_ids(self) -> pa.StringArray:
         return self.ids.take(pa.array(self.dense_rows))
+
+    def ids_before(self, level: Level) -> pa.StringArray:
+        """The ids of the levels that come before a level."""
+        return self.ids.slice(0, int(np.searchsorted(level_numbers(self.heads), LEVELS.index(level))))
 
     def content_hash(self, table: str, columns: Sequence[str]) -> str | None:
         """The hash of columns of a table, which are not read for it."""
@@ -149,50 +151,77 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder) -> CandidateTables:
     )
 
 
-def write_files(parts: Parts, tables: CandidateTables, *, progress: Progress) -> dict[str, str]:
-    """Write every file but the manifest; returns the sha256 without provenance of the files that hold provenance."""
-    without_provenance: dict[str, str] = {}
+class FilePart(Struct, frozen=True):
+    """Files that are written together. `made_from` has the hashes of what they are made from, None for an unknown one;
+    `write` returns the sha256 without provenance of the files that hold provenance."""
 
-    def make(
-        part: str, made_from: Mapping[str, Sequence[str]], file: str, write: Callable[[Path, CandidateTables], None]
-    ) -> None:
-        hashes = [tables.content_hash(table, columns) for table, columns in made_from.items()]
-        parts.make(part, hashes, [file], lambda: write(parts.folder, tables))
-
-    of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
-    of_callers, of_uses = ({"documents": _HEAD, "edges": columns} for columns in (OF_EDGES, OF_USES))
-    steps: tuple[tuple[str, Callable[[], None]], ...] = (
-        ("documents", lambda: without_provenance.update(_write_documents(parts.folder, tables))),
-        ("document arrays", lambda: make("arrays", of_arrays, DOCUMENT_ARRAYS, _write_arrays)),
-        ("what hits show", lambda: make("shown", {"documents": _SHOWN}, SHOWN_FIELDS, _write_shown)),
-        ("callers", lambda: make("callers", of_callers, CALLERS, _write_callers)),
-        ("uses", lambda: make("uses", of_uses, USES, _write_uses)),
-        ("vectors", lambda: without_provenance.update(_make_vectors(parts, tables))),
-        ("words", lambda: _make_terms(parts, tables)),
-        ("names", lambda: _make_names(parts, tables)),
-    )
-    for done, (doing, write) in enumerate(steps):
-        progress(f"writing {doing}", done, len(steps))
-        write()
-    progress("writing the index", len(steps), len(steps))
-    return without_provenance
+    doing: str
+    name: str
+    made_from: Sequence[str | None]
+    files: Sequence[str]
+    write: Callable[[Path], Mapping[str, str] | None]
 
 
-def _write_documents(folder: Path, tables: CandidateTables) -> dict[str, str]:
+# What the words of a lane are written to besides.
+_WITH_WORDS = {Lane.CODE: (PASSAGES,), Lane.KEYWORDS: (KEYWORDS_VOCABULARY, KEYWORDS_METADATA)}
+
+
+def candidate_parts(tables: CandidateTables) -> list[FilePart]:
+    """Every file but the manifest."""
+    of_columns: tuple[tuple[str, str, Mapping[str, Sequence[str]], str, Callable[..., None]], ...] = (
+        ("document arrays", "arrays", {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON},
+         DOCUMENT_ARRAYS, _write_arrays),
+        ("what hits show", "shown", {"documents": _SHOWN}, SHOWN_FIELDS, _write_shown),
+        ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, CALLERS, _write_callers),
+        ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, USES, _write_uses),
+        ("vectors", "vector ids", {"documents": _HEAD}, INDEX_MAP, _write_vector_ids),
+    )  # fmt: skip
+    aliases = read_aliases(tables.tables, tables.key)
+    aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
+    return [
+        FilePart("documents", "documents", [None], [DOCUMENTS, OFFSETS], partial(_write_documents, tables)),
+        *(
+            FilePart(
+                doing, name, [tables.content_hash(*each) for each in columns.items()], [file], partial(write, tables)
+            )
+            for doing, name, columns, file, write in of_columns
+        ),
+        *(_matrix_part(tables, lane) for lane in tables.dense_lanes),
+        *(
+            FilePart(
+                "words",
+                f"words {lane}",
+                tables.lane_hashes("terms", lane, "tokens"),
+                [BM25_FILES[lane], *_WITH_WORDS.get(lane, ())],
+                partial(_write_words, tables, lane),
+            )
+            for lane in TERM_LANES
+        ),
+        FilePart(
+            "names",
+            "names",
+            [tables.content_hash("documents", _HEAD), aliases_hash],
+            [SYMBOL_NAMES],
+            partial(_write_names, tables, aliases),
+        ),
+    ]
+
+
+def _write_documents(tables: CandidateTables, folder: Path) -> dict[str, str]:
     content = hashlib.sha256()
     lengths: list[Array] = []
     history = tables.tables.read("document_history", tables.key, columns=list(OF_HISTORY))
     documents = tables.tables.read_parts("documents", tables.key, columns=TABLES["documents"].schema.names)
-    with _new_file(folder, DOCUMENTS).open("wb") as file:
+    with (folder / DOCUMENTS).open("wb") as file:
         for some in document_lines(documents, history):
             content.update(utf8_of(some.contents))
             file.write(utf8_of(some.lines))
             lengths.append(pc.binary_length(some.lines).to_numpy())
-    _write_npy(_new_file(folder, OFFSETS), np.cumsum(np.concatenate(([0], *lengths)), dtype=np.int64))
+    write_npy(folder / OFFSETS, np.cumsum(np.concatenate(([0], *lengths)), dtype=np.int64))
     return dict.fromkeys((DOCUMENTS, OFFSETS), content.hexdigest())
 
 
-def _write_arrays(folder: Path, tables: CandidateTables) -> None:
+def _write_arrays(tables: CandidateTables, folder: Path) -> None:
     """Write what ranking needs of every document, so that no line has to be read."""
     heads, ids = tables.heads, tables.ids
     files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
@@ -201,9 +230,7 @@ def _write_arrays(folder: Path, tables: CandidateTables) -> None:
     names = StringTable.of(ids.to_pylist())
     arrays: dict[str, Array] = {
         "level": level_numbers(heads),
-        "is_placeholder": _booleans(heads, "is_placeholder"),
-        "is_test": _booleans(heads, "is_test"),
-        "is_vendored": _booleans(heads, "is_vendored"),
+        **{name: _booleans(heads, name) for name in ("is_placeholder", "is_test", "is_vendored")},
         "only_reexports": _only_reexports(tables),
         "role": _roles(heads),
         "importance": _importance(pageranks, ids, parent_rows),
@@ -213,7 +240,7 @@ def _write_arrays(folder: Path, tables: CandidateTables) -> None:
         "ids": names.content,
         "id_offsets": names.offsets,
     }
-    write_npz(_new_file(folder, DOCUMENT_ARRAYS), arrays)
+    write_npz(folder / DOCUMENT_ARRAYS, arrays)
 
 
 def _only_reexports(tables: CandidateTables) -> npt.NDArray[np.bool_]:
@@ -233,22 +260,24 @@ def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
     return found
 
 
-def _write_shown(folder: Path, tables: CandidateTables) -> None:
+def _write_shown(tables: CandidateTables, folder: Path) -> None:
     documents = tables.tables.read("documents", tables.key, columns=_SHOWN)
-    build_shown_fields(documents.take(index_order(documents))).write(_new_file(folder, SHOWN_FIELDS))
+    build_shown_fields(documents.take(index_order(documents))).write(folder / SHOWN_FIELDS)
 
 
-def _write_callers(folder: Path, tables: CandidateTables) -> None:
+def _write_callers(tables: CandidateTables, folder: Path) -> None:
     calls = ("kind", str(EdgeKind.CALL))
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=calls)
-    files = np.searchsorted(level_numbers(tables.heads), LEVELS.index(Level.FILE))
-    build_callers(edges, tables.ids.slice(0, int(files))).write(_new_file(folder, CALLERS))
+    build_callers(edges, tables.ids_before(Level.FILE)).write(folder / CALLERS)
 
 
-def _write_uses(folder: Path, tables: CandidateTables) -> None:
+def _write_uses(tables: CandidateTables, folder: Path) -> None:
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_USES))
-    modules = np.searchsorted(level_numbers(tables.heads), LEVELS.index(Level.MODULE))
-    build_uses(edges, tables.ids.slice(0, int(modules))).write(_new_file(folder, USES))
+    build_uses(edges, tables.ids_before(Level.MODULE)).write(folder / USES)
+
+
+def _write_vector_ids(tables: CandidateTables, folder: Path) -> None:
+    _write_json(folder / INDEX_MAP, tables.dense_ids.to_pylist())
 
 
 def _importance(
@@ -268,58 +297,41 @@ def _importance(
     return total
 
 
-def _make_vectors(parts: Parts, tables: CandidateTables) -> dict[str, str]:
-    """Write the vectors and, of many, their cells; returns the digests of the vectors that cells are made from."""
-    digests: dict[str, str] = {}
-    for lane in tables.dense_lanes:
-        digests |= _make_matrix(parts, tables, lane)
-    parts.make(
-        "vector ids",
-        [tables.content_hash("documents", _HEAD)],
-        [INDEX_MAP],
-        lambda: _write_json(_new_file(parts.folder, INDEX_MAP), tables.dense_ids.to_pylist()),
-    )
-    return digests
-
-
-def _make_matrix(parts: Parts, tables: CandidateTables, lane: Lane) -> dict[str, str]:
+def _matrix_part(tables: CandidateTables, lane: Lane) -> FilePart:
+    """The vectors of a lane and, of many, their cells, whose digest without provenance is that of the vectors."""
     name, cells = VECTOR_FILES.get(lane, EMBEDDINGS), NEAREST_FILES[lane]
     has_cells = len(tables.dense_rows) >= FEWEST_VECTORS
-    made_from = [str(tables.dimensions), *tables.lane_hashes("vectors", lane, "vector")]
-    digests: dict[str, str] = {}
 
-    def write() -> None:
+    def write(folder: Path) -> dict[str, str]:
         matrix = tables.vectors(lane)
-        (_write_npy if lane in VECTOR_FILES else write_tensor)(_new_file(parts.folder, name), matrix)
-        if has_cells:
-            write_nearest(_new_file(parts.folder, cells), matrix)
-            digests[cells] = hashlib.sha256(matrix.data).hexdigest()
+        (write_npy if lane in VECTOR_FILES else write_tensor)(folder / name, matrix)
+        if not has_cells:
+            return {}
+        write_nearest(folder / cells, matrix)
+        return {cells: hashlib.sha256(matrix.data).hexdigest()}
 
-    parts.make(f"vectors {lane}", made_from, [name, *([cells] if has_cells else [])], write)
-    return digests or parts.contents_of([cells])
-
-
-def _make_terms(parts: Parts, tables: CandidateTables) -> None:
-    for lane in TERM_LANES:
-        made_from = tables.lane_hashes("terms", lane, "tokens")
-        others = {Lane.CODE: [PASSAGES], Lane.KEYWORDS: [KEYWORDS_VOCABULARY, KEYWORDS_METADATA]}
-        files = [BM25_FILES[lane], *others.get(lane, [])]
-        parts.make(f"words {lane}", made_from, files, partial(_write_lane, parts.folder, tables, lane))
+    made_from = [str(tables.dimensions), *tables.lane_hashes("vectors", lane, "vector")]
+    return FilePart("vectors", f"vectors {lane}", made_from, [name, *([cells] if has_cells else [])], write)
 
 
-def _write_lane(folder: Path, tables: CandidateTables, lane: Lane) -> None:
+def _write_words(tables: CandidateTables, lane: Lane, folder: Path) -> None:
     texts, rows = tables.tokens(lane), level_numbers(tables.heads)
     if lane is Lane.CODE:
         # In index order the documents of one level follow one another.
         files = np.searchsorted(rows, LEVELS.index(Level.FILE) + np.arange(2)).tolist()
         texts, passage_files = _with_passages(texts, *files)
-        _write_npy(_new_file(folder, PASSAGES), passage_files)
+        write_npy(folder / PASSAGES, passage_files)
         # Passages are a level of their own: how rare a word is counts among passages alone.
         rows = np.concatenate((rows, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
     found = count_tokens(texts)
-    build_bm25(found, rows).write(_new_file(folder, BM25_FILES[lane]))
+    build_bm25(found, rows).write(folder / BM25_FILES[lane])
     if lane is Lane.KEYWORDS:
-        _write_keywords(folder, tables, found)
+        # For people and other programs.
+        _write_json(folder / KEYWORDS_VOCABULARY, {token: k for k, token in enumerate(found.vocabulary)})
+        columns = {name: tables.heads.column(name) for name in ("file_path", "id")}
+        columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}
+        lines = json_objects({name: json_texts(column) for name, column in columns.items()}, end="}\n")
+        (folder / KEYWORDS_METADATA).write_bytes(utf8_of(lines))
 
 
 def _with_passages(texts: pa.ChunkedArray, first: int, end: int) -> tuple[pa.ChunkedArray, npt.NDArray[np.int32]]:
@@ -330,26 +342,11 @@ def _with_passages(texts: pa.ChunkedArray, first: int, end: int) -> tuple[pa.Chu
     return pa.chunked_array([*others, passages], pa.string()), (first + positions.to_numpy()).astype(np.int32)
 
 
-def _write_keywords(folder: Path, tables: CandidateTables, found: TokenCounts) -> None:
-    """Write the keywords for people and other programs."""
-    _write_json(_new_file(folder, KEYWORDS_VOCABULARY), {token: k for k, token in enumerate(found.vocabulary)})
-    columns = {name: tables.heads.column(name) for name in ("file_path", "id")}
-    columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}
-    lines = json_objects({name: json_texts(column) for name, column in columns.items()}, end="}\n")
-    _new_file(folder, KEYWORDS_METADATA).write_bytes(utf8_of(lines))
-
-
-def _make_names(parts: Parts, tables: CandidateTables) -> None:
-    aliases = read_aliases(tables.tables, tables.key)
-    made_from = [tables.content_hash("documents", _HEAD), hash_of(["\n".join(alias) for alias in aliases])]
-    parts.make("names", made_from, [SYMBOL_NAMES], lambda: _write_names(parts.folder, tables, aliases))
-
-
-def _write_names(folder: Path, tables: CandidateTables, aliases: Sequence[tuple[str, str]]) -> None:
+def _write_names(tables: CandidateTables, aliases: Sequence[tuple[str, str]], folder: Path) -> None:
     columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
     rows = pc.index_in(pa.array([target for _, target in aliases], pa.string()), value_set=tables.ids).to_pylist()
     named = [(name, row) for (name, _), row in zip(aliases, rows, strict=True) if row is not None]
-    build_symbol_names(zip(*columns, strict=True), named).write(_new_file(folder, SYMBOL_NAMES))
+    build_symbol_names(zip(*columns, strict=True), named).write(folder / SYMBOL_NAMES)
 
 
 def level_numbers(heads: pa.Table) -> npt.NDArray[np.int8]:
@@ -369,17 +366,5 @@ def _booleans(table: pa.Table, column: str) -> npt.NDArray[np.bool_]:
     return values
 
 
-def _write_npy(path: Path, array: Array) -> None:
-    with path.open("wb") as file:
-        for part in npy_parts(array):
-            file.write(part)
-
-
 def _write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
-
-
-def _new_file(folder: Path, name: str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path

@@ -6,7 +6,6 @@ deleted; the present and the previous version always stay, for a reader that has
 resolved the name and not yet opened the files.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from codesum_pipeline.indexes.candidate import flush
 from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
 from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -133,11 +133,7 @@ def _point(name: Path, versions: Path, digest: str) -> None:
         link = Path(folder) / "link"
         link.symlink_to(link_target(name, versions, digest))
         link.replace(name)
-    handle = os.open(name.parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    flush(name.parent)
 
 
 def _sweep(versions: Path, *, keep: set[str]) -> int:

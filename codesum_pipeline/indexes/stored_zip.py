@@ -120,6 +120,12 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     write_stored_zip(path, [(f"{name}.npy", npy_parts(arrays[name])) for name in sorted(arrays)])
 
 
+def write_npy(path: Path, array: Array) -> None:
+    """Write one `.npy` file."""
+    with path.open("wb") as file:
+        file.writelines(npy_parts(array))
+
+
 def map_npz(path: Path) -> dict[str, Array]:
     """The arrays of a file that `write_npz` wrote, read-only and memory-mapped."""
     content = map_bytes(path)
