@@ -179,7 +179,7 @@ def asking(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
 
     def as_text(name: str, arguments: Mapping[str, Any]) -> tuple[AnswerPage, str]:
         page = page_of(name, arguments)
-        return page, tools[name].text(page)
+        return page, page.text()
 
     def as_structured(name: str, arguments: Mapping[str, Any]) -> tuple[AnswerPage, str]:
         page = page_of(name, arguments)

@@ -20,7 +20,7 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.tools.answers import Arguments
+from codesum_pipeline.tools.answers import Arguments, explained
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import TOOLS, Tool
 
@@ -74,7 +74,8 @@ def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
     try:
         return model.model_validate(_mended(values, schema, schema.get("$defs", {})))
     except ValidationError as error:
-        raise InvalidArguments(_faults(error, schema)) from error
+        told = f"{explained(error, model)}. Arguments: {', '.join(schema.get('properties', {})) or 'none'}"
+        raise InvalidArguments(told) from error
 
 
 def _mended(value: Any, schema: Mapping[str, Any], named: Mapping[str, Any]) -> Any:
@@ -95,15 +96,6 @@ def _takes(schema: Mapping[str, Any], kind: str) -> bool:
     return schema.get("type") == kind or any(_takes(part, kind) for part in schema.get("anyOf", ()))
 
 
-def _faults(error: ValidationError, schema: Mapping[str, Any]) -> str:
-    """Each fault with its value, then the names of all arguments."""
-    faults = "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']} (got {str(fault['input'])[:100]!r})"
-        for fault in error.errors(include_url=False)
-    )
-    return f"{faults}. Arguments: {', '.join(schema.get('properties', {})) or 'none'}"
-
-
 # The tools that describe a repository as a whole; the model uses the results of others itself.
 OVERVIEW_TOOLS = frozenset({"get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods"})
 # A second name of `get_codebase_overview`.
@@ -122,8 +114,8 @@ def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool
     def run(asked: Arguments) -> ToolResult:
         within = _within(asked, repos)
         page = tool.ask(call.again(), within)
-        whole = tool.text(tool.ask(call.again(), _unbounded(within))) if is_overview else None
-        return ToolResult(tool.text(page), page, whole=whole)
+        whole = tool.ask(call.again(), _unbounded(within)).text() if is_overview else None
+        return ToolResult(page.text(), page, whole=whole)
 
     return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
 

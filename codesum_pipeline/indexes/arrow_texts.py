@@ -123,7 +123,12 @@ def json_texts(values: pa.Array | pa.ChunkedArray) -> pa.LargeStringArray:
 def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
     kind = array.type
     if pa.types.is_list(kind):
-        return _lists(array)
+        items = json_texts(array.flatten())
+        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
+        offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64())
+        joined = pc.binary_join(pa.LargeListArray.from_arrays(offsets, items), _text(","))
+        texts = pc.binary_join_element_wise(_text("["), joined, _text("]"), _text(""))
+        return pc.if_else(array.is_valid(), texts, pa.scalar(None, pa.large_string()))
     if pa.types.is_struct(kind):
         fields = {field.name: json_texts(part) for field, part in zip(kind, array.flatten(), strict=True)}
         return pc.if_else(array.is_valid(), json_objects(fields), pa.scalar(None, pa.large_string()))
@@ -146,15 +151,6 @@ def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
     mask = np.zeros(len(escaped), dtype=np.bool_)
     mask[needing] = True
     return pc.replace_with_mask(escaped, pa.array(mask), some)
-
-
-def _lists(lists: pa.ListArray) -> pa.LargeStringArray:
-    items = json_texts(lists.flatten())
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-    offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64())
-    joined = pc.binary_join(pa.LargeListArray.from_arrays(offsets, items), _text(","))
-    texts = pc.binary_join_element_wise(_text("["), joined, _text("]"), _text(""))
-    return pc.if_else(lists.is_valid(), texts, pa.scalar(None, pa.large_string()))
 
 
 def _text(value: str) -> pa.Scalar:

@@ -38,7 +38,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import HashPolicy, canonical_json, hash_of, sha256_hex, sha256_of_file
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import flush, write_text_atomically
 from codesum_pipeline.store.layout import BASE_STRATEGY
 from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import TABLES
@@ -319,12 +319,3 @@ def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None
         version.folder.replace(version.folder.with_name(f"{ASIDE}{uuid.uuid4().hex}"))
     folder.replace(version.folder)
     flush(version.folder.parent)
-
-
-def flush(path: Path) -> None:
-    """Ask the disk to keep a file or folder."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.indexes import version_folder as paths
 from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_of
 from codesum_pipeline.indexes.bm25 import build_bm25
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
@@ -27,26 +28,7 @@ from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, write_npy, write_npz, write_tensor
 from codesum_pipeline.indexes.token_counts import count_tokens
-from codesum_pipeline.indexes.version_folder import (
-    BM25_FILES,
-    CALLERS,
-    DOCUMENT_ARRAYS,
-    DOCUMENTS,
-    EMBEDDINGS,
-    INDEX_MAP,
-    KEYWORDS_METADATA,
-    KEYWORDS_VOCABULARY,
-    NEAREST_FILES,
-    OFFSETS,
-    PASSAGES,
-    SHOWN_FIELDS,
-    SYMBOL_NAMES,
-    TERM_LANES,
-    USES,
-    VECTOR_FILES,
-    Lane,
-    dense_lanes,
-)
+from codesum_pipeline.indexes.version_folder import TERM_LANES, Lane, dense_lanes
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.graph import EdgeKind
@@ -163,23 +145,23 @@ class FilePart(Struct, frozen=True):
 
 
 # What the words of a lane are written to besides.
-_WITH_WORDS = {Lane.CODE: (PASSAGES,), Lane.KEYWORDS: (KEYWORDS_VOCABULARY, KEYWORDS_METADATA)}
+_WITH_WORDS = {Lane.CODE: (paths.PASSAGES,), Lane.KEYWORDS: (paths.KEYWORDS_VOCABULARY, paths.KEYWORDS_METADATA)}
 
 
 def candidate_parts(tables: CandidateTables) -> list[FilePart]:
     """Every file but the manifest."""
     of_columns: tuple[tuple[str, str, Mapping[str, Sequence[str]], str, Callable[..., None]], ...] = (
         ("document arrays", "arrays", {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON},
-         DOCUMENT_ARRAYS, _write_arrays),
-        ("what hits show", "shown", {"documents": _SHOWN}, SHOWN_FIELDS, _write_shown),
-        ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, CALLERS, _write_callers),
-        ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, USES, _write_uses),
-        ("vectors", "vector ids", {"documents": _HEAD}, INDEX_MAP, _write_vector_ids),
+         paths.DOCUMENT_ARRAYS, _write_arrays),
+        ("what hits show", "shown", {"documents": _SHOWN}, paths.SHOWN_FIELDS, _write_shown),
+        ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, paths.CALLERS, _write_callers),
+        ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, paths.USES, _write_uses),
+        ("vectors", "vector ids", {"documents": _HEAD}, paths.INDEX_MAP, _write_vector_ids),
     )  # fmt: skip
     aliases = read_aliases(tables.tables, tables.key)
     aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
     return [
-        FilePart("documents", "documents", [None], [DOCUMENTS, OFFSETS], partial(_write_documents, tables)),
+        FilePart("documents", "documents", [None], [paths.DOCUMENTS, paths.OFFSETS], partial(_write_documents, tables)),
         *(
             FilePart(
                 doing, name, [tables.content_hash(*each) for each in columns.items()], [file], partial(write, tables)
@@ -192,7 +174,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
                 "words",
                 f"words {lane}",
                 tables.lane_hashes("terms", lane, "tokens"),
-                [BM25_FILES[lane], *_WITH_WORDS.get(lane, ())],
+                [paths.BM25_FILES[lane], *_WITH_WORDS.get(lane, ())],
                 partial(_write_words, tables, lane),
             )
             for lane in TERM_LANES
@@ -201,7 +183,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
             "names",
             "names",
             [tables.content_hash("documents", _HEAD), aliases_hash],
-            [SYMBOL_NAMES],
+            [paths.SYMBOL_NAMES],
             partial(_write_names, tables, aliases),
         ),
     ]
@@ -212,13 +194,13 @@ def _write_documents(tables: CandidateTables, folder: Path) -> dict[str, str]:
     lengths: list[Array] = []
     history = tables.tables.read("document_history", tables.key, columns=list(OF_HISTORY))
     documents = tables.tables.read_parts("documents", tables.key, columns=TABLES["documents"].schema.names)
-    with (folder / DOCUMENTS).open("wb") as file:
+    with (folder / paths.DOCUMENTS).open("wb") as file:
         for some in document_lines(documents, history):
             content.update(utf8_of(some.contents))
             file.write(utf8_of(some.lines))
             lengths.append(pc.binary_length(some.lines).to_numpy())
-    write_npy(folder / OFFSETS, np.cumsum(np.concatenate(([0], *lengths)), dtype=np.int64))
-    return dict.fromkeys((DOCUMENTS, OFFSETS), content.hexdigest())
+    write_npy(folder / paths.OFFSETS, np.cumsum(np.concatenate(([0], *lengths)), dtype=np.int64))
+    return dict.fromkeys((paths.DOCUMENTS, paths.OFFSETS), content.hexdigest())
 
 
 def _write_arrays(tables: CandidateTables, folder: Path) -> None:
@@ -228,10 +210,15 @@ def _write_arrays(tables: CandidateTables, folder: Path) -> None:
     parent_rows = _rows_of(heads.column("parent_id"), ids)
     pageranks = tables.tables.read_or_empty("graph_stats", tables.key, columns=_RANKS)
     names = StringTable.of(ids.to_pylist())
+    facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_HANDING_ON)
+    handing_on = facts.filter(facts.column("only_reexports")).column("file_path")
+    found: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=handing_on.combine_chunks()).to_numpy(
+        zero_copy_only=False
+    )
     arrays: dict[str, Array] = {
         "level": level_numbers(heads),
         **{name: _booleans(heads, name) for name in ("is_placeholder", "is_test", "is_vendored")},
-        "only_reexports": _only_reexports(tables),
+        "only_reexports": found,
         "role": _roles(heads),
         "importance": _importance(pageranks, ids, parent_rows),
         "file_row": _rows_of(files, ids),
@@ -240,21 +227,13 @@ def _write_arrays(tables: CandidateTables, folder: Path) -> None:
         "ids": names.content,
         "id_offsets": names.offsets,
     }
-    write_npz(folder / DOCUMENT_ARRAYS, arrays)
-
-
-def _only_reexports(tables: CandidateTables) -> npt.NDArray[np.bool_]:
-    """Which documents are files that define nothing and only re-export."""
-    facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_HANDING_ON)
-    paths = facts.filter(facts.column("only_reexports")).column("file_path")
-    found: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=paths.combine_chunks()).to_numpy(zero_copy_only=False)
-    return found
+    write_npz(folder / paths.DOCUMENT_ARRAYS, arrays)
 
 
 def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
     """The role of each document's file, as a position in `ROLES`; a folder is source."""
-    paths = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), "", heads.column("file_path"))
-    distinct = paths.combine_chunks().dictionary_encode()
+    file_paths = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), "", heads.column("file_path"))
+    distinct = file_paths.combine_chunks().dictionary_encode()
     numbers = np.array([ROLES.index(role_of(path)) for path in distinct.dictionary.to_pylist()], dtype=np.uint8)
     found: npt.NDArray[np.uint8] = numbers[distinct.indices.to_numpy()]
     return found
@@ -262,22 +241,22 @@ def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
 
 def _write_shown(tables: CandidateTables, folder: Path) -> None:
     documents = tables.tables.read("documents", tables.key, columns=_SHOWN)
-    build_shown_fields(documents.take(index_order(documents))).write(folder / SHOWN_FIELDS)
+    build_shown_fields(documents.take(index_order(documents))).write(folder / paths.SHOWN_FIELDS)
 
 
 def _write_callers(tables: CandidateTables, folder: Path) -> None:
     calls = ("kind", str(EdgeKind.CALL))
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=calls)
-    build_callers(edges, tables.ids_before(Level.FILE)).write(folder / CALLERS)
+    build_callers(edges, tables.ids_before(Level.FILE)).write(folder / paths.CALLERS)
 
 
 def _write_uses(tables: CandidateTables, folder: Path) -> None:
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_USES))
-    build_uses(edges, tables.ids_before(Level.MODULE)).write(folder / USES)
+    build_uses(edges, tables.ids_before(Level.MODULE)).write(folder / paths.USES)
 
 
 def _write_vector_ids(tables: CandidateTables, folder: Path) -> None:
-    _write_json(folder / INDEX_MAP, tables.dense_ids.to_pylist())
+    _write_json(folder / paths.INDEX_MAP, tables.dense_ids.to_pylist())
 
 
 def _importance(
@@ -299,12 +278,12 @@ def _importance(
 
 def _matrix_part(tables: CandidateTables, lane: Lane) -> FilePart:
     """The vectors of a lane and, of many, their cells, whose digest without provenance is that of the vectors."""
-    name, cells = VECTOR_FILES.get(lane, EMBEDDINGS), NEAREST_FILES[lane]
+    name, cells = paths.VECTOR_FILES.get(lane, paths.EMBEDDINGS), paths.NEAREST_FILES[lane]
     has_cells = len(tables.dense_rows) >= FEWEST_VECTORS
 
     def write(folder: Path) -> dict[str, str]:
         matrix = tables.vectors(lane)
-        (write_npy if lane in VECTOR_FILES else write_tensor)(folder / name, matrix)
+        (write_npy if lane in paths.VECTOR_FILES else write_tensor)(folder / name, matrix)
         if not has_cells:
             return {}
         write_nearest(folder / cells, matrix)
@@ -320,18 +299,18 @@ def _write_words(tables: CandidateTables, lane: Lane, folder: Path) -> None:
         # In index order the documents of one level follow one another.
         files = np.searchsorted(rows, LEVELS.index(Level.FILE) + np.arange(2)).tolist()
         texts, passage_files = _with_passages(texts, *files)
-        write_npy(folder / PASSAGES, passage_files)
+        write_npy(folder / paths.PASSAGES, passage_files)
         # Passages are a level of their own: how rare a word is counts among passages alone.
         rows = np.concatenate((rows, np.full(len(passage_files), len(LEVELS), dtype=np.int8)))
     found = count_tokens(texts)
-    build_bm25(found, rows).write(folder / BM25_FILES[lane])
+    build_bm25(found, rows).write(folder / paths.BM25_FILES[lane])
     if lane is Lane.KEYWORDS:
         # For people and other programs.
-        _write_json(folder / KEYWORDS_VOCABULARY, {token: k for k, token in enumerate(found.vocabulary)})
+        _write_json(folder / paths.KEYWORDS_VOCABULARY, {token: k for k, token in enumerate(found.vocabulary)})
         columns = {name: tables.heads.column(name) for name in ("file_path", "id")}
         columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}
         lines = json_objects({name: json_texts(column) for name, column in columns.items()}, end="}\n")
-        (folder / KEYWORDS_METADATA).write_bytes(utf8_of(lines))
+        (folder / paths.KEYWORDS_METADATA).write_bytes(utf8_of(lines))
 
 
 def _with_passages(texts: pa.ChunkedArray, first: int, end: int) -> tuple[pa.ChunkedArray, npt.NDArray[np.int32]]:
@@ -346,7 +325,7 @@ def _write_names(tables: CandidateTables, aliases: Sequence[tuple[str, str]], fo
     columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
     rows = pc.index_in(pa.array([target for _, target in aliases], pa.string()), value_set=tables.ids).to_pylist()
     named = [(name, row) for (name, _), row in zip(aliases, rows, strict=True) if row is not None]
-    build_symbol_names(zip(*columns, strict=True), named).write(folder / SYMBOL_NAMES)
+    build_symbol_names(zip(*columns, strict=True), named).write(folder / paths.SYMBOL_NAMES)
 
 
 def level_numbers(heads: pa.Table) -> npt.NDArray[np.int8]:

@@ -157,7 +157,9 @@ def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], h
 
 def _is_known(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> npt.NDArray[np.bool_]:
     """Which texts have a vector of the last build that may be used again."""
-    previous = _of_model(ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"]), embedder)
+    vectors = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
+    is_same = pc.equal(vectors.column("model"), embedder.model_id)
+    previous = vectors if pc.all(is_same).as_py() else vectors.filter(is_same)
     names = previous.column("text_hash").combine_chunks()
     known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=names[:0] if ws.force else names).to_numpy(
         zero_copy_only=False
@@ -238,11 +240,6 @@ def _carried(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> Iterator[tu
         if span.start < span.stop:
             yield order[span], matrix_of(part, length_of(part))[places[span] - first]
         first += part.num_rows
-
-
-def _of_model(vectors: pa.Table, embedder: Embedder) -> pa.Table:
-    is_same = pc.equal(vectors.column("model"), embedder.model_id)
-    return vectors if pc.all(is_same).as_py() else vectors.filter(is_same)
 
 
 def _failed_texts(guard: FailureGuard) -> pa.Array:

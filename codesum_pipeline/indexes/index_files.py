@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from codesum_pipeline.indexes.stored_zip import Array, map_npz, write_npz
 from codesum_pipeline.model.graph import EdgeKind
@@ -235,7 +235,19 @@ def names_of(qualified_name: str | None, path: str) -> list[str]:
     return [name for name in dict.fromkeys(name.lower() for name in names) if name]
 
 
-class Callers(Struct, frozen=True):
+class MappedArrays(Struct, frozen=True):
+    """Arrays in one file, each under the name of its field."""
+
+    def write(self, path: Path) -> None:
+        write_npz(path, asdict(self))
+
+    @classmethod
+    def map(cls, path: Path) -> Self:
+        """Open what `write` wrote, memory-mapped."""
+        return cls(**map_npz(path))
+
+
+class Callers(MappedArrays, frozen=True):
     """The callers of row k are `rows[indptr[k]:indptr[k + 1]]`, ascending, each once and never k itself."""
 
     rows: Array
@@ -249,22 +261,12 @@ class Callers(Struct, frozen=True):
         starts, ends = self.indptr[rows], self.indptr[rows + 1]
         return ends - starts, ranges_of(self.rows, starts, ends)
 
-    def write(self, path: Path) -> None:
-        write_npz(path, {"rows": self.rows, "indptr": self.indptr})
-
-    @classmethod
-    def map(cls, path: Path) -> "Callers":
-        """Open what `write` wrote, memory-mapped."""
-        arrays = map_npz(path)
-        return cls(arrays["rows"], arrays["indptr"])
-
 
 # The numbers by which an index knows them.
 KINDS = (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT)
-USE_ARRAYS = ("users", "kinds", "indptr", "trusted")
 
 
-class Uses(Struct, frozen=True):
+class Uses(MappedArrays, frozen=True):
     """The users of row k are `users[indptr[k]:indptr[k + 1]]`, ascending; for each of them `kinds` has a position in
     `KINDS`, and `trusted` says whether a compiler's index confirms the use. The rows are those of functions, classes
     and files; calls by a file are those outside of functions."""
@@ -296,22 +298,13 @@ class Uses(Struct, frozen=True):
         found: list[int] = np.unique(self.indptr.searchsorted(places, side="right") - 1).tolist()
         return found
 
-    def write(self, path: Path) -> None:
-        write_npz(path, {name: getattr(self, name) for name in USE_ARRAYS})
-
-    @classmethod
-    def map(cls, path: Path) -> "Uses":
-        """Open what `write` wrote, memory-mapped."""
-        arrays = map_npz(path)
-        return cls(*(arrays[name] for name in USE_ARRAYS))
-
 
 LINES = ("start_line", "end_line")
 TEXTS = ("qualified_name", "summary", "signature_summary")
 NO_LINE = -1
 
 
-class ShownFields(Struct, frozen=True, dict=True):
+class ShownFields(MappedArrays, frozen=True, dict=True):
     """`lines` has a row of `LINES` for each document, -1 for none. The UTF-8 bytes of its texts lie one behind the
     other between `offsets[3 * k]`, ... `offsets[3 * k + 3]`; `is_there` has a row that says which it has."""
 
@@ -319,16 +312,6 @@ class ShownFields(Struct, frozen=True, dict=True):
     texts: Array
     offsets: Array
     is_there: Array
-
-    @classmethod
-    def map(cls, path: Path) -> "ShownFields":
-        """Open what `write` wrote, memory-mapped."""
-        arrays = map_npz(path)
-        return cls(arrays["lines"], arrays["texts"], arrays["offsets"], arrays["is_there"])
-
-    def write(self, path: Path) -> None:
-        arrays = {"lines": self.lines, "texts": self.texts, "offsets": self.offsets, "is_there": self.is_there}
-        write_npz(path, arrays)
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:

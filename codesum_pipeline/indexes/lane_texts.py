@@ -171,7 +171,12 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         for id_, level in zip(ids, levels, strict=True)
     ]
     module_bodies = [
-        _module_body(children.get(id_, ()), names, children) if level == Level.MODULE else None
+        "\n".join(
+            " ".join((names[child], *(names[symbol] for symbol in children.get(child, ()) if SEPARATOR in symbol)))
+            for child in children.get(id_, ())
+        )
+        if level == Level.MODULE
+        else None
         for id_, level in zip(ids, levels, strict=True)
     ]
     heads = {
@@ -329,14 +334,6 @@ def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, li
 
 def _short_name(level: str, path: str, qualified_name: str | None) -> str:
     return (qualified_name or path).rpartition("." if level in (Level.FUNCTION, Level.CLASS) else "/")[2]
-
-
-def _module_body(below: Iterable[str], names: Mapping[str, str], children: Mapping[str, list[str]]) -> str:
-    """One line per file or folder of a module: its name, and for a file the names it defines."""
-    return "\n".join(
-        " ".join((names[child], *(names[symbol] for symbol in children.get(child, ()) if SEPARATOR in symbol)))
-        for child in below
-    )
 
 
 # Part of the versions of builds in which a model writes: a change makes their lanes anew.

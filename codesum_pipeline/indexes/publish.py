@@ -8,16 +8,14 @@ resolved the name and not yet opened the files.
 
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.indexes.candidate import flush
 from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
 from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import flush, write_text_atomically
 from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace
 
@@ -50,7 +48,9 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     name, versions = ws.layout.published(ws.key), ws.layout.versions(ws.key)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
     present = published_version(name, versions, read_content=ws.force)
-    is_new = present is None or not _says_the_same(present, candidate)
+    is_new = present is None or not all(
+        present.manifest[field] == candidate[field] for field in ("commit", "fingerprint", "content_digest")
+    )
     version = _candidate_version(versions, candidate["digest"], ws.key) if present is None or is_new else present
     log = _published_before(versions, version.digest, present)
     if is_new:
@@ -103,10 +103,6 @@ def published_version(name: Path, versions: Path, *, read_content: bool = False)
 def link_target(name: Path, versions: Path, digest: str) -> Path:
     """What the link says: the version's folder, relative to the folder of the link."""
     return versions.relative_to(name.parent) / digest
-
-
-def _says_the_same(version: Version, candidate: Mapping[str, str]) -> bool:
-    return all(version.manifest[field] == candidate[field] for field in ("commit", "fingerprint", "content_digest"))
 
 
 def _candidate_version(versions: Path, digest: str, key: str) -> Version:

@@ -28,17 +28,14 @@ def join_tokens(texts: pa.LargeStringArray) -> pa.StringArray:
     split = pc.split_pattern(texts, "\n")
     lines = split.flatten().dictionary_encode()
     lengths = pc.list_value_length(split).to_numpy()
-    return _joined(_tokens_of_lines(lines.dictionary), lines.indices.to_numpy(), lengths).cast(pa.string())
-
-
-def _tokens_of_lines(lines: pa.LargeStringArray) -> pa.LargeStringArray:
-    """The tokens of lines; of ASCII lines each distinct word is tokenized once."""
-    is_foreign = pc.invert(pc.string_is_ascii(lines))
-    words = split_words(lines, _KINDS, leave_out=is_foreign.to_numpy(zero_copy_only=False))
+    is_foreign = pc.invert(pc.string_is_ascii(lines.dictionary))
+    words = split_words(lines.dictionary, _KINDS, leave_out=is_foreign.to_numpy(zero_copy_only=False))
     tokens = pa.array(map(tokens_of_word, words.vocabulary.to_pylist()), pa.large_string())
     joined = _joined(tokens, words.numbers, words.lengths)
-    others = [joined_tokens(line) for line in lines.filter(is_foreign).to_pylist()]
-    return pc.replace_with_mask(joined, is_foreign, pa.array(others, pa.large_string()))
+    others = [joined_tokens(line) for line in lines.dictionary.filter(is_foreign).to_pylist()]
+    return _joined(
+        pc.replace_with_mask(joined, is_foreign, pa.array(others, pa.large_string())), lines.indices.to_numpy(), lengths
+    ).cast(pa.string())
 
 
 def _joined(strings: pa.LargeStringArray, numbers: Integers, lengths: Integers) -> pa.LargeStringArray:

@@ -14,37 +14,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import astuple
 
+from codesum_pipeline.indexes import version_folder as paths
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.graph_files import OF_USES, build_callers, build_uses
-from codesum_pipeline.indexes.index_files import USE_ARRAYS, Callers, ShownFields, Uses
+from codesum_pipeline.indexes.index_files import Callers, MappedArrays, ShownFields, Uses
 from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.publish import link_target
 from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz, map_tensor
-from codesum_pipeline.indexes.version_folder import (
-    BM25_FILES,
-    CALLERS,
-    DOCUMENT_ARRAYS,
-    DOCUMENTS,
-    EMBEDDINGS,
-    INDEX_MAP,
-    INDEX_SCHEMA_VERSION,
-    KEYWORDS_METADATA,
-    KEYWORDS_VOCABULARY,
-    MANIFEST,
-    NEAREST_FILES,
-    OFFSETS,
-    PASSAGES,
-    SHOWN_FIELDS,
-    USES,
-    VECTOR_FILES,
-    Lane,
-    Version,
-    content_digest,
-    read_version,
-)
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, content_digest, read_version
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.store.layout import HomeLayout
@@ -57,7 +38,7 @@ _LENGTH_TOLERANCE = 1e-4
 
 
 class Content(Struct, frozen=True):
-    """The parsed files of one version."""
+    """The parsed files of one version. The rows of functions and classes come first, those of folders last."""
 
     version: Version
     documents: Sequence[Mapping[str, Any]]
@@ -65,37 +46,31 @@ class Content(Struct, frozen=True):
     offsets: Array
     index_map: Sequence[str]
     vectors: Mapping[Lane, Vectors]
-
-    @property
-    def ids(self) -> list[str]:
-        return [document["id"] for document in self.documents]
-
-    @property
-    def symbol_ids(self) -> list[str]:
-        """Of the functions and classes, which come first."""
-        return [document["id"] for document in self.documents if document["type"] in (Level.FUNCTION, Level.CLASS)]
-
-    @property
-    def modules_start(self) -> int:
-        """The row where folders begin, which come last."""
-        return sum(document["type"] != Level.MODULE for document in self.documents)
+    ids: Sequence[str]
+    symbols: int
+    modules_start: int
 
 
 def read_content(version: Version) -> Content:
     """Read a version whose files are known to be the ones of its manifest."""
     folder = version.folder
-    lines = (folder / DOCUMENTS).read_text(encoding="utf-8").split("\n")[:-1]
-    vectors = {Lane.SUMMARY: map_tensor(folder / EMBEDDINGS, version.manifest["embedder"]["dimensions"])}
+    lines = (folder / paths.DOCUMENTS).read_text(encoding="utf-8").split("\n")[:-1]
+    documents = [json.loads(line) for line in lines]
+    levels = Counter(document["type"] for document in documents)
+    vectors = {Lane.SUMMARY: map_tensor(folder / paths.EMBEDDINGS, version.manifest["embedder"]["dimensions"])}
     vectors |= {
-        lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items() if name in version.manifest["files"]
+        lane: map_npy(folder / name) for lane, name in paths.VECTOR_FILES.items() if name in version.manifest["files"]
     }
     return Content(
         version=version,
-        documents=[json.loads(line) for line in lines],
-        arrays=map_npz(folder / DOCUMENT_ARRAYS),
-        offsets=map_npy(folder / OFFSETS),
-        index_map=json.loads((folder / INDEX_MAP).read_text(encoding="utf-8")),
+        documents=documents,
+        arrays=map_npz(folder / paths.DOCUMENT_ARRAYS),
+        offsets=map_npy(folder / paths.OFFSETS),
+        index_map=json.loads((folder / paths.INDEX_MAP).read_text(encoding="utf-8")),
         vectors=vectors,
+        ids=[document["id"] for document in documents],
+        symbols=levels[Level.FUNCTION] + levels[Level.CLASS],
+        modules_start=len(documents) - levels[Level.MODULE],
     )
 
 
@@ -110,36 +85,33 @@ def check_documents(content: Content) -> Iterator[Problem]:
         "vectors": len(content.index_map),
     }
     if counted != manifest["counts"]:
-        yield "counts", DOCUMENTS, f"holds {counted}, the manifest says {manifest['counts']}"
+        yield "counts", paths.DOCUMENTS, f"holds {counted}, the manifest says {manifest['counts']}"
     for id_, count in Counter(ids).items():
         if count > 1:
             yield "ids", id_, f"stands {count} times"
     order = [(LEVELS.index(Level(document["type"])), document["id"].encode()) for document in documents]
     if order != sorted(order):
-        yield "order", DOCUMENTS, "is not sorted by level and id"
+        yield "order", paths.DOCUMENTS, "is not sorted by level and id"
     yield from _check_orphans(documents, set(ids))
-    starts = [0, *np.cumsum([len(line) for line in (content.version.folder / DOCUMENTS).open("rb")]).tolist()]
+    starts = [0, *np.cumsum([len(line) for line in (content.version.folder / paths.DOCUMENTS).open("rb")]).tolist()]
     if content.offsets.tolist() != starts:
-        yield "offsets", OFFSETS, f"does not say where the lines of {DOCUMENTS} start"
+        yield "offsets", paths.OFFSETS, f"does not say where the lines of {paths.DOCUMENTS} start"
     digest = hashlib.sha256("".join(f"{content_of(document)}\n" for document in documents).encode()).hexdigest()
-    if digest != manifest["files"][DOCUMENTS].get("content_sha256"):
-        yield "files", DOCUMENTS, "differs from the manifest's content_sha256"
+    if digest != manifest["files"][paths.DOCUMENTS].get("content_sha256"):
+        yield "files", paths.DOCUMENTS, "differs from the manifest's content_sha256"
 
 
 def check_shown(content: Content) -> Iterator[Problem]:
     """Whether a hit would show what the document says."""
-    shown = ShownFields.map(content.version.folder / SHOWN_FIELDS)
+    shown = ShownFields.map(content.version.folder / paths.SHOWN_FIELDS)
     if len(shown) != len(content.documents):
-        yield "row map", SHOWN_FIELDS, f"has {len(shown)} rows, {DOCUMENTS} has {len(content.documents)}"
+        yield "row map", paths.SHOWN_FIELDS, f"has {len(shown)} rows, {paths.DOCUMENTS} has {len(content.documents)}"
         return
     for row, document in enumerate(content.documents):
         for name, value in shown.of_row(row).items():
             if value != document[name]:
-                yield (
-                    "documents",
-                    document["id"],
-                    f"{SHOWN_FIELDS} has {name} {value!r}, {DOCUMENTS} {document[name]!r}",
-                )
+                detail = f"{paths.SHOWN_FIELDS} has {name} {value!r}, {paths.DOCUMENTS} {document[name]!r}"
+                yield "documents", document["id"], detail
 
 
 def check_lanes(content: Content) -> Iterator[Problem]:
@@ -147,18 +119,22 @@ def check_lanes(content: Content) -> Iterator[Problem]:
     rows, ids = content.arrays["dense_rows"].tolist(), content.ids
     for lane, matrix in content.vectors.items():
         if len(matrix) != len(content.index_map):
-            yield "row map", INDEX_MAP, f"has {len(content.index_map)} rows, lane {lane} has {len(matrix)} vectors"
+            yield (
+                "row map",
+                paths.INDEX_MAP,
+                f"has {len(content.index_map)} rows, lane {lane} has {len(matrix)} vectors",
+            )
         lengths = np.linalg.norm(matrix, axis=1)
         bad = ~((np.abs(lengths - 1) < _LENGTH_TOLERANCE) | (lengths == 0))
         for row in np.flatnonzero(bad).tolist():
             subject = content.index_map[row] if row < len(content.index_map) else f"row {row}"
             yield "vectors", subject, f"lane {lane}: length {lengths[row]:.4f} is neither 1 nor 0"
-    for name in content.version.manifest["files"].keys() & {*NEAREST_FILES.values()}:
+    for name in content.version.manifest["files"].keys() & {*paths.NEAREST_FILES.values()}:
         cells = NearestVectors.map(content.version.folder / name)
         if len(cells) != len(content.index_map):
-            yield "row map", name, f"has {len(cells)} vectors, {INDEX_MAP} has {len(content.index_map)} rows"
+            yield "row map", name, f"has {len(cells)} vectors, {paths.INDEX_MAP} has {len(content.index_map)} rows"
     if [ids[row] for row in rows if row < len(ids)] != list(content.index_map):
-        yield "row map", DOCUMENT_ARRAYS, f"dense_rows and {INDEX_MAP} name different documents"
+        yield "row map", paths.DOCUMENT_ARRAYS, f"dense_rows and {paths.INDEX_MAP} name different documents"
     dense = set(content.index_map)
     for document in content.documents:
         if document["is_placeholder"] and document["id"] in dense:
@@ -190,14 +166,12 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
         elif stored[id_] != published[id_]:
             yield "warehouse", id_, "differs from the warehouse"
     edges = tables.read_or_empty("edges", key, columns=list(OF_USES))
-    called = build_callers([edges], pa.array(content.symbol_ids, pa.string()))
-    said = Callers.map(content.version.folder / CALLERS)
-    if not (np.array_equal(called.rows, said.rows) and np.array_equal(called.indptr, said.indptr)):
-        yield "warehouse", CALLERS, "names other callers than the warehouse's edges"
+    called = build_callers([edges], pa.array(content.ids[: content.symbols], pa.string()))
+    if not _are_equal(called, Callers.map(content.version.folder / paths.CALLERS)):
+        yield "warehouse", paths.CALLERS, "names other callers than the warehouse's edges"
     used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
-    uses = Uses.map(content.version.folder / USES)
-    if not all(np.array_equal(getattr(used, name), getattr(uses, name)) for name in USE_ARRAYS):
-        yield "warehouse", USES, "names other users than the warehouse's edges"
+    if not _are_equal(used, Uses.map(content.version.folder / paths.USES)):
+        yield "warehouse", paths.USES, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
         if document["type"] != Level.MODULE and document["file_path"] not in files:
@@ -214,40 +188,42 @@ def _check_orphans(documents: Sequence[Mapping[str, Any]], ids: set[str]) -> Ite
             yield "orphans", document["id"], f"its file {document['file_path']} has no document"
 
 
+def _are_equal(one: MappedArrays, other: MappedArrays) -> bool:
+    return all(map(np.array_equal, astuple(one), astuple(other)))
+
+
 def _check_callers(content: Content) -> Iterator[Problem]:
-    callers = Callers.map(content.version.folder / CALLERS)
-    count = len(content.symbol_ids)
-    if len(callers) != count:
-        yield "row map", CALLERS, f"has {len(callers)} rows, {DOCUMENTS} has {count} functions and classes"
-    if callers.rows.max(initial=-1) >= count or callers.indptr[-1] != len(callers.rows):
-        yield "row map", CALLERS, "points at functions and classes that are not there"
-    uses = Uses.map(content.version.folder / USES)
-    if len(uses) != content.modules_start:
-        yield "row map", USES, f"has {len(uses)} rows, {DOCUMENTS} has {content.modules_start} that are no folders"
-    if uses.users.max(initial=-1) >= content.modules_start or uses.indptr[-1] != len(uses.users):
-        yield "row map", USES, "points at documents that are not there"
+    callers, uses = Callers.map(content.version.folder / paths.CALLERS), Uses.map(content.version.folder / paths.USES)
+    for file, rows, count, indptr, what in (
+        (paths.CALLERS, callers.rows, content.symbols, callers.indptr, "functions and classes"),
+        (paths.USES, uses.users, content.modules_start, uses.indptr, "documents that are no folders"),
+    ):
+        if len(indptr) - 1 != count:
+            yield "row map", file, f"has {len(indptr) - 1} rows, {paths.DOCUMENTS} has {count} {what}"
+        if rows.max(initial=-1) >= count or indptr[-1] != len(rows):
+            yield "row map", file, f"points at {what} that are not there"
 
 
 def _check_words(content: Content) -> Iterator[Problem]:
     folder, count = content.version.folder, len(content.documents)
-    passages = map_npy(folder / PASSAGES)
+    passages = map_npy(folder / paths.PASSAGES)
     for row in np.unique(passages).tolist():
         if row >= count or content.documents[row]["type"] != Level.FILE:
-            yield "row map", PASSAGES, f"names document {row}, which is no file"
-    for lane, name in BM25_FILES.items():
+            yield "row map", paths.PASSAGES, f"names document {row}, which is no file"
+    for lane, name in paths.BM25_FILES.items():
         rows = count + len(passages) * (lane is Lane.CODE)
         index = Bm25Index.map(folder / name)
         if index.documents != rows:
-            yield "row map", name, f"has {index.documents} documents, {DOCUMENTS} and passages are {rows}"
+            yield "row map", name, f"has {index.documents} documents, {paths.DOCUMENTS} and passages are {rows}"
         if index.indices.max(initial=-1) >= rows or len(index.indptr) != len(index.vocabulary) + 1:
             yield "row map", name, "points at documents or words that are not there"
-    keywords = BM25_FILES[Lane.KEYWORDS]
-    vocabulary = json.loads((folder / KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
+    keywords = paths.BM25_FILES[Lane.KEYWORDS]
+    vocabulary = json.loads((folder / paths.KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
     if list(vocabulary) != list(Bm25Index.map(folder / keywords).vocabulary):
-        yield "row map", KEYWORDS_VOCABULARY, f"differs from the words of {keywords}"
-    lines = (folder / KEYWORDS_METADATA).read_text(encoding="utf-8").split("\n")[:-1]
+        yield "row map", paths.KEYWORDS_VOCABULARY, f"differs from the words of {keywords}"
+    lines = (folder / paths.KEYWORDS_METADATA).read_text(encoding="utf-8").split("\n")[:-1]
     if [json.loads(line)["id"] for line in lines] != content.ids:
-        yield "row map", KEYWORDS_METADATA, f"names other documents than {DOCUMENTS}"
+        yield "row map", paths.KEYWORDS_METADATA, f"names other documents than {paths.DOCUMENTS}"
 
 
 class IndexFault(Struct, frozen=True):
@@ -261,56 +237,52 @@ class IndexFault(Struct, frozen=True):
 def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = None) -> list[IndexFault]:
     """Everything wrong with a repository's published index; an empty list means that it is sound.
 
-    With `tables`, an index of the warehouse's commit is compared with the
-    warehouse document by document.
+    With `tables`, an index of the warehouse's commit is compared with the warehouse document by document.
     """
     name, versions = layout.published(key), layout.versions(key)
-    findings = list(_check_link(name, versions))
-    if findings:
-        return findings
-    try:
-        version = read_version(versions / name.readlink().name)
-    except BrokenIndex as error:
-        return [IndexFault("manifest", MANIFEST, str(error))]
-    findings = [*_check_manifest(version, key), *_check_files(version)]
-    if findings:
-        return findings
-    content = read_content(version)
-    problems = [*check_documents(content), *check_shown(content), *check_lanes(content)]
-    if tables is not None:
-        problems += check_warehouse(content, tables, key)
+    problems = list(_check_link(name, versions))
+    if not problems:
+        try:
+            version = read_version(versions / name.readlink().name)
+        except BrokenIndex as error:
+            return [IndexFault("manifest", paths.MANIFEST, str(error))]
+        problems = [*_check_manifest(version, key), *_check_files(version)]
+        if not problems:
+            content = read_content(version)
+            problems = [*check_documents(content), *check_shown(content), *check_lanes(content)]
+            problems += check_warehouse(content, tables, key) if tables is not None else ()
     return [IndexFault(*problem) for problem in problems]
 
 
-def _check_link(name: Path, versions: Path) -> Iterator[IndexFault]:
+def _check_link(name: Path, versions: Path) -> Iterator[Problem]:
     if not name.is_symlink():
         detail = "is a folder or file, not a link" if name.exists() else "nothing is published"
-        yield IndexFault("link", str(name), detail)
+        yield "link", str(name), detail
         return
     target = name.readlink()
     if target != link_target(name, versions, target.name):
-        yield IndexFault("link", str(name), f"points at {target}, which is no version of this repository")
-    elif not (versions / target.name / MANIFEST).is_file():
-        yield IndexFault("link", str(name), f"points at {target}, which is gone")
+        yield "link", str(name), f"points at {target}, which is no version of this repository"
+    elif not (versions / target.name / paths.MANIFEST).is_file():
+        yield "link", str(name), f"points at {target}, which is gone"
 
 
-def _check_manifest(version: Version, key: str) -> Iterator[IndexFault]:
+def _check_manifest(version: Version, key: str) -> Iterator[Problem]:
     manifest = version.manifest
     if manifest.get("schema_version") != INDEX_SCHEMA_VERSION:
         detail = f"schema version {manifest.get('schema_version')}, this package reads {INDEX_SCHEMA_VERSION}"
-        yield IndexFault("manifest", MANIFEST, detail)
+        yield "manifest", paths.MANIFEST, detail
     elif manifest["repo"] != key:
-        yield IndexFault("manifest", MANIFEST, f"is of repository {manifest['repo']!r}")
+        yield "manifest", paths.MANIFEST, f"is of repository {manifest['repo']!r}"
     elif (computed := content_digest(manifest)) != manifest["content_digest"]:
-        yield IndexFault("manifest", MANIFEST, f"content digest is {manifest['content_digest']}, should be {computed}")
+        yield "manifest", paths.MANIFEST, f"content digest is {manifest['content_digest']}, should be {computed}"
 
 
-def _check_files(version: Version) -> Iterator[IndexFault]:
+def _check_files(version: Version) -> Iterator[Problem]:
     for name in version.damaged_files(read_content=True):
         state = "differs from the manifest" if (version.folder / name).is_file() else "is missing"
-        yield IndexFault("files", name, state)
-    listed = {*version.manifest["files"], MANIFEST}
+        yield "files", name, state
+    listed = {*version.manifest["files"], paths.MANIFEST}
     for path in sorted(path for path in version.folder.rglob("*") if path.is_file()):
         name = path.relative_to(version.folder).as_posix()
         if name not in listed:
-            yield IndexFault("files", name, "is not in the manifest")
+            yield "files", name, "is not in the manifest"

@@ -185,7 +185,7 @@ class IndexTool(McpTool):
             with wanted_until(anyio.from_thread.check_cancelled):
                 page = self._tool.ask(call, arguments)
             current_request().answered((each.repo for each in page.as_of), page.shown)
-            text = TextContent(type="text", text=self._tool.text(page))
+            text = TextContent(type="text", text=page.text())
             return CallToolResult(
                 content=[text], structured_content=structured_content(page) if self.output_schema else None
             )
@@ -241,7 +241,7 @@ def _add_documents(server: MCPServer[Any], catalogue: IndexCatalogue, folder: Pa
                 request.question = id
                 page = read.ask(ToolContext(catalogue, folder), {"ids": [id], "repo": repo})
                 request.answered((each.repo for each in page.as_of), page.shown)
-                return read.text(page)
+                return page.text()
         except ConfigurationError as error:
             raise ResourceNotFoundError(one_line(str(error))) from error
         except CodesumError as error:

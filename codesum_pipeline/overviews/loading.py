@@ -63,13 +63,22 @@ class View(Struct, frozen=True, dict=True):
             if row["status"] == FileStatus.INDEXED and not row["is_vendored"] and row["path"] not in tests
         }
         programs = {path: each for path, each in own.items() if is_program(each) and _is_source(path)}
+        paths = frozenset(programs)
+        found: Counter[tuple[str, str]] = Counter()
+        columns = ["src_id", "dst", "is_external"]
+        for part in ws.tables.read_parts("edges", ws.key, columns=columns):
+            for source, target, is_external in zip(*(part.column(name).to_pylist() for name in columns), strict=True):
+                if not is_external:
+                    one, other = source.partition(SEPARATOR)[0], target.partition(SEPARATOR)[0]
+                    if one != other and one in paths and other in paths:
+                        found[one, other] += 1
         return cls(
             name=ws.slug.rpartition("/")[2] if ws.slug else ws.key,
             root=ws.entry.subdir or ROOT_MODULE,
             places=_places(ws, tests),
             sources=sorted(programs),
             languages=Counter(programs.values()),
-            links=_links(ws, frozenset(programs)),
+            links=dict(found),
         )
 
     @cached_property
@@ -113,18 +122,6 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
                 is_public=public.get(row["id"], True),
             )
     return found
-
-
-def _links(ws: Workspace, paths: frozenset[str]) -> dict[tuple[str, str], int]:
-    found: Counter[tuple[str, str]] = Counter()
-    columns = ["src_id", "dst", "is_external"]
-    for part in ws.tables.read_parts("edges", ws.key, columns=columns):
-        for source, target, is_external in zip(*(part.column(name).to_pylist() for name in columns), strict=True):
-            if not is_external:
-                one, other = source.partition(SEPARATOR)[0], target.partition(SEPARATOR)[0]
-                if one != other and one in paths and other in paths:
-                    found[one, other] += 1
-    return dict(found)
 
 
 def _name(id_: str) -> str:

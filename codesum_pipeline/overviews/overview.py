@@ -92,6 +92,10 @@ _MOST_ENTRY_POINTS = 500
 def facts_of(overview: Overview) -> dict[str, Any]:
     """The facts of a page as JSON, in longer lists; each cut list has a count of what was left out."""
     entries, groups = overview.entry_points, overview.neighbourhoods
+    division: dict[str, Any] = to_builtins(overview.division)
+    for part in division["parts"]:
+        part["files"] = len(part.pop("paths"))
+        part["summary"] = overview.part_texts.get(part["name"], "")
     return {
         "repo": overview.repo,
         "commit": overview.commit,
@@ -107,7 +111,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
             for each in entries[:_MOST_ENTRY_POINTS]
         ],
         "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),
-        "parts": _parts_json(overview),
+        "parts": division,
         "neighbourhoods": [_neighbourhood_json(each) for each in groups[:_MOST_NEIGHBOURHOODS]],
         "neighbourhoods_left_out": max(len(groups) - _MOST_NEIGHBOURHOODS, 0),
         "where_to_start": [
@@ -142,14 +146,6 @@ def _neighbourhood_json(each: Community) -> dict[str, Any]:
         "words": list(each.words),
         "members": [_place_json(member) for member in each.members[:_MOST_MEMBERS]],
     }
-
-
-def _parts_json(overview: Overview) -> dict[str, Any]:
-    division: dict[str, Any] = to_builtins(overview.division)
-    for part in division["parts"]:
-        part["files"] = len(part.pop("paths"))
-        part["summary"] = overview.part_texts.get(part["name"], "")
-    return division
 
 
 def _place_json(place: RankedDocument) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from codesum_pipeline.retrieval.filters import Mask, WhichTests
 from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NOTHING, Numbers, Places, ScoredDocuments, Scores
 from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import Query, pointers_in
-from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
+from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Candidates, Shelf
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
 from codesum_pipeline.source.languages import ROLES, FileRole
@@ -162,7 +162,10 @@ def penalties_of(asked: DocumentQuery, candidates: Candidates) -> Iterator[Score
     if asked.shelf.filters.tests is not WhichTests.ONLY and not asked.asks_for_tests:
         yield ScorePenalty("test code, lowered", candidates.is_test, weights.test_factor)
     yield ScorePenalty("vendored, lowered", candidates.is_vendored, weights.vendored_factor)
-    yield ScorePenalty("only re-exports, lowered", _unnamed_reexports(asked, candidates), weights.reexport_factor)
+    are = candidates.only_reexports.copy()
+    for place in are.nonzero()[0].tolist() if "." in asked.query.text else ():
+        are[place] = asked.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in asked.query.text
+    yield ScorePenalty("only re-exports, lowered", are, weights.reexport_factor)
     for role in weights.role_factors:
         if role in _NOTES and (factor := role_factor(role, asked.query.words, weights)) != 1:
             yield ScorePenalty(f"{_NOTES[role]}, lowered", candidates.roles == ROLES.index(role), factor)
@@ -172,14 +175,6 @@ def role_factor(role: FileRole, words: Collection[str], weights: Weights) -> flo
     """The factor on files of a role for a question with these words: 1 where it asks for such files."""
     is_asked_for = not _WORDS[role].isdisjoint(words)
     return 1.0 if is_asked_for else weights.role_factors.get(role, 1.0)
-
-
-def _unnamed_reexports(asked: DocumentQuery, candidates: Candidates) -> Mask:
-    """The files that only re-export what others define, without those whose name stands in the question."""
-    are = candidates.only_reexports.copy()
-    for place in are.nonzero()[0].tolist() if "." in asked.query.text else ():
-        are[place] = asked.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in asked.query.text
-    return are
 
 
 class RaisedScores(Struct, frozen=True, dict=True):
@@ -250,7 +245,10 @@ def fold_twins(
     """The documents at some positions of `places`, best first; of twins, the one used most if it is hardly worse."""
     numbers = candidates.numbers[places[order]].tolist()
     located = [shelf[number] for number in numbers]
-    twins = _twins_by_index(located)
+    rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
+    for each in located:
+        rows.setdefault(each.index.version.digest, (each.index, []))[1].append(each.row)
+    twins = {digest: twins_of(index, some) for digest, (index, some) in rows.items()}
     known = set[int]()
     for at, number, document in zip(order, numbers, located, strict=True):
         if number in known:
@@ -269,13 +267,6 @@ def fold_twins(
         lead = used_most if is_used_more else at
         own = int(candidates.numbers[places[lead]]) - (number - row)
         yield TwinGroup(lead, float(scores[at]), tuple(group[group != own].tolist()))
-
-
-def _twins_by_index(located: Iterable[IndexedDocument]) -> dict[str, dict[int, list[int]]]:
-    rows: dict[str, tuple[PublishedIndex, list[int]]] = {}
-    for each in located:
-        rows.setdefault(each.index.version.digest, (each.index, []))[1].append(each.row)
-    return {digest: twins_of(index, some) for digest, (index, some) in rows.items()}
 
 
 def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:

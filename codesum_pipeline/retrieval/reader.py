@@ -10,30 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from codesum_pipeline.indexes import version_folder as paths
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.index_files import Callers, ShownFields, StringTable, SymbolNames, Uses
 from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.stored_zip import Array, map_bytes, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.indexes.version_folder import (
-    BM25_FILES,
-    CALLERS,
-    DOCUMENT_ARRAYS,
-    DOCUMENTS,
-    EMBEDDINGS,
-    INDEX_SCHEMA_VERSION,
-    NEAREST_FILES,
-    OFFSETS,
-    PASSAGES,
-    SHOWN_FIELDS,
-    SYMBOL_NAMES,
-    USES,
-    VECTOR_FILES,
-    Lane,
-    Version,
-    read_version,
-)
+from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.model.ids import SEPARATOR
@@ -154,27 +138,27 @@ class PublishedIndex(Struct, frozen=True, dict=True):
                 f"{INDEX_SCHEMA_VERSION}: bring it up to date with `codesum index {manifest['repo']}`"
             )
         _check_whole(version)
-        arrays = map_npz(folder / DOCUMENT_ARRAYS)
-        summary = map_tensor(folder / EMBEDDINGS, manifest["embedder"]["dimensions"])
+        arrays = map_npz(folder / paths.DOCUMENT_ARRAYS)
+        summary = map_tensor(folder / paths.EMBEDDINGS, manifest["embedder"]["dimensions"])
         return cls(
             version=version,
             arrays=arrays,
             ids=StringTable(arrays["ids"], arrays["id_offsets"]),
             vectors={Lane.SUMMARY: summary}
-            | {lane: map_npy(folder / name) for lane, name in VECTOR_FILES.items() if name in manifest["files"]},
+            | {lane: map_npy(folder / name) for lane, name in paths.VECTOR_FILES.items() if name in manifest["files"]},
             nearest={
                 lane: NearestVectors.map(folder / name)
-                for lane, name in NEAREST_FILES.items()
+                for lane, name in paths.NEAREST_FILES.items()
                 if name in manifest["files"]
             },
-            words={lane: Bm25Index.map(folder / name) for lane, name in BM25_FILES.items()},
-            passage_files=map_npy(folder / PASSAGES),
-            names=SymbolNames.map(folder / SYMBOL_NAMES),
-            callers=Callers.map(folder / CALLERS),
-            uses=Uses.map(folder / USES),
-            shown=ShownFields.map(folder / SHOWN_FIELDS),
-            _lines=map_bytes(folder / DOCUMENTS) if manifest["counts"]["documents"] else None,
-            _offsets=map_npy(folder / OFFSETS),
+            words={lane: Bm25Index.map(folder / name) for lane, name in paths.BM25_FILES.items()},
+            passage_files=map_npy(folder / paths.PASSAGES),
+            names=SymbolNames.map(folder / paths.SYMBOL_NAMES),
+            callers=Callers.map(folder / paths.CALLERS),
+            uses=Uses.map(folder / paths.USES),
+            shown=ShownFields.map(folder / paths.SHOWN_FIELDS),
+            _lines=map_bytes(folder / paths.DOCUMENTS) if manifest["counts"]["documents"] else None,
+            _offsets=map_npy(folder / paths.OFFSETS),
         )
 
     @property

@@ -33,7 +33,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-            flush_folder(path.parent)
+            flush(path.parent)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -55,9 +55,9 @@ def set_times(path: Path, modified_ns: int) -> None:
     os.utime(path, ns=(modified_ns, modified_ns), follow_symlinks=False)
 
 
-def flush_folder(folder: Path) -> None:
-    """Make the renames in a folder durable, in the order in which they were made."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def flush(path: Path) -> None:
+    """Make a file durable, or the renames in a folder, in the order in which they were made."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Annotated, Any, Self, TypeVar
 
 from msgspec import Struct
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
@@ -51,6 +51,22 @@ class Arguments(BaseModel):
     """The arguments of a tool; an unknown name is an error."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def explained(error: ValidationError, arguments: type[BaseModel]) -> str:
+    """Each wrong argument with its value and the reason; long values are cut."""
+    told = []
+    for each in error.errors(include_url=False):
+        name = ".".join(map(str, each["loc"])) or "the arguments"
+        if each["type"] == "extra_forbidden":
+            told.append(f"unknown argument {shortened(name)!r}; arguments are: {', '.join(arguments.model_fields)}")
+        elif each["type"] == "missing":
+            told.append(f"{name} is missing")
+        elif each["type"] == "string_too_long":
+            told.append(f"{name} has {len(each['input']):,} characters: {each['msg']}")
+        else:
+            told.append(f"{name} = {shortened(repr(each['input']))}: {each['msg']}")
+    return "; ".join(told)
 
 
 class BoundedArguments(Arguments):
@@ -126,6 +142,10 @@ class AnswerPage(BaseModel):
     shown: int = 0
     total: int | None = None
     next: str | None = None
+
+    def text(self) -> str:
+        """The answer as text for agents."""
+        raise NotImplementedError
 
     def framed(self, lines: Iterable[str], *, what: str) -> str:
         """The lines as text, between the commits and notes above, and the counts and cursor below."""

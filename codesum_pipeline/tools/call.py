@@ -68,8 +68,7 @@ def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> Configur
     """The error that names the nearest ids."""
     searched = ", ".join(dict.fromkeys(index.repo for index in indexes))
     near = nearest_ids(
-        shortened(doc_id),
-        sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)}),
+        shortened(doc_id), sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)})
     )
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return ConfigurationError(f"no document {shortened(doc_id)!r} in {searched}{hint}")

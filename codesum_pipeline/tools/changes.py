@@ -174,6 +174,9 @@ class ChangePage(AnswerPage):
 
     changes: list[ChangedDocument] = []
 
+    def text(self) -> str:
+        return self.framed([*map(ChangedDocument.line, self.changes)] or ["nothing changed since"], what="changes")
+
 
 def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
     """The changes since a cursor or commit; the answer has a cursor also where nothing changed."""
@@ -246,10 +249,6 @@ def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> Tre
         before = AS_PUBLISHED
     now = view_of(call.trees.tree(index), index)
     return TreeEdits(index, call.documents(index.repo), before, before if now is None else now)
-
-
-def changes_text(page: ChangePage) -> str:
-    return page.framed([*map(ChangedDocument.line, page.changes)] or ["nothing changed since"], what="changes")
 
 
 def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":

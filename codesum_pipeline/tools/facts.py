@@ -113,6 +113,9 @@ class FrameworkPage(AnswerPage):
 
     findings: list[FrameworkEntry] = []
 
+    def text(self) -> str:
+        return self.framed([*map(FrameworkEntry.line, self.findings)] or ["no framework was found"], what="findings")
+
 
 def get_framework_analysis(call: ToolContext, asked: FrameworkArguments) -> FrameworkPage:
     """Answer with the findings of a build; without any, a note says why."""
@@ -126,10 +129,6 @@ def get_framework_analysis(call: ToolContext, asked: FrameworkArguments) -> Fram
     found = [each for each in every if each.kind in wanted]
     part = call.part("get_framework_analysis", asked, [index], found, FrameworkEntry.line)
     return FrameworkPage(as_of=call.as_of([index.repo]), findings=part.items, **part.frame)
-
-
-def frameworks_text(page: FrameworkPage) -> str:
-    return page.framed([*map(FrameworkEntry.line, page.findings)] or ["no framework was found"], what="findings")
 
 
 def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
@@ -189,6 +188,10 @@ class NeighbourhoodPage(AnswerPage):
 
     neighbourhoods: list[NeighbourhoodRow] = []
 
+    def text(self) -> str:
+        lines = [each.lines() for each in self.neighbourhoods]
+        return self.framed(lines or ["no neighbourhood is known here"], what="neighbourhoods")
+
 
 def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
     """All communities; for a document, those that have it among their best known members, and similar documents."""
@@ -206,11 +209,6 @@ def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments)
         rows.append(NeighbourhoodRow(name=name, kind="alike", size=len(like), members=members))
     part = call.part("get_semantic_neighborhoods", asked, documents.parts, rows, NeighbourhoodRow.lines)
     return NeighbourhoodPage(as_of=call.as_of([documents.repo]), neighbourhoods=part.items, **part.frame)
-
-
-def neighbourhoods_text(page: NeighbourhoodPage) -> str:
-    lines = [each.lines() for each in page.neighbourhoods]
-    return page.framed(lines or ["no neighbourhood is known here"], what="neighbourhoods")
 
 
 def _community(documents: JoinedDocuments, found: Mapping[str, Any], members: int) -> NeighbourhoodRow:

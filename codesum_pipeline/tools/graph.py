@@ -109,6 +109,16 @@ class GraphPage(AnswerPage):
     signature: str = ""
     groups: list[Group] = []
 
+    def text(self) -> str:
+        lines = [self.document.line()]
+        if self.signature:
+            lines += indented([one_line(self.signature)])
+        for group in self.groups:
+            lines += _section(group.relation, group.lines, group.total)
+        if any(row.trusted for group in self.groups for row in group.rows):
+            lines.append(TRUST_LEGEND)
+        return self.framed(lines, what="related")
+
 
 class Export(DocumentRow):
     """A definition that other files use, and the number of using documents."""
@@ -138,6 +148,16 @@ class FilePage(AnswerPage):
     imported_by: FileSection
     external: list[str] = []
 
+    def text(self) -> str:
+        lines = [self.document.line(), *indented([f"language: {self.language}"])]
+        if self.summary not in self.document.text:
+            lines += indented([self.summary])
+        for name, part in (("defines", self.defines), ("imports", self.imports), ("imported_by", self.imported_by)):
+            lines += _section(name, [row.line() for row in part.rows], part.total) if part.total else []
+        lines += section("used by other files", map(Export.line, self.exports))
+        lines += section("external", self.external)
+        return self.framed(lines, what="rows")
+
 
 def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
     """Answer with each relation in turn; they share the bounds evenly."""
@@ -158,17 +178,6 @@ def get_dependencies(call: ToolContext, asked: DependencyArguments) -> GraphPage
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
     wanted = every if asked.direction == "all" else [asked.direction]
     return _page(call, found, asked, wanted, depth=asked.depth, is_of_file=True)
-
-
-def graph_text(page: GraphPage) -> str:
-    lines = [page.document.line()]
-    if page.signature:
-        lines += indented([one_line(page.signature)])
-    for group in page.groups:
-        lines += _section(group.relation, group.lines, group.total)
-    if any(row.trusted for group in page.groups for row in group.rows):
-        lines.append(TRUST_LEGEND)
-    return page.framed(lines, what="related")
 
 
 def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
@@ -202,17 +211,6 @@ def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
     if page.shown < page.total:
         call.tell("where a part is cut, a higher limit or more tokens show the rest")
     return page
-
-
-def file_text(page: FilePage) -> str:
-    lines = [page.document.line(), *indented([f"language: {page.language}"])]
-    if page.summary not in page.document.text:
-        lines += indented([page.summary])
-    for name, part in (("defines", page.defines), ("imports", page.imports), ("imported_by", page.imported_by)):
-        lines += _section(name, [row.line() for row in part.rows], part.total) if part.total else []
-    lines += section("used by other files", map(Export.line, page.exports))
-    lines += section("external", page.external)
-    return page.framed(lines, what="rows")
 
 
 def _section(name: str, lines: Sequence[str], total: int) -> list[str]:

@@ -215,14 +215,11 @@ class _JoinedPair(Struct, frozen=True, dict=True):
     def _is_sure(self, user: int, used: int, kind: int, imports: set[tuple[str, str]]) -> bool:
         """Whether a use between changed documents would be found in the whole tree, too."""
         parts, is_same_file = qualified_parts(self._id(used)), self._file(user) == self._file(used)
-        if kind != _CALL or not parts or not self._has_name(parts[-1]):
+        if kind != _CALL or not parts or not any(self.base.shows(row) for row in self.base.names.exactly(parts[-1])):
             return True
         if len(parts) == 1:
             return is_same_file or (self._file(user), self._file(used)) in imports
         return self._id(user).startswith(self._id(used).rpartition(SEPARATOR)[0] + SEPARATOR)
-
-    def _has_name(self, name: str) -> bool:
-        return any(self.base.shows(row) for row in self.base.names.exactly(name))
 
     def _named(self, used_before: Mapping[str, Mapping[str, set[int]]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
         found = set[Edge]()

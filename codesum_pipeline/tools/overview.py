@@ -72,13 +72,26 @@ class OverviewPage(AnswerPage):
     files: list[DocumentRow] = []
     symbols: list[DocumentRow] = []
 
+    def text(self) -> str:
+        place = f"  ({self.summary_place})" if self.summary_place else ""
+        lines = [f"{self.repo}: {self.summary}{place}"]
+        if self.languages:
+            languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in self.languages)
+            lines.append(f"languages: {languages}")
+        lines += section("parts", map(PartRow.line, self.parts))
+        lines += section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
+        lines += section("most used files", map(DocumentRow.line, self.files))
+        lines += section("most used definitions", map(DocumentRow.line, self.symbols))
+        return self.framed(lines, what="rows")
+
 
 def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
     """Answer with four parts, an even share of the room each."""
     index = call.one_index(asked.repo)
     documents, facts = call.documents(index.repo), read_facts(call, index)
     bounds = {"limit": asked.limit, "tokens": asked.tokens // _PARTS}
-    root = _top(documents)
+    tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)
+    root = next(tops, None)
     summary = one_line(documents[root].document()["summary"]) if root is not None else ""
     opening = facts["opening"] if facts else {}
     return OverviewPage(
@@ -92,25 +105,6 @@ def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
         files=fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
         symbols=fitting(_most_important(documents, Level.CLASS, Level.FUNCTION), DocumentRow.line, **bounds),
     )
-
-
-def overview_text(page: OverviewPage) -> str:
-    place = f"  ({page.summary_place})" if page.summary_place else ""
-    lines = [f"{page.repo}: {page.summary}{place}"]
-    if page.languages:
-        languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in page.languages)
-        lines.append(f"languages: {languages}")
-    lines += section("parts", map(PartRow.line, page.parts))
-    lines += section("frameworks, tools and entry points", map(FrameworkEntry.line, page.frameworks))
-    lines += section("most used files", map(DocumentRow.line, page.files))
-    lines += section("most used definitions", map(DocumentRow.line, page.symbols))
-    return page.framed(lines, what="rows")
-
-
-def _top(documents: JoinedDocuments) -> int | None:
-    """The folder that has all others in it; None of an empty index."""
-    tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)
-    return next(tops, None)
 
 
 def _parts(documents: JoinedDocuments, root: int) -> Iterator[PartRow]:

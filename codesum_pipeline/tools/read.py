@@ -60,6 +60,10 @@ class ReadPage(AnswerPage):
 
     items: list[ReadItem] = []
 
+    def text(self) -> str:
+        lines = [line for item in self.items for line in _text_of(item).split("\n")]
+        return self.framed(lines, what="documents")
+
 
 class _LineSpan(Struct, frozen=True):
     """Lines of a file, 1-based and inclusive."""
@@ -101,11 +105,6 @@ def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
         next=call.next(_TOOL, asked, indexes, following) if following else None,
         items=items,
     )
-
-
-def read_text(page: ReadPage) -> str:
-    lines = [line for item in page.items for line in _text_of(item).split("\n")]
-    return page.framed(lines, what="documents")
 
 
 def _read_one(

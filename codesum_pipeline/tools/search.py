@@ -71,6 +71,10 @@ class SearchPage(AnswerPage):
     hits: list[SearchHit] = []
     fits_well: bool | None = None
 
+    def text(self) -> str:
+        several = several_repositories(self.hits)
+        return self.framed([hit.line(with_repo=several) for hit in self.hits] or ["nothing found"], what="hits")
+
 
 def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
     """Answer with as many hits as fit."""
@@ -104,11 +108,6 @@ def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
         hits=kept,
         fits_well=found.fits_well,
     )
-
-
-def search_text(page: SearchPage) -> str:
-    several = several_repositories(page.hits)
-    return page.framed([hit.line(with_repo=several) for hit in page.hits] or ["nothing found"], what="hits")
 
 
 def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
@@ -177,6 +176,11 @@ class SymbolSearchPage(AnswerPage):
 
     hits: list[SymbolHit] = []
 
+    def text(self) -> str:
+        several = several_repositories(self.hits)
+        lines = [hit.line(with_repo=several) for hit in self.hits]
+        return self.framed(lines or ["no document has such a name"], what="names")
+
 
 def search_symbols(call: ToolContext, asked: SymbolSearchArguments) -> SymbolSearchPage:
     """Find documents by name; names that are only nearly the same count where there are no others."""
@@ -200,12 +204,6 @@ def search_symbols(call: ToolContext, asked: SymbolSearchArguments) -> SymbolSea
     )
     repos = [hit.repo for hit in part.items] or [index.repo for index in indexes]
     return SymbolSearchPage(as_of=call.as_of(repos), hits=part.items, **part.frame)
-
-
-def symbols_text(page: SymbolSearchPage) -> str:
-    several = several_repositories(page.hits)
-    lines = [hit.line(with_repo=several) for hit in page.hits]
-    return page.framed(lines or ["no document has such a name"], what="names")
 
 
 def _found(

@@ -111,7 +111,8 @@ class SourceReader(Struct, frozen=True):
         if (repo, path) not in self._texts:
             checkpoint()
             text: str | None = None
-            index = self._having(repo, path)
+            ours = [index for index in self.indexes if index.repo == repo]
+            index = next((index for index in ours if index.row(path) is not None), ours[0])
             self.bring(index)
             try:
                 text = read_file(self._mirror(index), commit=index.commit, path=path, timeout_s=self.timeout_s)
@@ -123,11 +124,6 @@ class SourceReader(Struct, frozen=True):
     def _mirror(self, index: PublishedIndex) -> Path:
         layout = self.layout if index.home is None else HomeLayout(index.home)
         return layout.mirror(index.repo)
-
-    def _having(self, repo: str, path: str) -> PublishedIndex:
-        """The index of a repository that has a file: the overlay for a file that its work tree changed."""
-        ours = [index for index in self.indexes if index.repo == repo]
-        return next((index for index in ours if index.row(path) is not None), ours[0])
 
 
 class Trees(Struct, frozen=True, dict=True):

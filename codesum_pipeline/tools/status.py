@@ -47,6 +47,16 @@ class StatusPage(AnswerPage):
     changes: list[ChangedDocument] = []
     more_changes: int = 0
 
+    def text(self) -> str:
+        lines = [_line(each) for each in self.repositories]
+        if not lines and not self.notes:
+            lines = ["no repository is registered: run `codesum index PATH|URL`"]
+        for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
+            lines += section(heading, (each.line() for each in self.changes if each.is_of_tree is is_of_tree))
+        if self.more_changes:
+            lines.append(f"{self.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
+        return self.framed(lines, what="repositories")
+
 
 def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
     """The status of the named repositories, else of those of the caller's folder, else of all."""
@@ -66,17 +76,6 @@ def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
         more_changes=left,
         **part.frame,
     )
-
-
-def status_text(page: StatusPage) -> str:
-    lines = [_line(each) for each in page.repositories]
-    if not lines and not page.notes:
-        lines = ["no repository is registered: run `codesum index PATH|URL`"]
-    for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
-        lines += section(heading, (each.line() for each in page.changes if each.is_of_tree is is_of_tree))
-    if page.more_changes:
-        lines.append(f"{page.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
-    return page.framed(lines, what="repositories")
 
 
 def _entries(call: ToolContext, asked: StatusArguments) -> list[RepositoryEntry]:

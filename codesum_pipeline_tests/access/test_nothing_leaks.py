@@ -187,7 +187,7 @@ def answer_of(home: Path, tool: Tool, arguments: dict[str, Any]) -> str:
         page = tool.ask(call, arguments)
     except CodesumError as error:
         return f"{type(error).__name__}: {error}"
-    return without_chance(f"{tool.text(page)}\n{page.model_dump_json()}")
+    return without_chance(f"{page.text()}\n{page.model_dump_json()}")
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

@@ -81,7 +81,7 @@ def test_outside_of_the_checkout_a_hit_whose_file_changed_is_marked_and_the_file
     assert any(
         "changed since the indexed commit of shop, lines may be others: shop/money.py;" in note for note in page.notes
     )
-    assert "(changed since)" in tools_by_name()["search"].text(page)
+    assert "(changed since)" in page.text()
     shop.repo.git("checkout", "-q", "--", ".")
     assert not any(marks(outside(shop, "search", query="round an amount to whole cents")).values())
 

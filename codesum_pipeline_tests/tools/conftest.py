@@ -36,6 +36,6 @@ def told(catalogue: IndexCatalogue, tmp_path: Path) -> Callable[..., str]:
 
     def call(tool: str, /, **arguments: Any) -> str:
         found = tools_by_name()[tool]
-        return found.text(found.ask(ToolContext(catalogue, tmp_path), arguments))
+        return found.ask(ToolContext(catalogue, tmp_path), arguments).text()
 
     return call

@@ -156,7 +156,7 @@ def test_a_home_without_an_index_names_the_command(tmp_path):
         with pytest.raises(MissingTable, match=f"run `codesum index {repository.path}`"):
             tools_by_name()[name].ask(ToolContext(catalogue, repository.path), arguments)
     page = tools_by_name()["status"].ask(ToolContext(catalogue, repository.path), {})
-    assert "run `codesum index PATH|URL`" in tools_by_name()["status"].text(page)
+    assert "run `codesum index PATH|URL`" in page.text()
 
 
 def test_a_damaged_index_is_named_and_the_others_answer(zoo_home, tmp_path):

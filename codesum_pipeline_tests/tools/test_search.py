@@ -2,7 +2,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.tools.answers import tokens_of
-from codesum_pipeline.tools.search import SearchPage, search_text
+from codesum_pipeline.tools.search import SearchPage
 
 
 def ids(page):
@@ -34,7 +34,7 @@ def test_a_row_says_no_more_than_an_agent_needs_to_judge_it(ask):
     (hit,) = ask("search", query="charge a card", repos=["shop"], limit=1).hits
     page = SearchPage(hits=[hit.model_copy(update={"text": "x" * 240})])
 
-    assert search_text(page) == f"{hit.place}  function  {'x' * 159}…"
+    assert page.text() == f"{hit.place}  function  {'x' * 159}…"
 
 
 def test_cursors_lead_through_all_hits_and_each_comes_once(ask):

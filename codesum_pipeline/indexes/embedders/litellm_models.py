@@ -68,7 +68,6 @@ class LiteLlmEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; calls the model where it has not answered yet."""
         if self._length is None:
             self.embed_query("dimensions")
         return self._length or 0
@@ -85,11 +84,6 @@ class LiteLlmEmbedder:
         return None if price is None else float(price)
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
-        """Return float32 (len(texts), dimensions) with rows of length one.
-
-        Raises `ConfigurationError` for a missing key, an unknown model or `offline`, `EmbedderUnavailable`
-        when the provider fails again and again, `UnusableVectors` when it answers what was not asked.
-        """
         rows = []
         for batch in _batches(texts):
             rows.append(self._checked(self._ask(batch), len(batch)))
@@ -98,17 +92,14 @@ class LiteLlmEmbedder:
         return unit_rows(np.concatenate(rows)) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query, which is that of a document."""
         vector: Vectors = self.embed([text])[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return about the length of each text: by the tokenizer that ships with the package, which splits finer
-        than those of providers and needs no call."""
+        """By the tokenizer that ships with the package, which splits finer than those of providers."""
         return _tokens_of_the_package().count_tokens(texts)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """Return the longest prefix of at most `max_tokens` tokens, as `count_tokens` counts them."""
         return _tokens_of_the_package().truncate(text, max_tokens)
 
     def _ask(self, batch: Sequence[str]) -> Any:
@@ -177,7 +168,7 @@ class LiteLlmEmbedder:
 
     def _checked(self, response: Any, asked: int) -> npt.NDArray[np.float64]:
         """The vectors of an answer in the order of the texts; raises `UnusableVectors`."""
-        self.billed_tokens += _billed(response)
+        self.billed_tokens += int(getattr(getattr(response, "usage", None), "prompt_tokens", 0) or 0)
         name = f"embedder 'litellm/{self._model}'"
         data = sorted(response.data, key=lambda item: int(item["index"]))
         if [int(item["index"]) for item in data] != list(range(asked)):
@@ -206,11 +197,6 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         size += length
     if batch:
         yield batch
-
-
-def _billed(response: Any) -> int:
-    usage = getattr(response, "usage", None)
-    return int(getattr(usage, "prompt_tokens", 0) or 0)
 
 
 @cache

@@ -65,20 +65,16 @@ class SentenceEmbedder:
         return int(found) if found else len(self._forward(self._features("dimensions")))
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
-        """Return float32 (len(texts), dimensions) with rows of length one, whatever the order and the neighbours."""
         return self._embed([self._document_prompt + text for text in texts], progress)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query, with the model's query prompt before it."""
         vector: Vectors = self._embed([self.query_prompt + text], None)[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the length of each text in tokens."""
         return [len(ids) for ids in token_ids(self._tokenizer, texts)]
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens."""
         return cut_to_tokens(self._tokenizer, text, max_tokens)
 
     def _embed(self, texts: Sequence[str], progress: Callable[[int], None] | None) -> Vectors:

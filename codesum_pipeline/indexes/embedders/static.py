@@ -341,8 +341,6 @@ class StaticEmbedder:
         self.max_tokens = STATIC_MAX_TOKENS
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
-        """Return float32 (len(texts), dimensions) with rows of length one, or of zeros for a text without a
-        known token. `progress` is told after each batch how many texts it held."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), BATCH_SIZE):
             batch = texts[start : start + BATCH_SIZE]
@@ -352,16 +350,13 @@ class StaticEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query, which is that of a document."""
         vector: Vectors = unit_rows(self._token_sums.sum_of(text, max_tokens=self.max_tokens))[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the length of each text in tokens, unknown ones included."""
         return self._token_sums.count(texts)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens."""
         is_short = self._token_sums.count([text])[0] <= max_tokens
         return text if is_short else cut_to_tokens(self._token_sums.tokenizer, text, max_tokens)
 
