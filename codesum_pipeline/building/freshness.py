@@ -10,7 +10,6 @@ Fingerprints say what was built. Whether it is still there, and whether anything
 say (`is_complete`): a table may be deleted, an item may have failed, a model may have texts left to write.
 """
 
-import os
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -31,7 +30,7 @@ from codesum_pipeline.building.steps import (
 )
 from codesum_pipeline.evaluation.gate import Hold, standing_hold
 from codesum_pipeline.evaluation.step import is_evaluated
-from codesum_pipeline.indexes.version_folder import read_version
+from codesum_pipeline.indexes.version_folder import version_at
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.scip.taking import index_state
@@ -156,10 +155,8 @@ def judge(ws: Workspace, *, head: str | None = None) -> Judgement:
     holder = current_holder(ws.layout.state(ws.key))
     manifest, problem = None, ""
     try:
-        manifest = read_version(name.parent / name.readlink()).manifest if os.path.lexists(name) else None
-    except FileNotFoundError as error:
-        problem = f"{error.filename} is missing: run `codesum doctor`"
-    except (BrokenIndex, OSError) as error:
+        manifest = version.manifest if (version := version_at(name)) else None
+    except BrokenIndex as error:
         problem = str(error)
     if not entry.enabled:
         if entry.retired and not problem:

@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from codesum_pipeline.building.freshness import IndexState, compare, is_complete, judge
 from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.indexes.version_folder import PublishedState, read_published
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.store.lease import Holder
-from codesum_pipeline.tools.published_state import PublishedState, read_published
 from codesum_pipeline.wiring import Home
 
 # Waiting for git and for other machines, not computing.
@@ -79,7 +79,7 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
     try:
         workspace = home.workspace(key, run_id="look", is_confirmed=is_confirmed)
         layout = workspace.layout
-        version = published_version(layout.published(key), layout.versions(key))
+        version = published_version(layout, key)
         if version is None or not layout.duckdb_file.exists() or home.has_digest_waiting(key):
             return None
         found = compare(

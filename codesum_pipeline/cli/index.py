@@ -28,10 +28,10 @@ from codesum_pipeline.cli.registration import (
 from codesum_pipeline.cli.render import note, show, styled
 from codesum_pipeline.cli.safe_text import escaped, safe_json
 from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
+from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.store.schemas import BOOKS
-from codesum_pipeline.tools.published_state import read_published
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:

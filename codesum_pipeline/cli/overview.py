@@ -17,12 +17,12 @@ from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.cli.safe_text import clean, safe_json
+from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import checkout_of, entries_of
 from codesum_pipeline.tools.facts import read_overview, tell_differing
-from codesum_pipeline.tools.published_state import read_published
 
 # A terminal shows what uses what in words.
 _DIAGRAM = re.compile(r"```mermaid\n.*?\n```\n+", re.DOTALL)

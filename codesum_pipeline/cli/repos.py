@@ -8,8 +8,9 @@ from msgspec import to_builtins
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, show, table
 from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.indexes.version_folder import read_published
+from codesum_pipeline.model.moments import age, moment_at
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.tools.published_state import age, moment, read_published
 
 
 def repos(
@@ -25,7 +26,7 @@ def repos(
     if as_json:
         for entry, out in found:
             built = out and {
-                "commit": out.commit, "documents": out.documents, "published_at": moment(out.published_at)
+                "commit": out.commit, "documents": out.count("documents"), "published_at": moment_at(out.published_at)
             }  # fmt: skip
             shown = {"location": redact(entry.location), "scip_command": redact(entry.scip_command), "published": built}
             typer.echo(safe_json(to_builtins(entry) | shown))
@@ -40,7 +41,7 @@ def repos(
             "work tree" if entry.worktree else entry.ref or "HEAD",
             "retired" if entry.retired else entry.enabled,
             out and out.commit and out.commit[:SHORT_COMMIT],
-            out and out.documents,
+            out and out.count("documents"),
             f"{age(out.published_at)} ago" if out else None,
         )
         for entry, out in found

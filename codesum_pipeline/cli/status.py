@@ -24,9 +24,8 @@ from codesum_pipeline.llm.totals import total
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import CannotWrite
 from codesum_pipeline.model.ledger import LedgerRow
-from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.moments import age, moment_at, utc_now
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.tools.published_state import age, moment
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
@@ -93,9 +92,9 @@ def _as_json(found: Freshness) -> dict[str, Any]:
         "state": found.state,
         "commit": out and out.commit,
         "head": found.head,
-        "documents": out and out.documents,
-        "placeholders": out and out.placeholders,
-        "published_at": out and moment(out.published_at),
+        "documents": out and out.count("documents"),
+        "placeholders": out and out.count("placeholders"),
+        "published_at": out and moment_at(out.published_at),
         "lease": str(found.holder) if found.holder else None,
         "why": found.why or None,
     }
@@ -108,8 +107,8 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
             Text(each.state, style=_STYLES.get(each.state, "dim")),
             _commit(each.published.commit if each.published else None),
             _commit(each.head),
-            each.published and each.published.documents,
-            each.published and each.published.placeholders,
+            each.published and each.published.count("documents"),
+            each.published and each.published.count("placeholders"),
             f"{age(each.published.published_at)} ago" if each.published else None,
             _remark(each),
         )
@@ -142,8 +141,8 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "exclude": ", ".join(entry.exclude),
             "head": found.head,
             "indexed": out and out.commit,
-            "published": out and f"{moment(out.published_at)}, {age(out.published_at)} ago",
-            "documents": out and _documents(out.counts),
+            "published": out and f"{moment_at(out.published_at)}, {age(out.published_at)} ago",
+            "documents": out and _documents(out.manifest["counts"]),
             "texts": _texts(home, entry.key),
             "calls": _calls(home, entry.key),
             "files": _files(home, entry.key),
@@ -175,7 +174,7 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
 
 
 def _when(run: "PastRun") -> str | None:
-    return moment(run.started_at) if run.started_at else None
+    return moment_at(run.started_at) if run.started_at else None
 
 
 def _took(run: "PastRun") -> str | None:

@@ -69,7 +69,7 @@ def is_held(home: Home, key: str, build: StandingBuild, *, fingerprint: str) -> 
 
 def _published(home: Home, key: str) -> str | None:
     """The fingerprint of the index that readers see; None where there is none, or none that is whole."""
-    version = published_version(home.layout.published(key), home.layout.versions(key))
+    version = published_version(home.layout, key)
     return version.manifest["fingerprint"] if version else None
 
 

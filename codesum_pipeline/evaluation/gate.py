@@ -43,7 +43,7 @@ def judge_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Evalu
     report = evaluate_candidate(ws, progress=progress)
     settings, noted = ws.settings.evaluation, ws.layout.hold(ws.key)
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
-    present = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key), read_content=ws.force)
+    present = published_version(ws.layout, ws.key, read_content=ws.force)
     if settings.gate and present and present.manifest["content_digest"] != candidate["content_digest"]:
         report = _compared(ws, report, present.manifest["content_digest"], candidate["content_digest"])
         if report.held_because is not None:

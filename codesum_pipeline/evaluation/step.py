@@ -90,7 +90,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     answers = _ask(ws, _open(ws, candidate["digest"]), guard, progress)
     digest = candidate["content_digest"]
     rows = answer_rows(answers, content_digest=digest)
-    published = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    published = published_version(ws.layout, ws.key)
     if published and published.manifest["content_digest"] != digest:
         rows += _published_answers(ws, published, [answer.question for answer in answers if answer.setup == ALL.name])
     keep_answers(ws, rows)

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version
+from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version, version_at
 from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import flush, write_text_atomically
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.views import write_serving_file
 from codesum_pipeline.store.workspace import Workspace
 
@@ -47,7 +48,7 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     progress("publishing the index", 0, 1)
     name, versions = ws.layout.published(ws.key), ws.layout.versions(ws.key)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
-    present = published_version(name, versions, read_content=ws.force)
+    present = published_version(ws.layout, ws.key, read_content=ws.force)
     is_new = present is None or not all(
         present.manifest[field] == candidate[field] for field in ("commit", "fingerprint", "content_digest")
     )
@@ -85,19 +86,19 @@ def _report(version: Version, *, published: bool, kept: int, deleted: int) -> Pu
     )
 
 
-def published_version(name: Path, versions: Path, *, read_content: bool = False) -> Version | None:
-    """The version that a name points at; None when there is none, or none that is whole.
+def published_version(layout: HomeLayout, key: str, *, read_content: bool = False) -> Version | None:
+    """The version that a repository's name points at; None when there is none, or none that is whole.
 
     Files are compared with the manifest by size, and by content when asked for.
     """
+    name, versions = layout.published(key), layout.versions(key)
     try:
-        target = name.readlink()
-        version = read_version(versions / target.name)
-    except (OSError, BrokenIndex):
+        version = version_at(name)
+    except BrokenIndex:
         return None
-    if target != link_target(name, versions, version.digest) or version.damaged_files(read_content=read_content):
+    if version is None or name.readlink() != link_target(name, versions, version.digest):
         return None
-    return version
+    return None if version.damaged_files(read_content=read_content) else version
 
 
 def link_target(name: Path, versions: Path, digest: str) -> Path:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex, sha256_of_file
+from codesum_pipeline.store.layout import HomeLayout, reading_copy
 
 
 class Lane(StrEnum):
@@ -102,6 +103,46 @@ def read_version(folder: Path) -> Version:
     if digest != folder.name:
         raise BrokenIndex(f"{folder / MANIFEST}: its sha256 is {digest}, not the name of its folder")
     return Version(folder=folder, digest=digest, manifest=json.loads(data))
+
+
+def version_at(name: Path) -> Version | None:
+    """The version that a published name points at, None where it does not exist; raises `BrokenIndex`."""
+    if not os.path.lexists(name):
+        return None
+    try:
+        return read_version(name.parent / name.readlink())
+    except FileNotFoundError as error:
+        raise BrokenIndex(f"{error.filename} is missing: run `codesum doctor`") from error
+    except OSError as error:
+        raise BrokenIndex(str(error)) from error
+
+
+class PublishedState(Struct, frozen=True):
+    """One repository's published index; where `problem` says that it cannot be read, the manifest is empty."""
+
+    published_at: float
+    manifest: Manifest
+    problem: str | None = None
+
+    @property
+    def commit(self) -> str | None:
+        return self.manifest.get("commit")
+
+    def count(self, name: str) -> int | None:
+        found: int | None = self.manifest.get("counts", {}).get(name)
+        return found
+
+
+def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
+    """The state of a repository's index; None where none was published."""
+    if copy := reading_copy(layout.home):
+        copy.bring_manifest(key)
+    name = layout.published(key)
+    try:
+        version = version_at(name)
+    except BrokenIndex as error:
+        return PublishedState(name.lstat().st_mtime, {}, str(error))
+    return PublishedState(name.lstat().st_mtime, version.manifest) if version else None
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:

@@ -47,7 +47,7 @@ class VersionComparison(Struct, frozen=True):
 def compare_published(ws: Workspace) -> VersionComparison | None:
     """What changed; None where nothing is published. The repository's lease is held, so nothing is published
     meanwhile."""
-    version = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    version = published_version(ws.layout, ws.key)
     if version is None:
         return None
     folder = ws.layout.compared(ws.key)

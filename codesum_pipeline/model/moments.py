@@ -1,8 +1,10 @@
 """Now, and moments as they are written down: the order of their letters is that of time."""
 
+import time
 from datetime import UTC, datetime
 
 _LAST_SECOND = 253_402_300_799
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def utc_now() -> datetime:
@@ -13,8 +15,19 @@ def utc_now() -> datetime:
 def moment_of(seconds: str) -> str:
     """A commit's time, as git writes it, as ISO 8601 in UTC; one that no calendar has becomes the nearest that one
     has."""
-    found = datetime.fromtimestamp(max(0, min(int(seconds or 0), _LAST_SECOND)), UTC)
-    return found.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment_at(max(0, min(int(seconds or 0), _LAST_SECOND)))
+
+
+def moment_at(seconds: float) -> str:
+    """A time in seconds since 1970 as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def age(since: float) -> str:
+    """How long ago, in its largest unit: `3 d`, `5 min`."""
+    seconds = max(0.0, time.time() - since)
+    length, unit = next((each for each in _UNITS if seconds >= each[0]), (1, "s"))
+    return f"{int(seconds // length)} {unit}"
 
 
 def iso_moment(moment: datetime) -> str:

@@ -276,7 +276,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     """Write the page of the published version into the table `overviews`."""
     progress("writing the overview", 0, 1)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
-    published = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    published = published_version(ws.layout, ws.key)
     if published is None or any(published.manifest[name] != candidate[name] for name in ("content_digest", "commit")):
         raise BrokenStore(f"repository {ws.key!r}: what was built is not published: run `codesum index {ws.key}` again")
     overview = make_overview(ws)

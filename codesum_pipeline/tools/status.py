@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import BrokenStore, MissingTable
+from codesum_pipeline.model.moments import age, moment_at
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.lease import current_holder
@@ -14,7 +15,6 @@ from codesum_pipeline.tools.answers import AnswerPage, Names, PagedArguments, fi
 from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ItemSlice, ToolContext
 from codesum_pipeline.tools.changes import ChangedDocument, read_history, tree_edits
-from codesum_pipeline.tools.published_state import age, moment
 
 # About as long as a line without the key.
 _LONG_LINE = " " * 100
@@ -113,7 +113,7 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: As
         state=f"{building}{stands.standing}, published {age(published_at)} ago",
         behind=stands.behind,
         commit=stands.commit,
-        published_at=moment(published_at),
+        published_at=moment_at(published_at),
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],
     )

@@ -74,7 +74,7 @@ def test_a_commit_is_noticed_and_gives_the_steps_it_touches_new_data_versions(
     changed = {name for name, version in data_versions(instance).items() if version != before[name]}
     assert {"repo_snapshot", "symbols", "function_summaries", "summary_documents", "published_index"} <= changed
     assert "class_summaries" not in changed
-    version = published_version(home.layout.published("shop"), home.layout.versions("shop"), read_content=True)
+    version = published_version(home.layout, "shop", read_content=True)
     assert version is not None and version.manifest["commit"] == commit
     assert look().skip_reason == dg.SkipReason("1 up to date")
 

@@ -217,7 +217,7 @@ def test_a_failed_check_stops_the_publication_of_its_repository_and_of_no_other(
 ) -> None:
     home = copied_home
     home.registry.add(RepositoryEntry("other", str(git_repo({"a.py": "x = 1\n"}, name="other").path)))
-    before = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    before = published_version(home.layout, "shop")
     plant(home, "vectors", scaled(1.01))  # carried over, since the texts stay the same
 
     shop, other = index_repositories(home, ["shop", "other"])
@@ -228,7 +228,7 @@ def test_a_failed_check_stops_the_publication_of_its_repository_and_of_no_other(
         "(of 20 vectors, 10 documents)"
     )
     assert not shop.numbers.keys() & {"index_candidate", "published_index"}
-    assert published_version(home.layout.published("shop"), home.layout.versions("shop")) == before
+    assert published_version(home.layout, "shop") == before
     assert other.succeeded, other.message
 
 

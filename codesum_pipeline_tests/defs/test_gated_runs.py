@@ -55,7 +55,7 @@ def verdict(home: Home, instance: dg.DagsterInstance) -> BuildDecision:
 
 
 def published_digest(home: Home) -> str:
-    version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    version = published_version(home.layout, "shop")
     assert version is not None
     return version.digest
 

@@ -29,7 +29,7 @@ def failure(result: dg.ExecuteInProcessResult) -> str:
 
 
 def published_commit(home: Home) -> str:
-    version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    version = published_version(home.layout, "shop")
     assert version is not None
     return str(version.manifest["commit"])
 

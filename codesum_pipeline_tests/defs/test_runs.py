@@ -20,7 +20,7 @@ Register = Callable[[str], GitRepo]
 
 
 def published_commit(home: Home, key: str) -> str:
-    version = published_version(home.layout.published(key), home.layout.versions(key), read_content=True)
+    version = published_version(home.layout, key, read_content=True)
     assert version is not None
     return str(version.manifest["commit"])
 

@@ -81,7 +81,7 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
     assert "no classes today" in (check.description or "")
     commit = repo.git("rev-parse", "HEAD").strip()
     fingerprint = _fingerprint(home, commit)
-    version = published_version(home.layout.published("shop"), home.layout.versions("shop"))
+    version = published_version(home.layout, "shop")
     assert version is not None
     assert version.manifest["fingerprint"] == fingerprint == recorded_fingerprint(instance, "shop", PUBLISHED_INDEX)
     assert (written_by(home, "function"), written_by(home, "class")) == ({"llm"}, {"extractive"})

@@ -217,7 +217,7 @@ def test_a_candidate_that_is_held_back_changed_nothing(later: Shop) -> None:
     later.repo.commit_exactly({**BEFORE, "shop/limits.py": "LIMIT = 20\n"})
     workspace = later.workspace
     build(workspace, until="index_candidate")
-    present = published_version(workspace.layout.published("shop"), workspace.layout.versions("shop"))
+    present = published_version(workspace.layout, "shop")
     assert present is not None
     sweep_versions(workspace, present)
     assert _compare(workspace).changes == ()

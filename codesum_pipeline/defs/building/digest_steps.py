@@ -118,7 +118,7 @@ def show_digest_step(step: str, home: Home, ws: Workspace) -> Values:
 
 def _move_on(ws: Workspace) -> None:
     """Whoever asks next hears of what changes from now on; nothing is compared for nobody."""
-    version = published_version(ws.layout.published(ws.key), ws.layout.versions(ws.key))
+    version = published_version(ws.layout, ws.key)
     folder = ws.layout.compared(ws.key)
     last = read_baseline(folder)
     if version is not None and (last is None or last.digest != version.digest):
