@@ -194,14 +194,15 @@ def _are_equal(one: MappedArrays, other: MappedArrays) -> bool:
 
 def _check_callers(content: Content) -> Iterator[Problem]:
     callers, uses = Callers.map(content.version.folder / paths.CALLERS), Uses.map(content.version.folder / paths.USES)
-    for file, rows, count, indptr, what in (
-        (paths.CALLERS, callers.rows, content.symbols, callers.indptr, "functions and classes"),
-        (paths.USES, uses.users, content.modules_start, uses.indptr, "documents that are no folders"),
+    symbols = "functions and classes"
+    for file, rows, count, indptr, what, pointed_at in (
+        (paths.CALLERS, callers.rows, content.symbols, callers.indptr, symbols, symbols),
+        (paths.USES, uses.users, content.modules_start, uses.indptr, "that are no folders", "documents"),
     ):
         if len(indptr) - 1 != count:
             yield "row map", file, f"has {len(indptr) - 1} rows, {paths.DOCUMENTS} has {count} {what}"
         if rows.max(initial=-1) >= count or indptr[-1] != len(rows):
-            yield "row map", file, f"points at {what} that are not there"
+            yield "row map", file, f"points at {pointed_at} that are not there"
 
 
 def _check_words(content: Content) -> Iterator[Problem]:
