@@ -3,7 +3,7 @@
 import difflib
 import heapq
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -42,34 +42,27 @@ def documents_with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[In
 
 
 def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
-    """The documents that a text names: by their id, else by `path:line`, else by name or qualified name."""
-    return documents_with_id(indexes, text) or list(_pointed(indexes, text)) or _named(indexes, text)
-
-
-def _pointed(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDocument]:
-    """The innermost documents at `path:line` or `path:first-last`."""
+    """The documents that a text names: by their id, else the innermost ones at `path:line` or `path:first-last`, else
+    by name or qualified name, as `Class.method` or `Class::method`."""
+    found = documents_with_id(indexes, text)
     path, _, lines = text.rpartition(":")
     first = lines.partition("-")[0]
-    if not path or not first.isdecimal() or len(first) > 9:
-        return
-    for index in indexes:
-        file = index.row(path)
-        if file is not None:
-            around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
-            yield IndexedDocument(index, file if around is None else around)
-
-
-def _named(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
+    if not found and path and first.isdecimal() and len(first) <= 9:
+        for index in indexes:
+            if (file := index.row(path)) is not None:
+                around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
+                found.append(IndexedDocument(index, file if around is None else around))
     name = text.replace("::", ".")
-    return [IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)]
+    return found or [
+        IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)
+    ]
 
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:
     """The error that names the nearest ids."""
     searched = ", ".join(dict.fromkeys(index.repo for index in indexes))
-    near = nearest_ids(
-        shortened(doc_id), sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)})
-    )
+    ids = sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)})
+    near = nearest_ids(shortened(doc_id), ids)
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return ConfigurationError(f"no document {shortened(doc_id)!r} in {searched}{hint}")
 
@@ -77,24 +70,17 @@ def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> Configur
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
     """Ids that end with a text, or are spelled nearly like it; best first. Overloads are compared without suffixes."""
     wanted = _ASKED_SUFFIX.sub("", wanted)
-    ends = (wanted.lower(), wanted.lower().replace(".", "::"))
-    tail = _tail(wanted)
+    ends, tail = (wanted.lower(), wanted.lower().replace(".", "::")), _tail(wanted)
     names = {id_: without_suffix(id_) for id_ in ids}
-    same_end = [id_ for id_, name in names.items() if name.lower().endswith(ends)]
-    same_name = [id_ for id_, name in names.items() if _tail(name) == tail] if tail else []
-    found = list(dict.fromkeys((*same_end, *same_name)))
-    if len(found) < _NEAREST_SHOWN:
-        near = difflib.get_close_matches(wanted, _likeliest(wanted, ids), n=_NEAREST_SHOWN)
-        found += [id_ for id_ in near if id_ not in found]
-    return found[:_NEAREST_SHOWN]
-
-
-def _likeliest(wanted: str, ids: Sequence[str]) -> Sequence[str]:
-    """The ids that have most pieces of a text: comparing a hundred thousand letter by letter would take seconds."""
-    if len(ids) <= _COMPARED:
-        return ids
-    pieces = {wanted[start : start + _PIECE] for start in range(len(wanted) - _PIECE + 1)}
-    return heapq.nlargest(_COMPARED, ids, key=lambda id_: sum(piece in id_ for piece in pieces))
+    found = [id_ for id_, name in names.items() if name.lower().endswith(ends)]
+    found += [id_ for id_, name in names.items() if tail and _tail(name) == tail]
+    if len({*found}) < _NEAREST_SHOWN:
+        if len(ids) > _COMPARED:
+            # Comparing a hundred thousand letter by letter would take seconds.
+            pieces = {wanted[start : start + _PIECE] for start in range(len(wanted) - _PIECE + 1)}
+            ids = heapq.nlargest(_COMPARED, ids, key=lambda id_: sum(piece in id_ for piece in pieces))
+        found += difflib.get_close_matches(wanted, ids, n=_NEAREST_SHOWN)
+    return list(dict.fromkeys(found))[:_NEAREST_SHOWN]
 
 
 def _tail(text: str) -> str:
@@ -156,7 +142,8 @@ class ToolContext(Struct, frozen=True, dict=True):
         """
         wanted = self._published(names) if names else self.keys_here()
         if not wanted and (waiting := self.first_index(names)):
-            if not self.is_everywhere or not self._any_published():
+            entries = self.catalogue.entries(self.tell)
+            if not self.is_everywhere or not any(self.catalogue.is_published(entry.key) for entry in entries):
                 raise waiting
             self.tell(str(waiting))
         wanted = wanted or (self._published(names) if names else self.keys_here())
@@ -331,9 +318,6 @@ class ToolContext(Struct, frozen=True, dict=True):
             told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
             self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
         return best
-
-    def _any_published(self) -> bool:
-        return any(self.catalogue.is_published(entry.key) for entry in self.catalogue.entries(self.tell))
 
     def _published(self, names: Sequence[str]) -> list[str]:
         """The keys of the indexed repositories of some names, with a note on the others."""

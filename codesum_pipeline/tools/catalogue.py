@@ -83,9 +83,7 @@ def entries_of(checkout: Checkout, entries: Iterable[RepositoryEntry]) -> list[R
 def _is_same(location: Path, checkout: Checkout) -> bool:
     found = checkout_of(location)
     # A bare repository has no work tree.
-    return (
-        found == checkout or location == checkout.git_dir or (found is not None and found.git_dir == checkout.git_dir)
-    )
+    return location == checkout.git_dir or (found is not None and found.git_dir == checkout.git_dir)
 
 
 def _shared_git_dir(pointer: Path) -> Path | None:
@@ -108,16 +106,9 @@ def _text(path: Path) -> str:
 
 def _remotes(checkout: Checkout) -> Sequence[str]:
     """The addresses of a checkout's remotes, without reading files that its configuration includes."""
-    arguments: list[str | Path] = [
-        "config",
-        "--file",
-        checkout.git_dir / "config",
-        "--no-includes",
-        "--null",
-        "--get-regexp",
-    ]
+    options = ["--no-includes", "--null", "--get-regexp", r"^remote\..*\.url$"]
     try:
-        found = try_git([*arguments, r"^remote\..*\.url$"], timeout_s=_TIMEOUT_S)
+        found = try_git(["config", "--file", checkout.git_dir / "config", *options], timeout_s=_TIMEOUT_S)
     except RetryLater:
         return []
     lines = found.output.decode("utf-8", "replace").split("\0")
@@ -126,9 +117,7 @@ def _remotes(checkout: Checkout) -> Sequence[str]:
 
 def _address(url: str) -> tuple[str, str]:
     match = _ADDRESS.fullmatch(url)
-    if match is None:
-        return "", url
-    return match["host"].lower(), match["path"].strip("/").removesuffix(".git").lower()
+    return (match["host"].lower(), match["path"].strip("/").removesuffix(".git").lower()) if match else ("", url)
 
 
 # Takes a note for the caller.

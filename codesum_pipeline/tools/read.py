@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from msgspec import Struct
 from pydantic import Field
 
 from codesum_pipeline.model.documents import Level
@@ -65,13 +64,6 @@ class ReadPage(AnswerPage):
         return self.framed(lines, what="documents")
 
 
-class _LineSpan(Struct, frozen=True):
-    """Lines of a file, 1-based and inclusive."""
-
-    first: int
-    last: int
-
-
 def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
     """Answer with as much as fits; lines of a source are cut first."""
     if (asked.start_line or asked.end_line) and len(asked.ids) != 1:
@@ -113,7 +105,10 @@ def _read_one(
     """One document within its bound of lines; `after` a line, without the text that an earlier part had."""
     row = DocumentRow.of(found)
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
-    facts = {} if is_range or after or asked.parts == "source" else _facts(found.document(), row)
+    facts: dict[str, str] = {}
+    if not (is_range or after or asked.parts == "source"):
+        every = ((name, one_line(said)) for name, said in _said(found.document()) if said)
+        facts = {name: said for name, said in every if said not in row.text}
     if is_range or after:
         # A caller who knows the lines knows the summary, too.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
@@ -127,13 +122,17 @@ def _read_one(
         best = best_lines(source, asked.query, size=asked.excerpt, start_line=row.start_line, end_line=row.end_line)
         return _with_lines(item, [clean(line) for line in best.lines], best.start_line, more=0)
     lines = source.removesuffix("\n").split("\n")
-    span = _span(asked, text, row, len(lines))
-    first = max(span.first, after + 1)
-    last = min(span.last, first + DEFAULT_LINES - 1)
-    return _with_lines(item, [_short(line) for line in lines[first - 1 : last]], first, more=max(0, span.last - last))
+    first, end = _span(asked, text, row, len(lines))
+    first = max(first, after + 1)
+    last = min(end, first + DEFAULT_LINES - 1)
+    shown = [
+        line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+        for line in map(clean, lines[first - 1 : last])
+    ]
+    return _with_lines(item, shown, first, more=max(0, end - last))
 
 
-def _span(asked: ReadArguments, text: str, row: DocumentRow, count: int) -> _LineSpan:
+def _span(asked: ReadArguments, text: str, row: DocumentRow, count: int) -> tuple[int, int]:
     """The lines of the arguments, else of `path:first-last`, else of the document."""
     written = _RANGE.search(text)
     if asked.start_line or asked.end_line:
@@ -146,7 +145,7 @@ def _span(asked: ReadArguments, text: str, row: DocumentRow, count: int) -> _Lin
         raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
     if last < first:
         raise ConfigurationError(f"lines {first}-{last} of {row.path!r}: the last is before the first")
-    return _LineSpan(first, min(last, count))
+    return first, min(last, count)
 
 
 def _with_lines(item: ReadItem, lines: list[str], first: int, *, more: int) -> ReadItem:
@@ -181,17 +180,6 @@ def _text_of(item: ReadItem) -> str:
             f"{item.more_lines:,} more lines: read {one_line(item.path)}:{after}-{after + item.more_lines - 1}"
         )
     return "\n".join(lines)
-
-
-def _short(line: str) -> str:
-    shown = clean(line)
-    return shown if len(shown) <= _LONGEST_LINE else f"{shown[:_LONGEST_LINE]}…"
-
-
-def _facts(document: Mapping[str, Any], row: DocumentRow) -> dict[str, str]:
-    """The texts of a document by field, without those that its row has already."""
-    facts = {name: one_line(said) for name, said in _said(document) if said}
-    return {name: said for name, said in facts.items() if said not in row.text}
 
 
 def _said(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,6 @@ repository as it is now: its work tree, the branch of its entry, or the last fet
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,6 +39,10 @@ T = TypeVar("T", bound=BaseModel)
 # More threads than cores, since they wait for processes.
 _READERS = 8
 _NAMED = 5
+_CHANGED = (
+    "changed since the indexed commit of {repo}, lines may be others: {files}; "
+    "`codesum index {repo}` brings them up to date"
+)
 
 
 def mark_changed(call: ToolContext, page: AnswerPage) -> AnswerPage:
@@ -81,16 +84,18 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
 
     with ThreadPoolExecutor(_READERS) as pool:
         found = dict(zip(wanted, pool.map(judged, wanted), strict=True))
-    for said in sorted([*told, *(_said(repo, paths) for repo, paths in found.items() if paths)]):
+    for said in sorted(
+        [
+            *told,
+            *(
+                _CHANGED.format(repo=repo, files=some_of(sorted(paths), _NAMED))
+                for repo, paths in found.items()
+                if paths
+            ),
+        ]
+    ):
         call.tell(said)
     return found
-
-
-def _said(repo: str, paths: Collection[str]) -> str:
-    return (
-        f"changed since the indexed commit of {repo}, lines may be others: {some_of(sorted(paths), _NAMED)}; "
-        f"`codesum index {repo}` brings them up to date"
-    )
 
 
 def _all_in(value: Any, kind: type[T]) -> Iterator[T]:
@@ -116,8 +121,7 @@ def _changed(
         return tree.stale.intersection(paths)
     mirror = catalogue.layout.mirror(index.repo)
     before = _blobs(mirror, index.commit, paths)
-    now = partial(_blobs_of_tree, tree.root) if tree.root else partial(_blobs_now, mirror, entry)
-    found = now(paths, before)
+    found = _blobs_of_tree(tree.root, paths, before) if tree.root else _blobs_now(mirror, entry, paths, before)
     return frozenset(path for path in paths if before.get(path) != found.get(path))
 
 

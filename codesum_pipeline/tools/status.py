@@ -48,11 +48,14 @@ class StatusPage(AnswerPage):
     more_changes: int = 0
 
     def text(self) -> str:
-        lines = [_line(each) for each in self.repositories]
+        lines = []
+        for each in self.repositories:
+            counts = ", ".join(f"{number:,} {level}" for level, number in each.levels.items())
+            lines.append(f"{each.repo}  {each.state}" + (f"  {counts}" if counts else ""))
         if not lines and not self.notes:
             lines = ["no repository is registered: run `codesum index PATH|URL`"]
         for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
-            lines += section(heading, (each.line() for each in self.changes if each.is_of_tree is is_of_tree))
+            lines += section(heading, (change.line() for change in self.changes if change.is_of_tree is is_of_tree))
         if self.more_changes:
             lines.append(f"{self.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
         return self.framed(lines, what="repositories")
@@ -117,11 +120,6 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: As
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],
     )
-
-
-def _line(each: RepositoryStatus) -> str:
-    counts = ", ".join(f"{number:,} {level}" for level, number in each.levels.items())
-    return f"{each.repo}  {each.state}" + (f"  {counts}" if counts else "")
 
 
 def _changes(call: ToolContext, index: PublishedIndex, asked: StatusArguments) -> tuple[list[ChangedDocument], int]:

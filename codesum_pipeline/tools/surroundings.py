@@ -62,9 +62,10 @@ def bound_surroundings(around: DocumentRelations, *, tokens: int) -> tuple[Bound
     for place in range(_MOST_OF_PART):
         for name in _PARTS:
             if place < len(waiting[name]) and len(kept[name]) == place:
-                each = _short(waiting[name][place])
-                written = to_builtins(each) if isinstance(each, RelatedDocument) else each
-                price = tokens_of(f"{json.dumps(written, ensure_ascii=False)}, ")
+                each = waiting[name][place]
+                if isinstance(each, RelatedDocument):
+                    each = replace(each, summary=shortened(each.summary, most=_SUMMARY_CHARACTERS))
+                price = tokens_of(f"{json.dumps(to_builtins(each), ensure_ascii=False)}, ")
                 if price <= tokens:
                     kept[name].append(each)
                     tokens -= price
@@ -73,18 +74,14 @@ def bound_surroundings(around: DocumentRelations, *, tokens: int) -> tuple[Bound
     return BoundedSurroundings(DocumentRelations(**first), more), tokens
 
 
-def _short(each: RelatedDocument | str) -> RelatedDocument | str:
-    return each if isinstance(each, str) else replace(each, summary=shortened(each.summary, most=_SUMMARY_CHARACTERS))
-
-
 def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
     """The neighbours of a document. In an index, callers and callees are those that the document names, a sample of
     many; in a work tree that differs from its index, they are computed from the graph."""
     document = documents[number].document()
     if documents.is_one_index:
         users, used = _confirmed(documents, number)
-        called_by = _neighbours(documents, _numbers(documents, document["context"]["called_by"]), trusted=users)
-        calls = _neighbours(documents, _numbers(documents, document["context"]["calls"]), trusted=used)
+        called_by = _neighbours(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
+        calls = _neighbours(documents, map(documents.number, document["context"]["calls"]), trusted=used)
         dependencies = document["dependencies"]
     else:
         is_place = documents[number].level in (Level.FILE, Level.MODULE)
@@ -127,19 +124,12 @@ def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int]
     inside = [one for one in inside if one < len(uses)]
     users = {user for one in inside for kind in KINDS for user in uses.users_of(one, kind)}
     used = {one for kind in KINDS for one in uses.used_by_any(inside, kind)}
-    return _with_folders(documents, users), _with_folders(documents, used)
-
-
-def _with_folders(documents: JoinedDocuments, numbers: Collection[int]) -> set[int]:
-    return {*numbers, *(int(documents.parents[documents.files[number]]) for number in numbers)}
-
-
-def _numbers(documents: JoinedDocuments, ids: Iterable[str]) -> list[int]:
-    return [number for id_ in ids if (number := documents.number(id_)) is not None]
+    folder_of = documents.parents[documents.files].tolist()
+    return {*users, *(folder_of[user] for user in users)}, {*used, *(folder_of[one] for one in used)}
 
 
 def _neighbours(
-    documents: JoinedDocuments, numbers: Iterable[int], *, trusted: Collection[int] = ()
+    documents: JoinedDocuments, numbers: Iterable[int | None], *, trusted: Collection[int] = ()
 ) -> tuple[RelatedDocument, ...]:
-    found = ((number in trusted, documents[number].document()) for number in numbers)
+    found = ((number in trusted, documents[number].document()) for number in numbers if number is not None)
     return tuple(RelatedDocument(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)
