@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, module_path_of, without_suffix
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.tools.sources import SourceReader
 
 _WORD = re.compile(r"\w+")
@@ -36,10 +36,6 @@ _CONSTRUCTORS = frozenset({"constructor", "initialize", "new", "init"})
 _SUPER = "super"
 # A class and its method.
 _LONGEST_QUALIFIED = 2
-
-
-def words_of(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text))
 
 
 def qualified_parts(id_: str) -> list[str]:
@@ -63,22 +59,7 @@ def dotted_parts(name: str) -> list[str]:
     return [part for part in _SEPARATORS.split(name) if part]
 
 
-def shared_end(name: str, id_: str) -> int:
-    """The number of parts of an id's qualified name if a dotted name ends with it, else 0."""
-    parts, qualified = dotted_parts(name), qualified_parts(id_)
-    for count in range(min(len(parts), len(qualified)), 0, -1):
-        if parts[-count:] == qualified[-count:] and count == len(qualified):
-            return count
-    return 0
-
-
-def name_splits(name: str) -> list[tuple[list[str], list[str]]]:
-    """The ways to split a dotted name into a module and a name in it, the shortest name first."""
-    parts = dotted_parts(name)
-    return [(parts[:-count], parts[-count:]) for count in range(1, _LONGEST_QUALIFIED + 1) if len(parts) > count]
-
-
-def is_module(path: str, module: Sequence[str], *, packages: Sequence[str] | frozenset[str]) -> bool:
+def is_module(path: str, module: Sequence[str], *, packages: frozenset[str]) -> bool:
     """Whether a file is the module of this dotted name, counted from a folder that is no package itself.
 
     `packages` are the folders of packages. A single name is counted from the root: `json` is not `tools/json.py`.
@@ -86,9 +67,8 @@ def is_module(path: str, module: Sequence[str], *, packages: Sequence[str] | fro
     plain = PurePosixPath(path).with_suffix("")
     parts = [*plain.parts[:-1]] if plain.name in _ENTRIES else [*plain.parts]
     above, end = parts[: -len(module)], parts[-len(module) :]
-    if list(end) != list(module):
-        return False
-    return not above or (len(module) > 1 and ("/".join(above) or ROOT_MODULE) not in packages)
+    is_below_package = len(module) == 1 or ("/".join(above) or ROOT_MODULE) in packages
+    return end == list(module) and not (above and is_below_package)
 
 
 GONE = -1
@@ -147,12 +127,12 @@ class _JoinedPair(Struct, frozen=True, dict=True):
         for edge in moved[:, is_there & ~is_unchanged].T.tolist():
             user, used, kind = edge
             if used < len(self.base):
-                last = (qualified_parts(self._id(used)) or [""])[-1]
-                used_before[self._file(user)][last].add(used)
+                last = (qualified_parts(self._at(used).id) or [""])[-1]
+                used_before[self._at(user).path][last].add(used)
             if self._still_uses(user, used):
                 carried.add((user, used, kind))
         own = {(user, used, kind) for user, used, kind in _edges(self.small.uses, len(self.base)).T.tolist()}
-        imports = {(self._file(user), self._file(used)) for user, used, kind in own if kind == _IMPORT}
+        imports = {(self._at(user).path, self._at(used).path) for user, used, kind in own if kind == _IMPORT}
         sure = {edge for edge in own if edge in carried or self._is_sure(*edge, imports)}
         named, internal = self._named(used_before)
         changed = np.array(sorted(carried | sure | named), dtype=np.int64).reshape(-1, 3).T
@@ -179,6 +159,7 @@ class _JoinedPair(Struct, frozen=True, dict=True):
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
+        """The hidden rows of the base by their ids."""
         assert self.base.visible is not None
         return {self.base.ids[row]: row for row in np.flatnonzero(~self.base.visible).tolist()}
 
@@ -191,35 +172,32 @@ class _JoinedPair(Struct, frozen=True, dict=True):
         files = (index.ids[row] for index in (self.base, self.small) for row in index.rows_at(Level.FILE))
         return frozenset(module_path_of(path) for path in files if path.endswith("/__init__.py"))
 
-    def _id(self, number: int) -> str:
+    def _at(self, number: int) -> IndexedDocument:
         size = len(self.base)
-        return self.base.ids[number] if number < size else self.small.ids[number - size]
-
-    def _file(self, number: int) -> str:
-        return self._id(number).partition(SEPARATOR)[0]
+        return IndexedDocument(self.base, number) if number < size else IndexedDocument(self.small, number - size)
 
     def _still_uses(self, user: int, used: int) -> bool:
         """Whether a changed file's document has the same code as before, or still names the used document."""
-        before, now = self._before.get(self._id(user)), self._document(user)
-        above = self._before.get(self._id(user).rpartition(SEPARATOR)[0])
-        if above is not None and self._level(above) != self._level(int(self.now[above])):
+        before, now = self._before.get(self._at(user).id), self._document(user)
+        above = self._before.get(self._at(user).id.rpartition(SEPARATOR)[0])
+        if above is not None and self._at(above).level != self._at(int(self.now[above])).level:
             # Names mean something else in what is no class any more.
             return False
         if before is not None and self._document(before)["content_hash"] == now["content_hash"]:
             return True
-        lines = self._texts.get(self._file(user), "").split("\n")
+        lines = self._texts.get(self._at(user).path, "").split("\n")
         if now["start_line"] is not None:
             lines = lines[now["start_line"] - 1 : now["end_line"]]
-        return not names_of(self._id(used)).isdisjoint(words_of("\n".join(lines)))
+        return not names_of(self._at(used).id).isdisjoint(_WORD.findall("\n".join(lines)))
 
     def _is_sure(self, user: int, used: int, kind: int, imports: set[tuple[str, str]]) -> bool:
         """Whether a use between changed documents would be found in the whole tree, too."""
-        parts, is_same_file = qualified_parts(self._id(used)), self._file(user) == self._file(used)
+        parts, is_same_file = qualified_parts(self._at(used).id), self._at(user).path == self._at(used).path
         if kind != _CALL or not parts or not any(self.base.shows(row) for row in self.base.names.exactly(parts[-1])):
             return True
         if len(parts) == 1:
-            return is_same_file or (self._file(user), self._file(used)) in imports
-        return self._id(user).startswith(self._id(used).rpartition(SEPARATOR)[0] + SEPARATOR)
+            return is_same_file or (self._at(user).path, self._at(used).path) in imports
+        return self._at(user).id.startswith(self._at(used).id.rpartition(SEPARATOR)[0] + SEPARATOR)
 
     def _named(self, used_before: Mapping[str, Mapping[str, set[int]]]) -> tuple[set[Edge], dict[int, frozenset[str]]]:
         found = set[Edge]()
@@ -231,7 +209,7 @@ class _JoinedPair(Struct, frozen=True, dict=True):
             ours = set[str]()
             for name in names:
                 last = (dotted_parts(name) or [""])[-1]
-                target = self._meant(name, used_before.get(self._file(number), {}).get(last, ()))
+                target = self._meant(name, used_before.get(self._at(number).path, {}).get(last, ()))
                 if target is not None and level in _KIND_OF:
                     found.add((number, target, _KIND_OF[level]))
                     file = len(self.base) + int(self.small.arrays["file_row"][row])
@@ -244,37 +222,31 @@ class _JoinedPair(Struct, frozen=True, dict=True):
     def _meant(self, name: str, used_before: Iterable[int]) -> int | None:
         """The unchanged document that a dotted name means: one with its last name that the file used before, or the one
         at its whole path; None where several fit."""
-        known = {used: shared_end(name, self._id(used)) for used in used_before}
-        longest = max(known.values(), default=0)
-        best = [used for used, count in known.items() if longest and count == longest]
+        parts, of_used = dotted_parts(name), {used: qualified_parts(self._at(used).id) for used in used_before}
+        ending = {used: len(names) for used, names in of_used.items() if names and parts[-len(names) :] == names}
+        best = [used for used, count in ending.items() if count == max(ending.values())]
         if not best:
             best = [
                 row
-                for module, inside in name_splits(name)
-                for row in self.base.names.exactly(".".join(inside))
+                for count in range(1, min(_LONGEST_QUALIFIED, len(parts) - 1) + 1)
+                for row in self.base.names.exactly(".".join(parts[-count:]))
                 if self.base.shows(row)
-                and qualified_parts(self.base.ids[row]) == inside
-                and is_module(self.base.ids[row].partition(SEPARATOR)[0], module, packages=self._packages)
+                and qualified_parts(self.base.ids[row]) == parts[-count:]
+                and is_module(self._at(row).path, parts[:-count], packages=self._packages)
             ]
         return best[0] if len(best) == 1 else None
 
     def _is_ours(self, name: str, number: int) -> bool:
         """Whether a name is a file or folder of the repository; a name that was external before remains so."""
-        before = self._before.get(self._id(number))
+        before = self._before.get(self._at(number).id)
         if before is not None and name in self._document(before)["dependencies"]:
             return False
         path = "/".join(dotted_parts(name))
         return any(self.base.row(each) is not None for each in (path, f"src/{path}", f"{path}.py", f"src/{path}.py"))
 
-    def _level(self, number: int) -> Level:
-        size = len(self.base)
-        return self.base.level_of(number) if number < size else self.small.level_of(number - size)
-
     def _document(self, number: int) -> dict[str, Any]:
         if number not in self._documents:
-            size = len(self.base)
-            index, row = (self.base, number) if number < size else (self.small, number - size)
-            self._documents[number] = index.document(row)
+            self._documents[number] = self._at(number).document()
         return self._documents[number]
 
 
