@@ -41,11 +41,9 @@ _TEXTS_AT_ONCE = 1 << 12
 
 
 class DenseReport(Struct, frozen=True):
-    """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows.
-
-    `resumed` are texts whose vector an interrupted build had left. A provider
-    counted `billed_tokens`, which cost `cost_usd`: None where the price is not
-    known.
+    """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows. `resumed` are
+    texts whose vector an interrupted build had left. A provider counted `billed_tokens`, which cost `cost_usd`: None
+    where the price is not known.
     """
 
     embedded: int
@@ -73,16 +71,25 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     if _stand(ws, embedder, _rows_of(ids, lanes), hashes):
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
-        wanted = _wanted(hashes, _is_known(ws, embedder, hashes), len(lanes))
+        known = _known_hashes(ws, embedder)
+        wanted = _wanted(hashes, known, len(lanes))
         texts = _texts(sources, hashes, wanted, max_tokens, lanes)
         fresh, resumed = embed_texts(
             ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
         )
-        vectors = _join(ws, embedder, hashes, wanted, fresh)
+        vectors = _join(ws, embedder, hashes, known, wanted, fresh)
         del sources, texts
-        known_by = hashes_unless(pc.is_in(hashes, value_set=_failed_texts(guard)), hashes)
-        written = ws.tables.write("vectors", ws.key, _table(_rows_of(ids, lanes), known_by, vectors, embedder.model_id))
-        dimensions = vectors.shape[1]
+        known_by = hashes_unless(pc.is_in(hashes, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
+        count, dimensions = vectors.shape
+        offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
+        columns = [
+            *_rows_of(ids, lanes),
+            known_by,
+            pa.repeat(pa.scalar(embedder.model_id, type=pa.string()), count),
+            pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),
+        ]
+        table = pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
+        written = ws.tables.write("vectors", ws.key, table)
     discard(ws.layout.finished_vectors(ws.key))
     billed = embedder.billed_tokens - billed_before
     failures = _failures(ids, hashes, guard)
@@ -155,23 +162,19 @@ def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], h
     return bool(pc.all(pc.and_(are_same, is_ours)).as_py())
 
 
-def _is_known(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which texts have a vector of the last build that may be used again."""
-    vectors = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
-    is_same = pc.equal(vectors.column("model"), embedder.model_id)
-    previous = vectors if pc.all(is_same).as_py() else vectors.filter(is_same)
-    names = previous.column("text_hash").combine_chunks()
-    known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=names[:0] if ws.force else names).to_numpy(
-        zero_copy_only=False
-    )
-    return known
+def _known_hashes(ws: Workspace, embedder: Embedder) -> pa.Array:
+    """The hash of the text of each vector of the last build; null where it may not be used again."""
+    last = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
+    may_be_used = pc.and_(pc.equal(last.column("model"), embedder.model_id), not ws.force)
+    return pc.if_else(may_be_used, last.column("text_hash"), pa.scalar(None, pa.string())).combine_chunks()
 
 
-def _wanted(hashes: pa.Array, known: npt.NDArray[np.bool_], lanes: int) -> Rows:
+def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
     """The first row of each distinct text without a vector; rows of one document, whose texts are alike, are
     adjacent."""
     by_document: Rows = np.arange(len(hashes)).reshape(lanes, -1).T.reshape(-1)
-    rows = by_document[~known[by_document]]
+    is_known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=known).to_numpy(zero_copy_only=False)
+    rows = by_document[~is_known[by_document]]
     names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
     _, firsts = np.unique(names, return_index=True)
     return rows[np.sort(firsts)]
@@ -202,12 +205,14 @@ def _texts(
         first += part.num_rows
 
 
-def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fresh: Iterable[Embedded]) -> Vectors:
+def _join(
+    ws: Workspace, embedder: Embedder, hashes: pa.Array, known: pa.Array, wanted: Rows, fresh: Iterable[Embedded]
+) -> Vectors:
     """One vector per text, from the last build or this one, of zeros for one that cannot be embedded; raises
     `UnusableVectors` where they differ in length."""
     vectors: Vectors | None = None
     placed = ((wanted[places], some) for places, some in fresh)
-    for rows, some in chain(_carried(ws, embedder, hashes), placed):
+    for rows, some in chain(_carried(ws, hashes, known), placed):
         if vectors is None:
             vectors = np.zeros((len(hashes), some.shape[1]), dtype=np.float32)
         elif vectors.shape[1] != some.shape[1]:
@@ -226,13 +231,9 @@ def _join(ws: Workspace, embedder: Embedder, hashes: pa.Array, wanted: Rows, fre
     return vectors
 
 
-def _carried(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> Iterator[tuple[Rows, Vectors]]:
-    if ws.force:
-        return
-    known = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
-    is_ours = pc.equal(known.column("model"), embedder.model_id)
-    names = pc.if_else(is_ours, known.column("text_hash"), pa.scalar(None, pa.string())).combine_chunks()
-    places: Rows = pc.fill_null(pc.index_in(hashes, value_set=names), -1).to_numpy().astype(np.int64)
+def _carried(ws: Workspace, hashes: pa.Array, known: pa.Array) -> Iterator[tuple[Rows, Vectors]]:
+    """Vectors of the last build, and the rows that they belong to."""
+    places: Rows = pc.fill_null(pc.index_in(hashes, value_set=known), -1).to_numpy().astype(np.int64)
     order = np.argsort(places, kind="stable")
     places, first = places[order], 0
     for part in ws.tables.read_parts("vectors", ws.key, columns=["vector"]):
@@ -242,30 +243,14 @@ def _carried(ws: Workspace, embedder: Embedder, hashes: pa.Array) -> Iterator[tu
         first += part.num_rows
 
 
-def _failed_texts(guard: FailureGuard) -> pa.Array:
-    return pa.array(sorted(guard.failed), pa.string())
-
-
 def _failures(ids: pa.Array, hashes: pa.Array, by_text: FailureGuard) -> tuple[Failure, ...]:
     """The documents that have a text which failed, in whatever lane, each with its first failure."""
-    rows = pc.indices_nonzero(pc.is_in(hashes, value_set=_failed_texts(by_text)))
+    rows = pc.indices_nonzero(pc.is_in(hashes, value_set=pa.array(sorted(by_text.failed), pa.string())))
     of_text = {failure.item: failure for failure in by_text.failures}
     guard = FailureGuard()
     for row, text_hash in zip(rows.to_pylist(), hashes.take(rows).to_pylist(), strict=True):
         guard.add([replace(of_text[text_hash], item=ids[row % len(ids)].as_py())])
     return guard.failures
-
-
-def _table(rows: tuple[pa.Array, pa.Array], hashes: pa.Array, vectors: Vectors, model: str) -> pa.Table:
-    count, dimensions = vectors.shape
-    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
-    columns = [
-        *rows,
-        hashes,
-        pa.repeat(pa.scalar(model, type=pa.string()), count),
-        pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),
-    ]
-    return pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
 
 
 # About what name, intent and summary of a document hold; each of the dense lanes has some of it.

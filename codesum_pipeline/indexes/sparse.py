@@ -7,7 +7,7 @@ document) are computed for the candidate: in this table one edit changes one row
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
+from msgspec import Struct
 
 from codesum_pipeline.indexes.lane_texts import (
     TEXT_BREAK,
@@ -40,33 +40,10 @@ class SparseReport(Struct, frozen=True):
     failures: tuple[Failure, ...] = ()
 
 
-class _Columns(Struct):
-    ids: list[pa.Array] = field(default_factory=list)
-    hashes: list[pa.Array] = field(default_factory=list)
-    tokens: list[pa.Array] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return sum(map(len, self.ids))
-
-
 def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseReport:
     """Write the table `terms`: one row per BM25 lane of each document, placeholders included."""
-    lanes = {lane: _Columns() for lane in TERM_LANES}
+    lanes: dict[Lane, list[pa.Table]] = {lane: [] for lane in TERM_LANES}
     guard = FailureGuard()
-    tokenized = _fill(lanes, ws, guard, progress)
-    written = ws.tables.write("terms", ws.key, _table(lanes))
-    return SparseReport(
-        tokenized=tokenized,
-        carried=written.rows - tokenized,
-        rows=written.rows,
-        lanes={str(lane): len(columns) for lane, columns in lanes.items() if len(columns)},
-        table_hash=written.table_hash,
-        failed=len(guard.failed),
-        failures=guard.failures,
-    )
-
-
-def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: FailureGuard, progress: Progress) -> int:
     documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
     known = known[:0] if ws.force else known
@@ -78,20 +55,25 @@ def _fill(lanes: dict[Lane, _Columns], ws: Workspace, guard: FailureGuard, progr
         for texts in term_texts(some, guard):
             hashes = texts.hash_all()
             tokens, fresh = _tokens_of(texts, pc.index_in(hashes, value_set=known), last, guard)
-            columns = lanes[texts.lane]
-            columns.ids.append(texts.ids)
-            columns.hashes.append(_unless_failed(texts.ids, hashes, guard))
-            columns.tokens.append(tokens)
+            if guard.failed:
+                has_failed = pc.is_in(texts.ids, value_set=pa.array(sorted(guard.failed), pa.string()))
+                hashes = hashes_unless(has_failed, hashes)
+            columns = [texts.ids, pa.repeat(str(texts.lane), len(hashes)), hashes, tokens]
+            lanes[texts.lane].append(pa.Table.from_arrays(columns, schema=TABLES["terms"].schema))
             tokenized += fresh
         done += some.num_rows
     progress("splitting texts into words", done, documents)
-    return tokenized
-
-
-def _unless_failed(ids: pa.Array, hashes: pa.Array, guard: FailureGuard) -> pa.Array:
-    if not guard.failed:
-        return hashes
-    return hashes_unless(pc.is_in(ids, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
+    written = ws.tables.write("terms", ws.key, pa.concat_tables(part for parts in lanes.values() for part in parts))
+    counts = {str(lane): sum(part.num_rows for part in parts) for lane, parts in lanes.items()}
+    return SparseReport(
+        tokenized=tokenized,
+        carried=written.rows - tokenized,
+        rows=written.rows,
+        lanes={lane: count for lane, count in counts.items() if count},
+        table_hash=written.table_hash,
+        failed=len(guard.failed),
+        failures=guard.failures,
+    )
 
 
 def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: FailureGuard) -> tuple[pa.Array, int]:
@@ -122,12 +104,3 @@ def _join_passages(texts: pa.LargeStringArray) -> pa.StringArray:
     passages = pc.split_pattern(texts, TEXT_BREAK)
     tokens = pa.LargeListArray.from_arrays(passages.offsets.cast(pa.int64()), join_tokens(passages.flatten()))
     return pc.binary_join(tokens, TOKEN_BREAK)
-
-
-def _table(lanes: dict[Lane, _Columns]) -> pa.Table:
-    parts = [
-        pa.Table.from_arrays([ids, pa.repeat(str(lane), len(ids)), hashes, tokens], schema=TABLES["terms"].schema)
-        for lane, columns in lanes.items()
-        for ids, hashes, tokens in zip(columns.ids, columns.hashes, columns.tokens, strict=True)
-    ]
-    return pa.concat_tables(parts)
