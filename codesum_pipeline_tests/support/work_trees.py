@@ -50,7 +50,7 @@ class Tree:
         return tools_by_name()[tool].ask(ToolContext(self.shop.catalogue, self.repo.path), arguments)
 
     def told(self, tool: str, /, **arguments: Any) -> str:
-        return tools_by_name()[tool].text(self.ask(tool, **arguments))
+        return self.ask(tool, **arguments).text()
 
     def settle(self) -> None:
         settings = self.shop.catalogue.settings
