@@ -48,7 +48,7 @@ class Tiling:
 
     def rows(self, rows: Integers, copies: Integers) -> Integers:
         """The rows of some documents' copies; -1 stays."""
-        starts = self.index.level_starts
+        starts = np.array(self.index.level_starts)
         levels = starts.searchsorted(rows, side="right") - 1
         first, size = starts[levels], np.diff(starts)[np.minimum(levels, len(LEVELS) - 1)]
         tiled: Integers = np.where(rows < 0, -1, first * self.copies + copies * size + rows - first)

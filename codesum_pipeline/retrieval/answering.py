@@ -208,7 +208,11 @@ class Answer(Struct, frozen=True, dict=True):
             raised = RaisedScores.unchanged(scores)
         else:
             scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
-            raised = self._raise_callers(places, scores, factors)
+            raised = RaisedScores.unchanged(scores)
+            # Where the question is only a name, its callers are no answer.
+            if not self.asked.query.is_name:
+                numbers = self.candidates.numbers[places]
+                raised = raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=weights)
 
         def notes(place: int) -> tuple[str, ...]:
             best = raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN] if len(raised.callers) else ()
@@ -244,13 +248,6 @@ class Answer(Struct, frozen=True, dict=True):
         scores[order] = np.minimum(of_file * shares, limits)
         return scores
 
-    def _raise_callers(self, places: Places, scores: Scores, factors: Scores) -> RaisedScores:
-        """Raise the callers of good documents; where the question is only a name, its callers are no answer."""
-        if self.asked.query.is_name:
-            return RaisedScores.unchanged(scores)
-        numbers = self.candidates.numbers[places]
-        return raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=self.asked.weights)
-
     @cached_property
     def _files(self) -> _ScoredCandidates:
         """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
@@ -259,7 +256,12 @@ class Answer(Struct, frozen=True, dict=True):
         """
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
-        named = self._named_files()
+        # The files whose names consist of words of the query.
+        named_files = self.candidates.are_among(self.asked.shelf.files_named_within(self.asked.query.words)).nonzero()[
+            0
+        ]
+        names = (name_of_file(self._id(place)) for place in named_files.tolist())
+        named = Ranking(named_files, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))
         called = self._called_in_files
         defined_in = self.candidates.files[called.places]
         best_called = np.zeros(count)
@@ -296,32 +298,27 @@ class Answer(Struct, frozen=True, dict=True):
         return factors
 
     def _called(self, levels: Levels) -> Ranking:
-        """The documents that the query names, and first those that it points to."""
-        named = self._called_by_name(levels)
+        """The documents that the query names, classes in prose, and of a query that is a name all with this name; and
+        first those that it points to."""
+        weights = self.asked.weights
+        if self.asked.query.is_name:
+            ranking = self.rankings[Signal.SYMBOL, levels]
+            kept = ranking.scores >= EXACT_NAME
+            places, scores = (
+                ranking.places[kept],
+                np.where(ranking.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling),
+            )
+            order = places.argsort()
+            named = Ranking(places[order], scores[order])
+        else:
+            names = (self._id(place).rpartition("::")[2] for place in self.called_in_prose.tolist())
+            named = Ranking(self.called_in_prose, weights.name_boost * np.array(self.shares.of_names(names)))
         if not len(self.pointed):
             return named
         scores = self._scores_of(named)
         scores[self.pointed] = 1.0
         places = scores.nonzero()[0]
         return Ranking(places, scores[places])
-
-    def _called_by_name(self, levels: Levels) -> Ranking:
-        """The documents that the query names: classes in prose; of a query that is a name, all with this name."""
-        weights = self.asked.weights
-        if not self.asked.query.is_name:
-            names = (self._id(place).rpartition("::")[2] for place in self.called_in_prose.tolist())
-            return Ranking(self.called_in_prose, weights.name_boost * np.array(self.shares.of_names(names)))
-        named = self.rankings[Signal.SYMBOL, levels]
-        kept = named.scores >= EXACT_NAME
-        places, scores = named.places[kept], np.where(named.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling)
-        order = places.argsort()
-        return Ranking(places[order], scores[order])
-
-    def _named_files(self) -> Ranking:
-        found = self.asked.shelf.files_named_within(self.asked.query.words)
-        places = self.candidates.are_among(found).nonzero()[0]
-        names = (name_of_file(self._id(place)) for place in places.tolist())
-        return Ranking(places, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))
 
     def _scores_of(self, ranking: Ranking) -> Scores:
         scores = np.zeros(len(self.candidates))

@@ -5,7 +5,6 @@ vectors, are one array, from which the best are taken.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
@@ -34,14 +33,6 @@ _FEW_FILES = 5
 _MOST_TEXTS_OF_A_RARE_WORD = 128
 
 
-class _NumberSpace(Enum):
-    """What is numbered through all indexes: documents, documents and passages of `code`, or vectors."""
-
-    DOCUMENTS = auto()
-    CODE = auto()
-    VECTORS = auto()
-
-
 class Lookup:
     """The ranking of the documents of a shelf by each signal, of at most `limit` documents.
 
@@ -62,12 +53,9 @@ class Lookup:
         self._code_starts = [
             documents + passages for documents, passages in zip(shelf.starts, shelf.passage_starts, strict=True)
         ]
-        self._starts = {
-            _NumberSpace.DOCUMENTS: shelf.starts,
-            _NumberSpace.CODE: self._code_starts,
-            _NumberSpace.VECTORS: shelf.vector_starts,
-        }
-        self._known_spans: dict[tuple[_NumberSpace, tuple[Level, ...]], list[slice]] = {}
+        # What is numbered through all indexes: documents, documents and passages of `code`, or vectors.
+        self._starts = {"documents": shelf.starts, "code": self._code_starts, "vectors": shelf.vector_starts}
+        self._known_spans: dict[tuple[str, tuple[Level, ...]], list[slice]] = {}
 
     def best(self, signal: Signal, levels: Sequence[Level]) -> ScoredDocuments:
         """The `limit` documents of these levels with the highest scores above 0, and those that equal the last one."""
@@ -76,8 +64,8 @@ class Lookup:
             return self._nearest(VECTORS[signal], levels)
         if signal not in WORDS:
             return self._best_named(levels)
-        lane, spans = WORDS[signal], self._spans(_NumberSpace.DOCUMENTS, levels)
-        of_lane = self._spans(_NumberSpace.CODE, levels) if lane is Lane.CODE else spans
+        lane, spans = WORDS[signal], self._spans("documents", levels)
+        of_lane = self._spans("code", levels) if lane is Lane.CODE else spans
         kept, scores = self._best_in(self._scores_of_words(lane), of_lane)
         return ScoredDocuments(_numbers_in(spans, kept), scores)
 
@@ -210,7 +198,7 @@ class Lookup:
     def _nearest(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
         if any(lane in index.nearest for index in self._shelf.indexes):
             return self._nearest_in_cells(lane, levels)
-        spans = self._spans(_NumberSpace.VECTORS, levels)
+        spans = self._spans("vectors", levels)
         kept, scores = self._best_in(self._products(lane), spans)
         return ScoredDocuments(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
 
@@ -253,16 +241,13 @@ class Lookup:
             raise ValueError("a dense lane is searched, and the query was not embedded")
         return self._query.vector
 
-    def _spans(self, numbering: "_NumberSpace", levels: Sequence[Level]) -> list[slice]:
+    def _spans(self, numbering: str, levels: Sequence[Level]) -> list[slice]:
         key = numbering, tuple(levels)
         if key not in self._known_spans:
-            shelf, is_dense = self._shelf, numbering is _NumberSpace.VECTORS
-            starts = self._starts[numbering]
-            bounds = (index.dense_starts if is_dense else index.level_bounds for index in shelf.indexes)
             self._known_spans[key] = [
                 slice(start + span.start, start + span.stop)
-                for start, of_levels in zip(starts, bounds, strict=False)
-                for span in _of_levels(levels, of_levels)
+                for start, index in zip(self._starts[numbering], self._shelf.indexes, strict=False)
+                for span in _of_levels(levels, index.dense_starts if numbering == "vectors" else index.level_starts)
             ]
         return self._known_spans[key]
 

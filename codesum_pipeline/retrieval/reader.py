@@ -137,7 +137,10 @@ class PublishedIndex(Struct, frozen=True, dict=True):
                 f"{folder}: index schema version {manifest['schema_version']}, this package reads "
                 f"{INDEX_SCHEMA_VERSION}: bring it up to date with `codesum index {manifest['repo']}`"
             )
-        _check_whole(version)
+        for name in version.damaged_files(read_content=False):
+            # Raises `FileNotFoundError` for a missing file; others have another size than was written.
+            (folder / name).stat()
+            raise BrokenIndex(f"{folder / name} is damaged: run `codesum doctor`")
         arrays = map_npz(folder / paths.DOCUMENT_ARRAYS)
         summary = map_tensor(folder / paths.EMBEDDINGS, manifest["embedder"]["dimensions"])
         return cls(
@@ -194,15 +197,10 @@ class PublishedIndex(Struct, frozen=True, dict=True):
         return self.arrays["dense_rows"]
 
     @cached_property
-    def level_starts(self) -> npt.NDArray[np.int64]:
+    def level_starts(self) -> list[int]:
         """The row where each level begins, and how many documents there are."""
-        return np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1))
-
-    @cached_property
-    def level_bounds(self) -> list[int]:
-        """As `level_starts`."""
-        bounds: list[int] = self.level_starts.tolist()
-        return bounds
+        starts: list[int] = np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1)).tolist()
+        return starts
 
     @cached_property
     def confirmed_uses(self) -> Uses:
@@ -234,7 +232,7 @@ class PublishedIndex(Struct, frozen=True, dict=True):
     def rows_of(self, level: Level) -> slice:
         """The documents of one level."""
         number = LEVELS.index(level)
-        return slice(*self.level_starts[number : number + 2].tolist())
+        return slice(*self.level_starts[number : number + 2])
 
     def rows_at(self, level: Level) -> range:
         """The rows of one level."""
@@ -329,14 +327,6 @@ class _VersionLink(Struct, frozen=True):
 
     folder: Path
     link: tuple[int, int]
-
-
-def _check_whole(version: Version) -> None:
-    """Raise `BrokenIndex` for a file of another size than was written, `FileNotFoundError` for a missing one."""
-    for name in version.damaged_files(read_content=False):
-        path = version.folder / name
-        path.stat()
-        raise BrokenIndex(f"{path} is damaged: run `codesum doctor`")
 
 
 def _resolve(path: Path) -> _VersionLink:

@@ -38,20 +38,9 @@ from codesum_pipeline.retrieval.weights import (
 DEFAULT_TOP = 10
 
 
-def search(
-    indexes: Sequence[PublishedIndex],
-    query: str,
-    *,
-    embedder: Embedder,
-    top: int = DEFAULT_TOP,
-    levels: Sequence[Level] = LEVELS,
-    lanes: Sequence[Lane] = LANES,
-    filters: Filters = ANYTHING,
-    weights: Weights = DEFAULT_WEIGHTS,
-) -> list[Hit]:
+def search(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder, **options: Any) -> list[Hit]:
     """The hits of `answer` without looking into sources."""
-    asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
-    return [] if asked is None else Answer.to(asked, top=top).hits
+    return answer(indexes, query, embedder=embedder, **options).hits
 
 
 class SearchAnswer(Struct, frozen=True):
