@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,7 +34,7 @@ from codesum_pipeline.serving.tokens import AccessToken, TokenSource, check_reac
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.web.pages import HITS, REFRESH, Pages
-from codesum_pipeline.web.rendering import render
+from codesum_pipeline.web.rendering import html
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -93,7 +93,6 @@ class RequestGuard(Struct, frozen=True):
 TOKEN_VARIABLE = "CODESUM_WEB_TOKEN"
 _STATIC = Path(__file__).parent / "static"
 _STATIC_PATH = "/static"
-_OURS = "codesum met an error of its own: the terminal that it runs in has it."
 
 
 def make_app(
@@ -175,20 +174,19 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    told = {404: "There is no such page.", 405: "This page is not asked in this way."}.get(status, "")
-    if isinstance(error, HTTPException) and error.detail != HTTPStatus(status).phrase:
-        told = error.detail
-    return _error(request, told, status)
+    assert isinstance(error, HTTPException)
+    told = {404: "There is no such page.", 405: "This page is not asked in this way."}.get(error.status_code, "")
+    is_plain = error.detail == HTTPStatus(error.status_code).phrase
+    return _error(request, told if is_plain else error.detail, error.status_code)
 
 
 def _failed(request: Request, _: Exception) -> Response:
-    return _error(request, _OURS, 500)
+    return _error(request, "codesum met an error of its own: the terminal that it runs in has it.", 500)
 
 
 def _error(request: Request, told: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     page = "message.html" if request.url.path == HITS else "error.html"
-    return HTMLResponse(render(page, told=told), status, headers=headers)
+    return html(page, status=status, headers=headers, told=told)
 
 
 def _status_of(request: Request, error: Exception) -> int:

@@ -35,7 +35,7 @@ from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.answers import AnswerView, Happening, TurnListener, places_in, state_of, view_of, view_of_past
-from codesum_pipeline.web.rendering import Link, render
+from codesum_pipeline.web.rendering import Link, html, render
 
 
 class Turns:
@@ -127,7 +127,8 @@ class AskPages(Struct, frozen=True):
             raise HTTPException(404, f"There is no question {one_line(id_)[:100]!r}: it may have been deleted since.")
         current_request().answered(turn.repositories)
         view = view_of_past(turn, past.steps(id_), self._link(list(turn.repositories)))
-        return HTMLResponse(render("earlier.html", turn=turn, view=view, repo=_one(turn.repositories)))
+        repo = turn.repositories[0] if len(turn.repositories) == 1 else ""
+        return html("earlier.html", turn=turn, view=view, repo=repo)
 
     async def ask(self, request: Request) -> Response:
         """An answer: as a stream for the page's script, else as a page once it is complete."""
@@ -137,9 +138,8 @@ class AskPages(Struct, frozen=True):
             return HTMLResponse(await run_in_threadpool(self._page, asked, told=told), 403)
         link = await run_in_threadpool(self._link, [asked.repo] if asked.repo else [])
         if STREAM in request.headers.get("accept", ""):
-            return StreamingResponse(
-                self._happenings(asked, link), media_type=STREAM, headers={"X-Accel-Buffering": "no"}
-            )
+            happenings = self._happenings(asked, link)
+            return StreamingResponse(happenings, media_type=STREAM, headers={"X-Accel-Buffering": "no"})
         view = await _until_gone(request, self._answer(asked, TurnListener(link, lambda _: None)))
         return HTMLResponse(await run_in_threadpool(self._page, asked, view=view))
 
@@ -152,7 +152,13 @@ class AskPages(Struct, frozen=True):
         def tell(each: Happening) -> None:
             loop.call_soon_threadsafe(happened.put_nowait, each)
 
-        answer = asyncio.create_task(self._written(asked, TurnListener(link, tell)))
+        async def written() -> str:
+            try:
+                return render("answer.html", view=await self._answer(asked, TurnListener(link, tell)))
+            except CodesumError as error:
+                return render("message.html", told=one_line(str(error)))
+
+        answer = asyncio.create_task(written())
         answer.add_done_callback(lambda _: happened.put_nowait(None))
         try:
             is_under_way = True
@@ -166,12 +172,6 @@ class AskPages(Struct, frozen=True):
                 yield f"{json.dumps(each or {'kind': 'end', 'said': await answer})}\n"
         finally:
             answer.cancel()
-
-    async def _written(self, asked: AskFields, listener: TurnListener) -> str:
-        try:
-            return render("answer.html", view=await self._answer(asked, listener))
-        except CodesumError as error:
-            return render("message.html", told=one_line(str(error)))
 
     async def _answer(self, asked: AskFields, listener: TurnListener) -> AnswerView:
         notes: list[str] = []
@@ -203,12 +203,6 @@ class AskPages(Struct, frozen=True):
         keys = [entry.key for entry in catalogue.entries(lambda _: None)] if catalogue.is_limited else None
         return PastTurns(catalogue.layout.home, keys, catalogue.holder or "")
 
-    def _spent_today(self) -> float | None:
-        """Today's costs; None for the holder of a token, who must not see those of others."""
-        if self.catalogue.holder:
-            return None
-        return spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now())
-
     def _link(self, repos: list[str]) -> Link:
         try:
             return places_in(ToolContext(self.catalogue, self.folder, is_everywhere=True).current(repos))
@@ -217,24 +211,25 @@ class AskPages(Struct, frozen=True):
 
     def _page(self, asked: AskFields, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
-        options, now = settings, utc_now()
-        past = self._past()
         problems: list[str] = []
         turns = []
         try:
-            turns = past.newest(now, before=before, limit=_EARLIER + 1)
+            turns = self._past().newest(utc_now(), before=before, limit=_EARLIER + 1)
         except CodesumError as error:
             problems.append(one_line(str(error)))
+        # The holder of a token must not see the costs of others.
+        is_shown = not problems and not self.catalogue.holder
+        spent = spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now()) if is_shown else None
         return render(
             "ask.html",
             asked=asked,
             token=self.token,
             keys=[entry.key for entry in self.catalogue.entries(problems.append)],
             longest=LONGEST_QUESTION,
-            shut=why_no_model(options.llm, is_offline=options.offline),
+            shut=why_no_model(settings.llm, is_offline=settings.offline),
             model=settings.llm.model,
-            caps=options.ask,
-            spent=None if problems else self._spent_today(),
+            caps=settings.ask,
+            spent=spent,
             view=view,
             told=told,
             problems=problems,
@@ -258,7 +253,3 @@ async def _until_gone(request: Request, answering: Coroutine[Any, Any, AnswerVie
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _one(keys: tuple[str, ...]) -> str:
-    return keys[0] if len(keys) == 1 else ""

@@ -67,63 +67,15 @@ class Chart(Struct, frozen=True):
     bars: Sequence[Mark] = ()
 
 
-class Point(Struct, frozen=True):
-    """One value of a series with its interval; `at` counts along the axis."""
-
-    at: int
-    value: float
-    low: float
-    high: float
-    said: str
-
-
-def line(name: str, points: Sequence[Point], *, places: int) -> Line:
-    """A series of values from 0 to 1, at some of so many places."""
-    corners = [(_across(point.at, places), point) for point in points]
-    upper = [f"{x:.1f} {_up(point.high):.1f}" for x, point in corners]
-    lower = [f"{x:.1f} {_up(point.low):.1f}" for x, point in reversed(corners)]
-    return Line(
-        name=name,
-        path="M" + "L".join(f"{x:.1f} {_up(point.value):.1f}" for x, point in corners),
-        band=f"M{'L'.join([*upper, *lower])}z" if len(points) > 1 else "",
-        points=[Mark(round(x, 1), round(_up(point.value), 1), 0, 0, point.said) for x, point in corners],
-    )
-
-
-def shares() -> list[AxisTick]:
-    """The axis of values from 0 to 1."""
-    return [AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
-
-
-def bars(values: Sequence[tuple[float, str]]) -> list[Mark]:
-    """Bars side by side, the highest as high as the chart."""
-    most = max((value for value, _ in values), default=0.0) or 1.0
-    step = _PLOT_WIDTH / max(len(values), 1)
-    width = min(step * 0.75, _WIDEST_BAR)
-    return [
-        Mark(
-            x=round(_LEFT + step * (at + 0.5) - width / 2, 1),
-            y=round(_up(value / most), 1),
-            width=round(width, 1),
-            height=round(value / most * _PLOT_HEIGHT, 1),
-            said=said,
-        )
-        for at, (value, said) in enumerate(values)
-    ]
-
-
 def labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
     """The labels of some places, as many as fit, the last among them."""
     step = -(-len(names) // _MOST_LABELS)
     shown = [at for at in range(len(names)) if (len(names) - 1 - at) % step == 0]
-    if are_bars:
-        return [AxisTick(round(_LEFT + _PLOT_WIDTH / len(names) * (at + 0.5), 1), names[at]) for at in shown]
-    return [AxisTick(round(_across(at, len(names)), 1), names[at]) for at in shown]
-
-
-def amounts(most: float, said: Sequence[str]) -> list[AxisTick]:
-    """The axis of values from 0 to the highest, with its half."""
-    return [AxisTick(round(_up(share), 1), text) for share, text in zip((0, 0.5, 1), said, strict=True)] if most else []
+    width = _PLOT_WIDTH / len(names)
+    return [
+        AxisTick(round(_LEFT + width * (at + 0.5) if are_bars else _across(at, len(names)), 1), names[at])
+        for at in shown
+    ]
 
 
 def _across(at: int, places: int) -> float:
@@ -144,7 +96,12 @@ _SHORT, _DAY = 10, len("2026-01-31")
 
 def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     """The scores of the repository's own questions, evaluation after evaluation; None without evaluations."""
-    rows = _evaluations(layout, repo)
+    import pyarrow.compute as pc
+
+    table = TableStore(layout.warehouse).read_or_empty("evaluations", repo, columns=_COLUMNS)
+    is_headline = pc.and_(pc.equal(table["metric"], NDCG), pc.equal(table["category"], EVERY_CATEGORY))
+    rows = table.filter(pc.and_(is_headline, pc.greater(table["questions"], 0))).to_pylist()
+    rows = [row for row in rows if row["setup"] in _SETUPS]
     sequences = sorted({row["sequence"] for row in rows})[-_MOST_EVALUATIONS:]
     if not sequences:
         return None
@@ -157,7 +114,7 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
         title="How well its own questions are answered",
         said="nDCG@10 of each evaluation, from 0 to 1, with 95 % intervals: of all lanes, and of code alone.",
         x_ticks=labels([days[sequence] for sequence in sequences], are_bars=False),
-        y_ticks=shares(),
+        y_ticks=[AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)],
         head=("evaluated", "commit", "by", "questions", "nDCG@10", "95 % interval"),
         rows=[
             (
@@ -187,48 +144,51 @@ def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
     ] if rows else []  # fmt: skip
 
 
-def _evaluations(layout: HomeLayout, repo: str) -> list[dict[str, Any]]:
-    import pyarrow.compute as pc
-
-    table = TableStore(layout.warehouse).read_or_empty("evaluations", repo, columns=_COLUMNS)
-    is_headline = pc.and_(pc.equal(table["metric"], NDCG), pc.equal(table["category"], EVERY_CATEGORY))
-    rows: list[dict[str, Any]] = table.filter(pc.and_(is_headline, pc.greater(table["questions"], 0))).to_pylist()
-    return [row for row in rows if row["setup"] in _SETUPS]
-
-
 def _line(setup: str, rows: Sequence[dict[str, Any]], place: dict[int, int]) -> Line:
-    points = [
-        Point(
-            at=place[row["sequence"]],
-            value=row["mean"],
-            low=row["low"],
-            high=row["high"],
-            said=f"{setup}, {row['commit'][:_SHORT]}: {row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
-        )
-        for row in rows
-    ]
-    return line(setup, points, places=len(place))
+    """A series of values from 0 to 1 with their intervals."""
+    corners = [(_across(place[row["sequence"]], len(place)), row) for row in rows]
+    upper = [f"{x:.1f} {_up(row['high']):.1f}" for x, row in corners]
+    lower = [f"{x:.1f} {_up(row['low']):.1f}" for x, row in reversed(corners)]
+    points = []
+    for x, row in corners:
+        said = f"{setup}, {row['commit'][:_SHORT]}: {row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        points.append(Mark(round(x, 1), round(_up(row["mean"]), 1), 0, 0, said))
+    return Line(
+        name=setup,
+        path="M" + "L".join(f"{x:.1f} {_up(row['mean']):.1f}" for x, row in corners),
+        band=f"M{'L'.join([*upper, *lower])}z" if len(points) > 1 else "",
+        points=points,
+    )
 
 
 def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> Chart:
-    most = max(found.cost_usd for found in totals.values())
-    spent = sum(found.cost_usd for found in totals.values())
+    costs = [found.cost_usd for found in totals.values()]
+    most, step = max(costs), _PLOT_WIDTH / max(len(totals), 1)
+    width = min(step * 0.75, _WIDEST_BAR)
+    bars, rows = [], []
+    for at, (name, each) in enumerate(totals.items()):
+        # The highest bar is as high as the chart.
+        share = each.cost_usd / (most or 1.0)
+        bars.append(
+            Mark(
+                x=round(_LEFT + step * (at + 0.5) - width / 2, 1),
+                y=round(_up(share), 1),
+                width=round(width, 1),
+                height=round(share * _PLOT_HEIGHT, 1),
+                said=f"{name}: {usd(each.cost_usd)}",
+            )
+        )
+        numbers = (each.texts, each.calls, each.prompt_tokens, each.completion_tokens)
+        rows.append((name, *(f"{number:,}" for number in numbers), usd(each.cost_usd)))
     return Chart(
         id=id_,
         title=title,
-        said=f"US dollars by {what}; {usd(spent)} in all.",
+        said=f"US dollars by {what}; {usd(sum(costs))} in all.",
         x_ticks=labels(list(totals), are_bars=True),
-        y_ticks=amounts(most, [usd(most * share) for share in (0, 0.5, 1)]),
+        y_ticks=[AxisTick(round(_up(share), 1), usd(most * share)) for share in (0, 0.5, 1)] if most else [],
         head=(what, "texts", "calls", "tokens read", "written", "US dollars"),
-        rows=[
-            (
-                name,
-                *(f"{number:,}" for number in (each.texts, each.calls, each.prompt_tokens, each.completion_tokens)),
-                usd(each.cost_usd),
-            )
-            for name, each in totals.items()
-        ],
-        bars=bars([(each.cost_usd, f"{name}: {usd(each.cost_usd)}") for name, each in totals.items()]),
+        rows=rows,
+        bars=bars,
     )
 
 

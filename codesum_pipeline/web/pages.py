@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, to_builtins
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
@@ -18,17 +18,17 @@ from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.documents import Relation
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
 from codesum_pipeline.tools.overview import TreeArguments, folder_tree
-from codesum_pipeline.tools.read import DEFAULT_LINES, ReadItem, ReadPage
+from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.search import SearchPage
 from codesum_pipeline.tools.status import StatusPage
-from codesum_pipeline.web.figures import HEIGHT, WIDTH, TextHistory, cost_charts, evaluation_chart, history_of
-from codesum_pipeline.web.rendering import address, as_html, draw, render
+from codesum_pipeline.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
+from codesum_pipeline.web.rendering import address, as_html, draw, html
 
 _NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
 
@@ -121,15 +121,14 @@ class Pages(Struct, frozen=True):
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         # Checked before the page is made, since an index in the making may be complete by then.
         headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
-        return HTMLResponse(
-            render("search.html", form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)),
-            headers=headers,
+        return html(
+            "search.html", headers=headers, form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)
         )
 
     def hits(self, request: Request) -> Response:
         """The hits that the page's script shows while somebody types."""
         form = SearchForm.of(request.query_params)
-        return HTMLResponse(render("results.html", form=form, **self._found(form)))
+        return html("results.html", form=form, **self._found(form))
 
     def document(self, request: Request) -> Response:
         """One document: its place, facts, relations and lines."""
@@ -138,57 +137,37 @@ class Pages(Struct, frozen=True):
         call = self._call()
         read = self._read(call, id_, repo, cursor)
         item, notes = read.items[0], [*read.notes]
-        around = self._ask(
-            call,
-            "graph",
-            GraphPage,
-            {
-                "id": item.id,
-                "repo": item.repo,
-                "relations": [*Relation, EXTERNAL],
-                "limit": _RELATED,
-                "tokens": _TOKENS,
-            },
-        )
+        relations = [*Relation, EXTERNAL]
+        around = self._ask(call, "graph", GraphPage, id=item.id, repo=item.repo, relations=relations, limit=_RELATED)
         groups = {group.relation: group for group in around.groups}
         above = groups.pop(Relation.PART_OF, None)
-        return HTMLResponse(
-            render(
-                "document.html",
-                page=read,
-                item=item,
-                history=self._history(item, notes.append),
-                notes=notes,
-                is_place=_PLACE.search(id_) is not None,
-                above=list(reversed(above.rows)) if above else [],
-                groups=list(groups.values()),
-            )
+        try:
+            history = history_of(self.catalogue.layout, item.repo, item.id)
+        except CodesumError as error:
+            history, notes = None, [*notes, str(error)]
+        return html(
+            "document.html",
+            page=read,
+            item=item,
+            history=history,
+            notes=notes,
+            is_place=_PLACE.search(id_) is not None,
+            above=list(reversed(above.rows)) if above else [],
+            groups=list(groups.values()),
         )
 
     def related(self, request: Request) -> Response:
         """The documents in one relation to a document, as many as fit on a page."""
-        asked = request.query_params
-        relation = asked.get("relation", "")
-        page = self._ask(
-            self._call(),
-            "graph",
-            GraphPage,
-            {
-                "id": asked.get("id", ""),
-                "repo": asked.get("repo", ""),
-                "relations": [relation],
-                "cursor": asked.get("cursor", ""),
-                "limit": _RELATED_ALONE,
-                "tokens": _TOKENS,
-            },
-        )
-        return HTMLResponse(render("related.html", page=page, relation=relation))
+        relation, *said = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
+        asked = dict(zip(("id", "repo", "cursor"), said, strict=True))
+        page = self._ask(self._call(), "graph", GraphPage, **asked, relations=[relation], limit=_RELATED_ALONE)
+        return html("related.html", page=page, relation=relation)
 
     def repository(self, request: Request) -> Response:
         """A repository: its overview, the freshness of its index, its folders."""
         repo = request.query_params.get("repo", "")
         call = self._call()
-        status = self._ask(call, "status", StatusPage, {"repos": [repo], "changes": 10})
+        status = self._ask(call, "status", StatusPage, repos=[repo], changes=10)
         standing = next(iter(status.repositories), None)
         tree, overview, evaluations, costs = None, None, None, []
         if standing is not None and standing.commit:
@@ -199,47 +178,37 @@ class Pages(Struct, frozen=True):
                 costs = cost_charts(self.catalogue.layout, standing.repo)
             except CodesumError as error:
                 call.tell(str(error))
-        return HTMLResponse(
-            render(
-                "repository.html",
-                page=tree or status,
-                notes=call.notes,
-                standing=standing,
-                changes=status.changes,
-                tree=tree,
-                overview=overview,
-                evaluations=evaluations,
-                costs=costs,
-                chart_width=WIDTH,
-                chart_height=HEIGHT,
-            )
+        return html(
+            "repository.html",
+            page=tree or status,
+            notes=call.notes,
+            standing=standing,
+            changes=status.changes,
+            tree=tree,
+            overview=overview,
+            evaluations=evaluations,
+            costs=costs,
+            chart_width=WIDTH,
+            chart_height=HEIGHT,
         )
 
     def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
         """A document, or the lines around a place; a long document begins at the wanted line."""
-        asked = {"repo": repo, "cursor": cursor, "limit": 1, "tokens": _TOKENS}
-        found = self._ask(call, "read", ReadPage, {**asked, "ids": [id_]})
+        asked = {"repo": repo, "cursor": cursor, "limit": 1}
+        found = self._ask(call, "read", ReadPage, **asked, ids=[id_])
         place, last = _PLACE.search(id_), found.items[0].last_line
         if place is None or place["last"] or last is None or int(place["line"]) <= last:
             return found
         first = int(place["line"])
-        return self._ask(call, "read", ReadPage, {**asked, "ids": [f"{id_}-{first + DEFAULT_LINES - 1}"]})
-
-    def _history(self, item: ReadItem, tell: Tell) -> TextHistory | None:
-        """The history of a document; None, with a note, where it cannot be read."""
-        try:
-            return history_of(self.catalogue.layout, item.repo, item.id)
-        except CodesumError as error:
-            tell(str(error))
-            return None
+        return self._ask(call, "read", ReadPage, **asked, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
         """The values for the part below the form."""
         call = self._call()
         if not form.query:
-            return {"found": None, "status": self._ask(call, "status", StatusPage, {"limit": 200, "changes": 0})}
-        asked = {**form.arguments(), "limit": _HITS, "tokens": _TOKENS, "excerpt": _EXCERPT_LINES}
-        return {"found": self._ask(call, "search", SearchPage, asked), "status": None}
+            return {"found": None, "status": self._ask(call, "status", StatusPage, limit=200, changes=0)}
+        found = self._ask(call, "search", SearchPage, **form.arguments(), limit=_HITS, excerpt=_EXCERPT_LINES)
+        return {"found": found, "status": None}
 
     def _overview(self, call: ToolContext, index: PublishedIndex) -> str | None:
         """The overview as safe HTML; None, with a note, before the first build."""
@@ -262,9 +231,9 @@ class Pages(Struct, frozen=True):
     def _call(self) -> ToolContext:
         return ToolContext(self.catalogue, self.folder, is_everywhere=True)
 
-    def _ask(self, call: ToolContext, tool: str, page: type[P], arguments: Mapping[str, Any]) -> P:
+    def _ask(self, call: ToolContext, tool: str, page: type[P], **arguments: Any) -> P:
         """The answer of a tool, a page of this type."""
-        answer = tools_by_name()[tool].ask(call, arguments)
+        answer = tools_by_name()[tool].ask(call, {**arguments, "tokens": _TOKENS})
         if not isinstance(answer, page):
             raise TypeError(f"{tool} answered with {type(answer).__name__}")
         current_request().answered((each.repo for each in answer.as_of), answer.shown)

@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from msgspec import Struct
+from starlette.responses import HTMLResponse
 
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.printable import clean, one_line
@@ -40,6 +41,10 @@ _WORDS = {
     "external": "From outside",
     "similar": "Similar",
 }
+
+
+def html(template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+    return HTMLResponse(render(template, **values), status, headers=headers)
 
 
 def render(template: str, **values: Any) -> str:
