@@ -42,10 +42,8 @@ class FrameworkCatalogue(Struct, frozen=True):
         plain = package_name(ecosystem, name)
         if found := self.packages.get((ecosystem, plain)):
             return found
-        patterns = (
-            known for where, pattern, known in self.package_patterns if where == ecosystem and pattern.match(plain)
-        )
-        return next(patterns, None)
+        matching = (each[2] for each in self.package_patterns if each[0] == ecosystem and each[1].match(plain))
+        return next(matching, None)
 
     def of_import(self, language: str, module: str) -> KnownFramework | None:
         """The framework that an imported module belongs to, by the longest declared prefix."""
@@ -75,8 +73,7 @@ def package_name(ecosystem: str, name: str) -> str:
 @lru_cache(maxsize=1)
 def read_catalogue() -> FrameworkCatalogue:
     """The catalogue that ships with the package."""
-    text = (resources.files(__package__) / "frameworks.toml").read_text(encoding="utf-8")
-    content = tomllib.loads(text)
+    content = tomllib.loads((resources.files(__package__) / "frameworks.toml").read_text(encoding="utf-8"))
     every = [(KnownFramework(name, kind), marks) for kind, group in content.items() for name, marks in group.items()]
     packages = [(known, *pair) for known, marks in every for pair in _pairs(marks, "packages")]
     files = [(known, file) for known, marks in every for file in marks.get("files", ())]
@@ -84,7 +81,9 @@ def read_catalogue() -> FrameworkCatalogue:
     return FrameworkCatalogue(
         kinds=tuple(content),
         packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
-        package_patterns=tuple((where, _pattern(name), known) for known, where, name in packages if "*" in name),
+        package_patterns=tuple(
+            (where, re.compile(translate(name)), known) for known, where, name in packages if "*" in name
+        ),
         imports={
             (family_of(language), tuple(_PART.findall(module))): known
             for known, marks in every
@@ -92,13 +91,9 @@ def read_catalogue() -> FrameworkCatalogue:
         },
         names=_by_name((known, file) for known, file in files if "*" not in file and "/" not in file),
         paths=_by_name((known, file) for known, file in files if "*" not in file and "/" in file),
-        file_patterns=tuple((_pattern(file), "/" in file, known) for known, file in wild),
+        file_patterns=tuple((re.compile(translate(file)), "/" in file, known) for known, file in wild),
         any_pattern=re.compile("|".join(translate(file) for _, file in wild)),
     )
-
-
-def _pattern(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob))
 
 
 def _by_name(found: Iterable[tuple[KnownFramework, str]]) -> dict[str, tuple[KnownFramework, ...]]:

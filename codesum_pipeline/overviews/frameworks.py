@@ -66,16 +66,16 @@ class Framework(Struct, frozen=True):
         return bool(declared) and DependencyScope.RUN not in declared and not self.importing_files
 
 
+_Sign = tuple[KnownFramework, FrameworkEvidence]
+
+
 def find_frameworks(sources: OverviewSources) -> list[Framework]:
     """The recognised frameworks: by kind in the catalogue's order, then by importing files, then by name."""
     catalogue = read_catalogue()
     found: dict[KnownFramework, list[FrameworkEvidence]] = defaultdict(list)
-    for known, evidence in (
-        *_declared(sources, catalogue),
-        *_imported(sources, catalogue),
-        *_set_up(sources, catalogue),
-    ):
-        found[known].append(evidence)
+    for look in (_declared, _imported, _set_up):
+        for known, evidence in look(sources, catalogue):
+            found[known].append(evidence)
     frameworks = [_framework(known, told) for known, told in found.items() if _is_enough(told, sources)]
     kinds = {kind: place for place, kind in enumerate(catalogue.kinds)}
     return sorted(frameworks, key=lambda each: (kinds[each.kind], -each.importing_files, each.name))
@@ -98,28 +98,20 @@ def _framework(known: KnownFramework, evidence: list[FrameworkEvidence]) -> Fram
     return Framework(known.name, known.kind, tuple(kept[:_EVIDENCE_KEPT]), len(evidence), len(importing))
 
 
-def _declared(
-    sources: OverviewSources, catalogue: FrameworkCatalogue
-) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
+def _declared(sources: OverviewSources, catalogue: FrameworkCatalogue) -> Iterator[_Sign]:
     own = _own_names(sources)
     projects = {manifest.path for manifest in sources.manifests}
     for manifest in sources.all_manifests:
         for wanted in manifest.dependencies:
             known = catalogue.of_package(wanted.ecosystem, wanted.name)
-            if known is None or _is_own(own, wanted.name) or _is_own(own, known.name):
+            if known is None or not own.isdisjoint(map(_plain, (wanted.name, known.name))):
                 continue
             if manifest.path in projects or known.kind in _OF_TESTS:
-                yield (
-                    known,
-                    FrameworkEvidence(
-                        KnownBy.MANIFEST, manifest.path, wanted.line, wanted.name, wanted.constraint, wanted.scope
-                    ),
-                )
+                place, scope = (manifest.path, wanted.line), wanted.scope
+                yield known, FrameworkEvidence(KnownBy.MANIFEST, *place, wanted.name, wanted.constraint, scope)
 
 
-def _imported(
-    sources: OverviewSources, catalogue: FrameworkCatalogue
-) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
+def _imported(sources: OverviewSources, catalogue: FrameworkCatalogue) -> Iterator[_Sign]:
     own = _own_names(sources)
     # A repository does not use the framework that it publishes.
     published = {
@@ -131,15 +123,13 @@ def _imported(
     }
     for each in sources.imports:
         known = catalogue.of_import(each.language, each.module)
-        if known is None or known in published or _is_own(own, known.name) or _is_own(own, each.module):
+        if known is None or known in published or not own.isdisjoint(map(_plain, (known.name, each.module))):
             continue
         if each.path not in sources.beside or known.kind in _OF_TESTS:
             yield known, FrameworkEvidence(KnownBy.IMPORT, each.path, each.line, each.module)
 
 
-def _set_up(
-    sources: OverviewSources, catalogue: FrameworkCatalogue
-) -> Iterator[tuple[KnownFramework, FrameworkEvidence]]:
+def _set_up(sources: OverviewSources, catalogue: FrameworkCatalogue) -> Iterator[_Sign]:
     for path in sources.paths:
         for known in catalogue.of_file(path):
             if path not in sources.beside or known.kind in _OF_TESTS:
@@ -147,15 +137,13 @@ def _set_up(
 
 
 def _own_names(sources: OverviewSources) -> frozenset[str]:
-    names = {*sources.names, *(name for manifest in sources.manifests for name in manifest.names)}
-    return frozenset(package_name("pypi", name) for name in names)
+    return frozenset(map(_plain, [*sources.names, *(name for each in sources.manifests for name in each.names)]))
 
 
-def _is_own(own: frozenset[str], name: str) -> bool:
-    return package_name("pypi", name) in own
+def _plain(name: str) -> str:
+    return package_name("pypi", name)
 
 
-_ENTRY_KINDS = tuple(EntryKind)
 # Files at which programs start by convention, without a manifest.
 _CONVENTIONS = {
     "src/lib.rs": EntryKind.LIBRARY,
@@ -170,23 +158,17 @@ _SCRIPT_FOLDERS = frozenset({"bin", "exe", "script", "scripts", "sbin", "libexec
 
 def find_entry_points(sources: OverviewSources) -> list[EntryPoint]:
     """All entry points, commands first; each place once, by its most specific kind."""
-    found = [*_declared_entries(sources), *_mains(sources), *_conventional(sources), *_scripts(sources)]
+    found = [entry for manifest in sources.manifests for entry in manifest.entry_points]
+    found += [*_mains(sources), *_conventional(sources), *_scripts(sources)]
     by_place: dict[tuple[str, int], EntryPoint] = {}
     started = {entry.path for entry in found if entry.kind is EntryKind.MAIN or entry.line > 1}
     for entry in found:
         # An executable file whose start is known by line is listed by that line alone.
         if entry.kind is not EntryKind.SCRIPT or entry.line > 1 or entry.path not in started:
             by_place.setdefault((entry.path, entry.line), entry)
-    return sorted(by_place.values(), key=_order)
-
-
-def _order(entry: EntryPoint) -> tuple[int, int, str, int]:
-    return _ENTRY_KINDS.index(entry.kind), entry.path.count("/"), entry.path, entry.line
-
-
-def _declared_entries(sources: OverviewSources) -> Iterator[EntryPoint]:
-    for manifest in sources.manifests:
-        yield from manifest.entry_points
+    kinds = list(EntryKind)
+    order = sorted(by_place.values(), key=lambda entry: (entry.path.count("/"), entry.path, entry.line))
+    return sorted(order, key=lambda entry: kinds.index(entry.kind))
 
 
 def _mains(sources: OverviewSources) -> Iterator[EntryPoint]:

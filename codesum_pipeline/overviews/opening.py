@@ -205,14 +205,12 @@ def _read(fields: Sequence[str], known: frozenset[str], inside: str) -> list[Com
     for start, end in pairwise([*starts, len(fields)]):
         id_, day, subject, body, *paths = (*fields[start:end], "", "", "")
         shown = tuple(path for field in paths if (path := field.strip("\n")) and path.startswith(inside))
-        found.append(Commit(id_, day, _subject(subject, body), shown))
+        # The code host writes the title of a merged pull request into the body.
+        title = next((line.strip() for line in body.splitlines() if line.strip()), "")
+        if title and (merged := _PULL_REQUEST.match(subject)):
+            subject = f"{title} ({merged[1]})"
+        found.append(Commit(id_, day, subject, shown))
     return found
-
-
-def _subject(subject: str, body: str) -> str:
-    """The subject of a commit; for a merged pull request its title, which the code host writes into the body."""
-    first = next((line.strip() for line in body.splitlines() if line.strip()), "")
-    return f"{first} ({found[1]})" if (found := _PULL_REQUEST.match(subject)) and first else subject
 
 
 def most_changed(commits: Sequence[Commit]) -> list[tuple[str, int]]:

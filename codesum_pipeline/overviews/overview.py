@@ -66,21 +66,16 @@ def make_overview(ws: Workspace) -> Overview:
         frameworks=find_frameworks(sources),
         entry_points=find_entry_points(sources),
         division=division,
-        part_texts=_part_texts(view, division),
+        part_texts={
+            part.name: place.summary
+            for part in division.parts
+            if (place := view.places.get(part.folder or part.name)) and place.summary
+        },
         neighbourhoods=find_neighbourhoods(place for place in view.places.values() if place.path in view.definitions),
         starts=where_to_start(view),
         commits=recent_commits(ws, snapshot.commit, snapshot.ref),
         malformed=sources.malformed,
     )
-
-
-def _part_texts(view: View, division: Division) -> dict[str, str]:
-    found = {}
-    for part in division.parts:
-        place = view.places.get(part.folder or part.name)
-        if place and place.summary:
-            found[part.name] = place.summary
-    return found
 
 
 # Every answer from the facts reads all of them, so long lists are cut.
@@ -105,14 +100,38 @@ def facts_of(overview: Overview) -> dict[str, Any]:
         "languages": dict(overview.languages),
         "files": overview.files,
         "definitions": overview.definitions,
-        "frameworks": [_framework_json(each) for each in overview.frameworks],
+        "frameworks": [
+            {
+                "name": each.name,
+                "kind": each.kind,
+                "constraint": each.constraint,
+                "development_only": each.is_for_development,
+                "importing_files": each.importing_files,
+                "places": each.places,
+                "evidence": [
+                    {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said}
+                    for one in each.evidence
+                ],
+            }
+            for each in overview.frameworks
+        ],
         "entry_points": [
             {"name": each.name, "kind": each.kind, "place": f"{each.path}:{each.line}", "target": each.target}
             for each in entries[:_MOST_ENTRY_POINTS]
         ],
         "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),
         "parts": division,
-        "neighbourhoods": [_neighbourhood_json(each) for each in groups[:_MOST_NEIGHBOURHOODS]],
+        "neighbourhoods": [
+            {
+                "name": each.name,
+                "size": each.size,
+                "folder": each.folder,
+                "folder_share": each.folder_share,
+                "words": list(each.words),
+                "members": [_place_json(member) for member in each.members[:_MOST_MEMBERS]],
+            }
+            for each in groups[:_MOST_NEIGHBOURHOODS]
+        ],
         "neighbourhoods_left_out": max(len(groups) - _MOST_NEIGHBOURHOODS, 0),
         "where_to_start": [
             {**_place_json(each.file), "definitions": [_place_json(one) for one in each.definitions]}
@@ -120,31 +139,6 @@ def facts_of(overview: Overview) -> dict[str, Any]:
         ],
         "commits": [to_builtins(each) for each in overview.commits],
         "unread_manifests": dict(overview.malformed),
-    }
-
-
-def _framework_json(each: Framework) -> dict[str, Any]:
-    return {
-        "name": each.name,
-        "kind": each.kind,
-        "constraint": each.constraint,
-        "development_only": each.is_for_development,
-        "importing_files": each.importing_files,
-        "places": each.places,
-        "evidence": [
-            {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said} for one in each.evidence
-        ],
-    }
-
-
-def _neighbourhood_json(each: Community) -> dict[str, Any]:
-    return {
-        "name": each.name,
-        "size": each.size,
-        "folder": each.folder,
-        "folder_share": each.folder_share,
-        "words": list(each.words),
-        "members": [_place_json(member) for member in each.members[:_MOST_MEMBERS]],
     }
 
 

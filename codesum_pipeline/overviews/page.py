@@ -118,20 +118,13 @@ def _head(overview: Overview) -> str:
     size = f"{', '.join(shown)}; {definitions}. {not_counted}" if shown else "No programs."
     subject = f": {prose(overview.subject)}" if overview.subject else ""
     stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
-    blocks = (f"# {prose(overview.repo)}", f"{said}{where}", _by_model(overview), stands, size)
-    return "\n\n".join(part for part in blocks if part)
-
-
-def _by_model(overview: Overview) -> str:
-    """A model's text about the whole repository, unless it is the opening already."""
     words = overview.words
-    summary = prose(words.summary, limit=_OPENING) if words.summary != overview.opening.text else ""
-    told = [f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities]
-    if not summary and not told:
-        return ""
-    return "\n\n".join(
-        part for part in (summary, "\n".join(told), "(By a model, from the texts of its parts.)") if part
-    )
+    # A model's text about the whole repository, unless it is the opening already.
+    summary = prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
+    told = "\n".join(f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
+    source = "(By a model, from the texts of its parts.)" if summary or told else ""
+    blocks = (f"# {prose(overview.repo)}", f"{said}{where}", summary, told, source, stands, size)
+    return "\n\n".join(part for part in blocks if part)
 
 
 def _frameworks(frameworks: Sequence[Framework]) -> Iterator[str]:
@@ -177,18 +170,14 @@ def _parts(overview: Overview) -> Iterator[str]:
         yield f"```mermaid\n{drawn}\n```\n"
     for part in division.parts:
         text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
-        uses = _uses(division, part.name, folder)
+        used = division.uses_of(part.name)
+        named = ", ".join(code(each.removeprefix(folder)) for each in used[:_USES])
+        uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
         size = "" if not part.folder else f", {counted(len(part.paths), 'file')}"
         told = " ".join(filter(None, (text, uses)))
         yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if told else ''}{told}"
     if division.others:
         yield f"- {counted(division.others, 'smaller part')}"
-
-
-def _uses(division: Division, name: str, folder: str) -> str:
-    used = division.uses_of(name)
-    shown = ", ".join(code(each.removeprefix(folder)) for each in used[:_USES])
-    return f"Uses {shown}{_and_more(len(used) - _USES)}." if used else ""
 
 
 def _neighbourhoods(overview: Overview) -> Iterator[str]:
@@ -300,17 +289,16 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
 
 
 def _report(ws: Workspace, *, written: bool) -> OverviewReport:
-    rows = ws.tables.read("overviews", ws.key).to_pylist()
-    facts = json.loads(rows[0]["facts"]) if rows else {}
+    rows = ws.tables.read("overviews", ws.key).to_pylist() or [{"commit": None, "page": "", "facts": "{}"}]
+    facts = json.loads(rows[0]["facts"])
     words = facts.get("by_model", {})
-    counts = {name: len(facts.get(name, ())) for name in ("frameworks", "entry_points", "neighbourhoods")}
     return OverviewReport(
         written=written,
-        commit=rows[0]["commit"] if rows else None,
-        parts=len(facts["parts"]["parts"]) if facts else 0,
-        characters=len(rows[0]["page"]) if rows else 0,
+        commit=rows[0]["commit"],
+        parts=len(facts.get("parts", {}).get("parts", ())),
+        characters=len(rows[0]["page"]),
         by_model=bool(words.get("summary") or words.get("responsibilities")),
         unknown_names=len(words.get("unknown_names", ())),
         table_hash=ws.tables.content_hash("overviews", ws.key) or "",
-        **counts,
+        **{name: len(facts.get(name, ())) for name in ("frameworks", "entry_points", "neighbourhoods")},
     )
