@@ -15,6 +15,8 @@ from codesum_pipeline.store.tables import TableStore
 
 # Files that stand for the folder that they are in.
 _ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
+Numbers = npt.NDArray[np.int64]
+
 # Folders that people leave out when they name what is in them.
 _UNSAID = frozenset({"src", "lib", "source", "sources", "include", "packages", "crates"})
 _CRATE_ROOTS = ("lib.rs", "main.rs")
@@ -54,21 +56,25 @@ OF_EDGES = ("src_id", "dst", "is_external", "kind")
 def build_callers(edges: Iterable[pa.Table], ids: pa.StringArray) -> Callers:
     """The callers among functions and classes, whose ids are in row order; `edges` are parts that have `OF_EDGES`."""
     # A pair of rows is one number, that of who is called first.
-    pairs = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(_pairs(some, ids) for some in edges)]))
+    parts = [np.zeros(0, dtype=np.int64)]
+    for some in edges:
+        calls = some.filter(pc.equal(some.column("kind"), str(EdgeKind.CALL)))
+        callers, called, kept, _ = _ends(calls, ids)
+        parts.append((called * len(ids) + callers)[kept])
+    pairs = np.unique(np.concatenate(parts))
     indptr = np.searchsorted(pairs, np.arange(len(ids) + 1) * len(ids)).astype(np.int32)
     return Callers((pairs % max(len(ids), 1)).astype(np.int32), indptr)
 
 
-def _pairs(edges: pa.Table, ids: pa.StringArray) -> npt.NDArray[np.int64]:
-    inside = pc.and_(pc.equal(edges.column("kind"), str(EdgeKind.CALL)), pc.invert(edges.column("is_external")))
-    calls = edges.filter(inside)
-    callers, called = (
-        pc.fill_null(pc.index_in(calls.column(name), value_set=ids), -1).to_numpy().astype(np.int64)
+def _ends(edges: pa.Table, ids: pa.StringArray) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_], pa.Table]:
+    """The rows of who uses and what is used by the internal edges, which edges are between two of `ids`, and these
+    edges."""
+    inside = edges.filter(pc.invert(edges.column("is_external")))
+    users, used = (
+        pc.fill_null(pc.index_in(inside.column(name), value_set=ids), -1).to_numpy().astype(np.int64)
         for name in ("src_id", "dst")
     )
-    kept = (callers >= 0) & (called >= 0) & (callers != called)
-    pairs: npt.NDArray[np.int64] = called[kept] * len(ids) + callers[kept]
-    return pairs
+    return users, used, (users >= 0) & (used >= 0) & (users != used), inside
 
 
 # The columns of edges that uses are made from.
@@ -86,15 +92,10 @@ def build_uses(edges: Iterable[pa.Table], ids: pa.StringArray) -> Uses:
     return Uses((pairs % count).astype(np.int32), kinds.astype(np.uint8), indptr, trusted)
 
 
-def _numbered(edges: pa.Table, ids: pa.StringArray) -> npt.NDArray[np.int64]:
+def _numbered(edges: pa.Table, ids: pa.StringArray) -> Numbers:
     """A use as one number: what is used, by whom, and how; then one bit that says whether an index confirms it."""
-    inside = edges.filter(pc.invert(edges.column("is_external")))
-    users, used = (
-        pc.fill_null(pc.index_in(inside.column(name), value_set=ids), -1).to_numpy().astype(np.int64)
-        for name in ("src_id", "dst")
-    )
+    users, used, kept, inside = _ends(edges, ids)
     kinds = pc.index_in(inside.column("kind"), value_set=pa.array(map(str, KINDS), pa.string())).to_numpy()
-    kept = (users >= 0) & (used >= 0) & (users != used)
-    uses: npt.NDArray[np.int64] = (used * len(ids) + users) * len(KINDS) + kinds
-    numbers: npt.NDArray[np.int64] = (uses << 1 | is_trusted(inside).to_numpy().astype(np.int64))[kept]
+    uses: Numbers = (used * len(ids) + users) * len(KINDS) + kinds
+    numbers: Numbers = (uses << 1 | is_trusted(inside).to_numpy().astype(np.int64))[kept]
     return numbers

@@ -9,8 +9,9 @@ its passages in one string, and so have its tokens.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -47,11 +48,8 @@ _OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 def cut_passages(source: str) -> str:
     """A source with breaks at line ends, so that no passage of several lines is longer than `PASSAGE_CHARACTERS`."""
-    return TEXT_BREAK.join(_pieces(source))
-
-
-def _pieces(source: str) -> Iterator[str]:
-    return _by_lines(source) if any(end in source for end in _OTHER_LINE_ENDS) else _by_newlines(source)
+    has_others = any(end in source for end in _OTHER_LINE_ENDS)
+    return TEXT_BREAK.join(_by_lines(source) if has_others else _by_newlines(source))
 
 
 def _by_newlines(source: str) -> Iterator[str]:
@@ -251,7 +249,13 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
     is_file = pc.equal(sources["type"], str(Level.FILE))
     of_files = sources.filter(is_file)
     paths_and_bodies = zip(of_files["id"].to_pylist(), of_files["body"].to_pylist(), strict=True)
-    files = pa.array([_passages(id_, body, guard) for id_, body in paths_and_bodies], pa.large_string())
+    passages = []
+    for id_, body in paths_and_bodies:
+        # One passage where cutting fails.
+        passages.append(body)
+        with guarded(guard, id_):
+            passages[-1] = cut_passages(body)
+    files = pa.array(passages, pa.large_string())
     bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)
     told = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
     return (
@@ -264,12 +268,6 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
 def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
     """The hashes of texts; those of failed texts are changed, so that nothing made of them is carried over."""
     return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
-
-
-def _passages(id_: str, body: str, guard: FailureGuard | None) -> str:
-    with guarded(guard, id_):
-        return cut_passages(body)
-    return body
 
 
 def _lane_texts(
@@ -350,19 +348,15 @@ def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
     for id_, language, name, docstring in docstrings_of(ws, by_level[Level.FUNCTION]):
         with guard.item(id_):
             words[id_] = author_opening_of_function(docstring, language, name)
-    for given in _upper(ws, by_level[Level.CLASS], by_level[Level.FILE], by_level[Level.MODULE]):
+    upper: Iterable[UpperInput] = ()
+    if classes := by_level[Level.CLASS]:
+        upper = chain(upper, (found for found in shows.read_classes(ws) if found.id in classes))
+    if files := by_level[Level.FILE]:
+        upper = chain(upper, (found for found in shows.read_files(ws) if found.id in files))
+    if folders := by_level[Level.MODULE]:
+        readmes = shows.read_readmes(ws, read_outline(ws))
+        upper = chain(upper, (shows.module_head(path, ws, readmes) for path in folders))
+    for given in upper:
         with guard.item(given.id):
             words[given.id] = author_opening(given)
     return {id_: found for id_, found in words.items() if found}
-
-
-def _upper(
-    ws: Workspace, classes: Collection[str], files: Collection[str], folders: Collection[str]
-) -> Iterator[UpperInput]:
-    if classes:
-        yield from (found for found in shows.read_classes(ws) if found.id in classes)
-    if files:
-        yield from (found for found in shows.read_files(ws) if found.id in files)
-    if folders:
-        readmes = shows.read_readmes(ws, read_outline(ws))
-        yield from (shows.module_head(path, ws, readmes) for path in folders)

@@ -9,8 +9,6 @@ without provenance covers the vectors, not their cells.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,28 +85,20 @@ def write_nearest(path: Path, vectors: Vectors) -> None:
     # Centroids on the sphere, faiss's way with inner products, hold 1 % less of the nearest.
     cells.cp.spherical = False
     cells.cp.max_points_per_centroid, cells.cp.min_points_per_centroid = _TRAINED_PER_CELL, 1
-    with _one_thread():
+    threads = faiss.omp_get_max_threads()
+    # Sums are added in one order.
+    faiss.omp_set_num_threads(1)
+    try:
         cells.train(vectors)
         cells.add(vectors)
+    finally:
+        faiss.omp_set_num_threads(threads)
     faiss.write_index(cells, str(path))
 
 
 def _cell_count(vectors: int) -> int:
     """About one and a half times the square root, a power of two."""
     return 1 << round(math.log2(math.sqrt(vectors)) + 0.5)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums are added in one order."""
-    import faiss
-
-    threads = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(threads)
 
 
 Numbers = npt.NDArray[np.int64]

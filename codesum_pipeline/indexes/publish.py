@@ -52,7 +52,13 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     is_new = present is None or not all(
         present.manifest[field] == candidate[field] for field in ("commit", "fingerprint", "content_digest")
     )
-    version = _candidate_version(versions, candidate["digest"], ws.key) if present is None or is_new else present
+    version = present
+    if version is None or is_new:
+        try:
+            version = read_version(versions / candidate["digest"])
+        except FileNotFoundError as error:
+            gone = f"repository {ws.key!r}: candidate {candidate['digest']} is gone"
+            raise BrokenStore(f"{gone}: run `codesum index {ws.key}` again") from error
     log = _published_before(versions, version.digest, present)
     if is_new:
         write_text_atomically(versions / PUBLISHED_LOG, "".join(f"{digest}\n" for digest in log))
@@ -62,7 +68,17 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
     kept = set(log[-max(_LEAST_KEPT, ws.settings.keep_versions) :])
     deleted = _sweep(versions, keep=kept)
     progress("publishing the index", 1, 1)
-    return _report(version, published=is_new, kept=len(kept), deleted=deleted)
+    manifest = version.manifest
+    return PublishReport(
+        published=is_new,
+        digest=version.digest,
+        content_digest=manifest["content_digest"],
+        commit=manifest["commit"],
+        documents=manifest["counts"]["documents"],
+        versions_kept=len(kept),
+        versions_deleted=deleted,
+        table_hash=manifest["content_digest"],
+    )
 
 
 def sweep_versions(ws: Workspace, present: Version) -> None:
@@ -71,19 +87,6 @@ def sweep_versions(ws: Workspace, present: Version) -> None:
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
     log = _published_before(versions, present.digest, None)
     _sweep(versions, keep={*log[-max(_LEAST_KEPT, ws.settings.keep_versions) :], candidate["digest"]})
-
-
-def _report(version: Version, *, published: bool, kept: int, deleted: int) -> PublishReport:
-    return PublishReport(
-        published=published,
-        digest=version.digest,
-        content_digest=version.manifest["content_digest"],
-        commit=version.manifest["commit"],
-        documents=version.manifest["counts"]["documents"],
-        versions_kept=kept,
-        versions_deleted=deleted,
-        table_hash=version.manifest["content_digest"],
-    )
 
 
 def published_version(layout: HomeLayout, key: str, *, read_content: bool = False) -> Version | None:
@@ -104,13 +107,6 @@ def published_version(layout: HomeLayout, key: str, *, read_content: bool = Fals
 def link_target(name: Path, versions: Path, digest: str) -> Path:
     """What the link says: the version's folder, relative to the folder of the link."""
     return versions.relative_to(name.parent) / digest
-
-
-def _candidate_version(versions: Path, digest: str, key: str) -> Version:
-    try:
-        return read_version(versions / digest)
-    except FileNotFoundError as error:
-        raise BrokenStore(f"repository {key!r}: candidate {digest} is gone: run `codesum index {key}` again") from error
 
 
 def _published_before(versions: Path, digest: str, present: Version | None) -> list[str]:
