@@ -186,7 +186,7 @@ def _failed(request: Request, _: Exception) -> Response:
 
 def _error(request: Request, told: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     page = "message.html" if request.url.path == HITS else "error.html"
-    return html(page, status=status, headers=headers, told=told)
+    return html(page, code=status, headers=headers, told=told)
 
 
 def _status_of(request: Request, error: Exception) -> int:

@@ -43,8 +43,8 @@ _WORDS = {
 }
 
 
-def html(template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
-    return HTMLResponse(render(template, **values), status, headers=headers)
+def html(template: str, *, code: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+    return HTMLResponse(render(template, **values), code, headers=headers)
 
 
 def render(template: str, **values: Any) -> str:
