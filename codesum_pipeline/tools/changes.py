@@ -66,10 +66,6 @@ def value_in(index: PublishedIndex, id_: str) -> str | None:
     return None if row is None else _value(index.level_of(row), str(index.document(row)["content_hash"]))
 
 
-def level_of_value(value: str | None) -> str:
-    return (value or Level.FILE.value).partition(":")[0]
-
-
 def keep_view(folder: Path, view: View) -> int:
     """Keep a view, and return its number, 0 for that of the published index. A read-only home keeps none."""
     if not view:
@@ -83,7 +79,9 @@ def keep_view(folder: Path, view: View) -> int:
             path.touch()
         else:
             write_text_atomically(path, written)
-            _drop_oldest(folder)
+            kept = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+            for old in kept[_MOST_KEPT:]:
+                old.unlink(missing_ok=True)
     return int(digits, 16)
 
 
@@ -113,12 +111,6 @@ def _documents_in(index: PublishedIndex, paths: Collection[str]) -> dict[str, st
 
 def _value(level: Level, code: str) -> str:
     return f"{level.value}:{code[:_HASH_CHARACTERS]}"
-
-
-def _drop_oldest(folder: Path) -> None:
-    kept = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in kept[_MOST_KEPT:]:
-        path.unlink(missing_ok=True)
 
 
 def path_of(id_: str) -> str:
@@ -226,8 +218,8 @@ class TreeEdits(Struct, frozen=True, dict=True):
         number = None if now is None else self.documents.number(id_)
         if number is not None:
             return ChangedDocument.of(self.documents[number], change=kind)
-        level, path = level_of_value(now or before), path_of(id_)
-        return ChangedDocument(repo=self.index.repo, id=id_, kind=level, path=path, change=kind)
+        level = (now or before or Level.FILE.value).partition(":")[0]
+        return ChangedDocument(repo=self.index.repo, id=id_, kind=level, path=path_of(id_), change=kind)
 
     def known_after(self, shown: Sequence[str]) -> View:
         """The view of a caller who was shown some of the differing documents."""

@@ -5,9 +5,9 @@ published or settled index is one part. References from one part to the other go
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -215,7 +215,7 @@ def related_documents(
         return [RelatedNumber(child) for child in documents.children(number)]
     if relation is Relation.SIMILAR:
         return [RelatedNumber(other) for other in documents.similar(number, most=_MOST_SIMILAR)]
-    return _followed(documents, number, _STEPS[relation], depth)
+    return _followed(documents, number, relation, depth)
 
 
 def external_names(documents: JoinedDocuments, number: int) -> list[str]:
@@ -232,9 +232,7 @@ def exports_of(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
     found = []
     for number in documents.inside_file(file):
         users = (
-            {user for kind in EdgeKind for user in _users(documents, documents.uses, [number], kind)}
-            if number != file
-            else set()
+            {user for kind in EdgeKind for user in _users(documents.uses, [number], kind)} if number != file else set()
         )
         outside = sum(documents.files[user] != file for user in users)
         if outside:
@@ -253,15 +251,17 @@ def _above(documents: JoinedDocuments, number: int) -> Iterator[int]:
         yield number
 
 
-def _followed(documents: JoinedDocuments, number: int, step: "_Step", depth: int) -> list[RelatedNumber]:
+def _followed(documents: JoinedDocuments, number: int, relation: Relation, depth: int) -> list[RelatedNumber]:
     """Follow a step breadth first, each document once, without the files of the folder where it begins."""
     begin = _files_of(documents, number) if documents[number].level is Level.MODULE else [number]
     seen, frontier, found = {number, *begin}, begin, list[RelatedNumber]()
     trusted = {*begin} if len(documents.confirmed_uses.users) else set()
     for distance in range(1, depth + 1):
         checkpoint()
-        trusted = {*step(documents, documents.confirmed_uses, [other for other in frontier if other in trusted])}
-        frontier = [other for other in dict.fromkeys(step(documents, documents.uses, frontier)) if other not in seen]
+        sure = [other for other in frontier if other in trusted]
+        trusted = {*_step(documents, documents.confirmed_uses, sure, relation)}
+        found_now = dict.fromkeys(_step(documents, documents.uses, frontier, relation))
+        frontier = [other for other in found_now if other not in seen]
         frontier.sort(key=lambda other: (-documents.importance[other], other))
         found += [RelatedNumber(other, distance, other in trusted) for other in frontier]
         seen.update(frontier)
@@ -278,39 +278,27 @@ def _files_of(documents: JoinedDocuments, number: int) -> list[int]:
     return [file for file in documents.numbers(Level.FILE) if documents[file].id.startswith(inside)]
 
 
-def _users(documents: JoinedDocuments, uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
+def _users(uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
     return [user for each in numbers if each < len(uses) for user in uses.users_of(each, kind)]
 
 
-def _used(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int], kind: EdgeKind) -> list[int]:
-    return uses.used_by_any(numbers, kind)
-
-
-def _with_definitions(documents: JoinedDocuments, files: Sequence[int]) -> list[int]:
-    """Files and their definitions: an import may name either."""
-    inside = np.isin(documents.files, np.array(files, dtype=np.int64))
-    return sorted({*files, *np.flatnonzero(inside).tolist()})
-
-
-def _as_files(documents: JoinedDocuments, numbers: Iterable[int]) -> list[int]:
-    files = documents.files
-    return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in numbers))
-
-
-def _imports(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int]) -> list[int]:
-    return _as_files(documents, _used(documents, uses, _with_definitions(documents, numbers), EdgeKind.IMPORT))
-
-
-def _imported_by(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int]) -> list[int]:
-    return _as_files(documents, _users(documents, uses, _with_definitions(documents, numbers), EdgeKind.IMPORT))
-
-
-_Step = Callable[[JoinedDocuments, Uses, Sequence[int]], list[int]]
-_STEPS: Mapping[Relation, _Step] = {
-    Relation.CALLERS: partial(_users, kind=EdgeKind.CALL),
-    Relation.CALLEES: partial(_used, kind=EdgeKind.CALL),
-    Relation.BASES: partial(_used, kind=EdgeKind.INHERIT),
-    Relation.SUBCLASSES: partial(_users, kind=EdgeKind.INHERIT),
-    Relation.IMPORTS: _imports,
-    Relation.IMPORTED_BY: _imported_by,
+_KINDS = {
+    Relation.CALLERS: (_users, EdgeKind.CALL),
+    Relation.CALLEES: (Uses.used_by_any, EdgeKind.CALL),
+    Relation.BASES: (Uses.used_by_any, EdgeKind.INHERIT),
+    Relation.SUBCLASSES: (_users, EdgeKind.INHERIT),
+    Relation.IMPORTS: (Uses.used_by_any, EdgeKind.IMPORT),
+    Relation.IMPORTED_BY: (_users, EdgeKind.IMPORT),
 }
+
+
+def _step(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int], relation: Relation) -> list[int]:
+    """The users of some documents, or what these use; of an import, the files."""
+    look, kind = _KINDS[relation]
+    if kind is not EdgeKind.IMPORT:
+        return look(uses, numbers, kind)
+    # An import may name a file or one of its definitions.
+    files = documents.files
+    inside = np.flatnonzero(np.isin(files, np.array(numbers, dtype=np.int64))).tolist()
+    found = look(uses, sorted({*numbers, *inside}), kind)
+    return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in found))

@@ -135,28 +135,25 @@ def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
     """The frameworks of a repository, then its entry points."""
     if facts is None:
         return
-    yield from map(_framework, facts["frameworks"])
+    for found in facts["frameworks"]:
+        places = list(dict.fromkeys(one_line(each["place"]) for each in found["evidence"]))
+        importing = found["importing_files"]
+        said = (
+            one_line(found["constraint"] or ""),
+            "for development" if found["development_only"] else "",
+            f"imported by {counted(importing, 'file')}" if importing else "",
+        )
+        yield FrameworkEntry(
+            place=places[0] if places else "",
+            kind=found["kind"],
+            name=found["name"],
+            text=", ".join(part for part in said if part),
+            more_places=places[1:_EVIDENCE_TOLD],
+        )
     for each in facts["entry_points"]:
         target = one_line(each["target"] or "")
         text = " ".join(part for part in (one_line(each["kind"]), f"-> {target}" if target else "") if part)
         yield FrameworkEntry(place=one_line(each["place"]), kind=_ENTRY_POINT, name=one_line(each["name"]), text=text)
-
-
-def _framework(found: Mapping[str, Any]) -> FrameworkEntry:
-    places = list(dict.fromkeys(one_line(each["place"]) for each in found["evidence"]))
-    importing = found["importing_files"]
-    said = (
-        one_line(found["constraint"] or ""),
-        "for development" if found["development_only"] else "",
-        f"imported by {counted(importing, 'file')}" if importing else "",
-    )
-    return FrameworkEntry(
-        place=places[0] if places else "",
-        kind=found["kind"],
-        name=found["name"],
-        text=", ".join(part for part in said if part),
-        more_places=places[1:_EVIDENCE_TOLD],
-    )
 
 
 class NeighbourhoodArguments(PagedArguments):
