@@ -3,54 +3,22 @@
 import hashlib
 import importlib.util
 import json
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-
-from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import hash_of, sha256_of_file
 
 
-class CheckedFolder(Struct, frozen=True):
-    """A folder whose files must have the sha256 that `digests` gives by name; anything else is refused."""
-
-    embedder: str
-    folder: Path
-    digests: Mapping[str, str]
-    way_out: str
-
-    def read(self, name: str) -> bytes:
-        """The file's content; raises `ConfigurationError` when it is missing or another one."""
-        path = self.folder / name
-        content = read_or_explain(path, embedder=self.embedder, way_out=self.way_out)
-        self._compare(path, name, hashlib.sha256(content).hexdigest())
-        return content
-
-    def check_all(self) -> None:
-        """Raise `ConfigurationError` for the first file that is missing or another one."""
-        for name in self.digests:
-            path = self.folder / name
-            try:
-                digest = sha256_of_file(path)
-            except OSError as error:
-                raise ConfigurationError(
-                    f"embedder {self.embedder!r}: {path} cannot be read; {self.way_out}"
-                ) from error
-            self._compare(path, name, digest)
-
-    def _compare(self, path: Path, name: str, digest: str) -> None:
-        expected = self.digests.get(name, "not listed")
-        if digest != expected:
-            raise ConfigurationError(
-                f"embedder {self.embedder!r}: {path} was changed (sha256 {digest}, expected {expected}); {self.way_out}"
-            )
-
-
-def read_checksums(file: Path, *, embedder: str, way_out: str) -> dict[str, str]:
-    """Return sha256 by file name, as a SHA256SUMS file lists them."""
-    lines = read_or_explain(file, embedder=embedder, way_out=way_out).decode("utf-8").splitlines()
-    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+def read_checked(path: Path, expected: str, *, embedder: str, way_out: str) -> bytes:
+    """The content of a file that must have this sha256; raises `ConfigurationError` when it is missing or another."""
+    content = read_or_explain(path, embedder=embedder, way_out=way_out)
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != expected:
+        raise ConfigurationError(
+            f"embedder {embedder!r}: {path} was changed (sha256 {digest}, expected {expected}); {way_out}"
+        )
+    return content
 
 
 def read_or_explain(path: Path, *, embedder: str, way_out: str) -> bytes:
@@ -101,15 +69,8 @@ def packaged_minilm() -> Path:
 
 def checked_minilm(folder: Path) -> Path:
     """The folder, if it holds all-MiniLM-L6-v2 as its authors published it."""
-    CheckedFolder("minilm", folder, MINILM_FILES, _MINILM_WAY_OUT).check_all()
-    return folder
-
-
-def local_folder(name: str) -> Path:
-    """The folder that a path names."""
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        raise ConfigurationError(f"embedder {name!r}: there is no folder {folder}")
+    for name, digest in MINILM_FILES.items():
+        read_checked(folder / name, digest, embedder="minilm", way_out=_MINILM_WAY_OUT)
     return folder
 
 
@@ -123,21 +84,15 @@ def from_hub(name: str, wanted: str, *, offline: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
-    def snapshot(*, local_files_only: bool) -> Path:
-        return Path(
-            snapshot_download(
-                repo, revision=revision or None, local_files_only=local_files_only, allow_patterns=_PATTERNS
-            )
-        )
-
+    download = partial(snapshot_download, repo, revision=revision or None, allow_patterns=_PATTERNS)
     fetch = f"`hf download {repo}{f' --revision {revision}' if revision else ''}`"
     try:
         try:
-            return snapshot(local_files_only=True)
+            return Path(download(local_files_only=True))
         except LocalEntryNotFoundError:
             if offline:
                 raise
-        return snapshot(local_files_only=False)
+        return Path(download(local_files_only=False))
     except LocalEntryNotFoundError as error:
         reason = "offline is set" if offline else "the hub cannot be reached"
         raise ConfigurationError(
@@ -153,18 +108,10 @@ def from_hub(name: str, wanted: str, *, offline: bool) -> Path:
 
 def content_digest(name: str, folder: Path) -> str:
     """12 hex digits over every file that shapes a vector; raises `ConfigurationError` where there is no model."""
-    parts = ["", *module_folders(name, folder)]
-    files = sorted(
-        {
-            path
-            for part in parts
-            for path in [
-                *(folder / part / file for file in _WHAT_SHAPES_A_VECTOR),
-                *(folder / part).glob("*.safetensors"),
-            ]
-            if path.is_file()
-        }
-    )
+    found: set[Path] = set()
+    for part in ("", *module_folders(name, folder)):
+        found.update((folder / part).glob("*.safetensors"), (folder / part / file for file in _WHAT_SHAPES_A_VECTOR))
+    files = sorted(path for path in found if path.is_file())
     if not any(path.suffix == ".safetensors" for path in files):
         raise ConfigurationError(f"embedder {name!r}: {folder} has no weights in the format safetensors")
     return hash_of([[path.relative_to(folder).as_posix(), sha256_of_file(path)] for path in files])[:12]

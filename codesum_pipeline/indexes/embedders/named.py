@@ -92,7 +92,10 @@ def _folder_of(name: str, *, offline: bool) -> Path | None:
     if name == MINILM:
         return model_folders.packaged_minilm()
     if name.startswith(("/", "~")):
-        return model_folders.local_folder(name)
+        folder = Path(name).expanduser()
+        if not folder.is_dir():
+            raise ConfigurationError(f"embedder {name!r}: there is no folder {folder}")
+        return folder
     if name.startswith(SENTENCE_PREFIX) and name != SENTENCE_PREFIX:
         return model_folders.from_hub(name, name.removeprefix(SENTENCE_PREFIX), offline=offline)
     return None

@@ -25,7 +25,7 @@ from msgspec import DecodeError, Struct, json
 from safetensors.numpy import load as load_safetensors
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.model_folders import CheckedFolder, read_checksums
+from codesum_pipeline.indexes.embedders.model_folders import read_checked, read_or_explain
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.model.errors import ConfigurationError
 
@@ -329,14 +329,18 @@ class StaticEmbedder:
     def __init__(self, folder: Path = STATIC_MODEL_FOLDER, *, name: str = STATIC) -> None:
         """Load and check the model; raise `ConfigurationError` when a file is not the one that was shipped."""
         way_out = _WAY_OUT if name == STATIC else _WAY_OUT_OF_A_FOLDER
-        checksums = read_checksums(folder / "SHA256SUMS", embedder=name, way_out=way_out)
-        files = CheckedFolder(name, folder, checksums, way_out)
-        tensors = load_safetensors(files.read("model.safetensors"))
+        sums = read_or_explain(folder / "SHA256SUMS", embedder=name, way_out=way_out).decode().splitlines()
+        digests = {file: digest for digest, _, file in (line.partition("  ") for line in sums)}
+
+        def read(file: str) -> bytes:
+            return read_checked(folder / file, digests.get(file, "not listed"), embedder=name, way_out=way_out)
+
+        tensors = load_safetensors(read("model.safetensors"))
         tokens: npt.NDArray[np.int8] = tensors["embeddings"]
         if tokens.dtype != np.int8:
             raise ConfigurationError(f"embedder {name!r}: its vectors are {tokens.dtype}; {way_out}")
-        self._token_sums = TokenSums(files.read("tokenizer.json"), tokens, tensors["weights"].astype(np.float64))
-        self.model_id = f"{STATIC}@{checksums['model.safetensors'][:12]}"
+        self._token_sums = TokenSums(read("tokenizer.json"), tokens, tensors["weights"].astype(np.float64))
+        self.model_id = f"{STATIC}@{digests['model.safetensors'][:12]}"
         self.dimensions = tokens.shape[1]
         self.max_tokens = STATIC_MAX_TOKENS
 
