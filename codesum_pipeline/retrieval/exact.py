@@ -77,13 +77,13 @@ def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
     """Where a source has a literal: the very text before its words, these before a message that fits."""
     position = source.find(wanted.text) if wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE else -1
     if position >= 0:
-        return Occurrence(_line(source, position), 2)
+        return Occurrence(source.count("\n", 0, position) + 1, 2)
     spaced = _ESCAPED_SPACE.sub("  ", source)
     found = _phrase(spaced, wanted)
     if found is not None:
-        return Occurrence(_line(source, found), 1)
+        return Occurrence(source.count("\n", 0, found) + 1, 1)
     filled = next((place for place, literal in _literals(spaced, wanted) if _fits(literal, wanted)), None)
-    return None if filled is None else Occurrence(_line(source, filled), 0)
+    return None if filled is None else Occurrence(source.count("\n", 0, filled) + 1, 0)
 
 
 def _phrase(source: str, wanted: SearchLiteral) -> int | None:
@@ -138,10 +138,6 @@ def _fits(literal: str, wanted: SearchLiteral) -> bool:
     return len(match[0]) >= _LEAST_SHARE * len(wanted.text)
 
 
-def _line(source: str, position: int) -> int:
-    return source.count("\n", 0, position) + 1
-
-
 # The texts of files of an index, by path, as far as they can be read.
 ReadTexts = Callable[[PublishedIndex, Sequence[str]], Mapping[str, str]]
 
@@ -153,7 +149,6 @@ _FEWEST_TOKENS = 2
 # A text without quotes that more files have is no message but usual words: it gives no exact hit.
 _MOST_FILES = 5
 _NOTES = ("a message that fits, with other values", "the words as they stand", "the text as it stands")
-_NO_TEXTS: Mapping[str, str] = {}
 
 
 class _FilePlace(Struct, frozen=True):
@@ -175,7 +170,11 @@ def exact_hits(
     if len(places) > _MOST_FILES and not wanted.is_quoted:
         return []
     best = sorted(places, key=lambda place: (-place.found.closeness, place.is_test))[:top]
-    return [_hit(place, above + (len(best) - rank) / len(best)) for rank, place in enumerate(best)]
+    hits = []
+    for rank, place in enumerate(best):
+        hit = make_hit(place.document, score=above + (len(best) - rank) / len(best), ranks={}, notes=())
+        hits.append(replace(hit, why=f"{_NOTES[place.found.closeness]} in line {place.found.line}"))
+    return hits
 
 
 def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts) -> Iterator[_FilePlace]:
@@ -215,8 +214,3 @@ def _best(scores: npt.NDArray[np.floating], passages: Numbers) -> list[int]:
 def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
     inside = innermost(index, file, line, levels)
     return file if inside is None and Level.FILE in levels else inside
-
-
-def _hit(place: _FilePlace, score: float) -> Hit:
-    hit = make_hit(place.document, score=score, ranks={}, notes=())
-    return replace(hit, why=f"{_NOTES[place.found.closeness]} in line {place.found.line}")

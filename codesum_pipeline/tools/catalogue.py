@@ -124,7 +124,8 @@ def _address(url: str) -> tuple[str, str]:
 Tell = Callable[[str], None]
 # Starts the first build of a checkout's index, and returns why there is no index yet; None where there is one.
 FirstIndexOf = Callable[[Checkout], CodesumError | None]
-# How many indexes of a bucket are fetched together before they are opened; the copy's bound may drop more.
+# How many indexes of a bucket are fetched together, which is faster than one after the other; the copy's bound may drop
+# more.
 _AHEAD = 32
 
 
@@ -288,11 +289,14 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         opened = []
         for place, key in enumerate(enabled):
             progress(f"opening {key}", place, len(enabled))
-            if place % _AHEAD == 0:
-                self._bring(enabled[place : place + _AHEAD])
-            index = self._open_if_whole(key, tell)
-            if index is not None:
-                opened.append(index)
+            if place % _AHEAD == 0 and (copy := reading_copy(self.layout.home)):
+                copy.bring_indexes(each for each in enabled[place : place + _AHEAD] if each not in self._opened)
+            try:
+                opened += [self.open(key)] if self.is_published(key) else []
+            except MissingTable:
+                continue
+            except BrokenStore as error:
+                tell(f"left out: {error}")
         if not opened and self.is_limited:
             raise MissingTable("no index of the repositories that are served here can be read now")
         if not opened and any(map(self.is_published, enabled)):
@@ -306,16 +310,13 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         if copy := reading_copy(self.layout.home):
             copy.look()
 
-    def _bring(self, keys: Iterable[str]) -> None:
-        if copy := reading_copy(self.layout.home):
-            copy.bring_indexes(key for key in keys if key not in self._opened)
-
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
-        has_removed = self.holder is None
-        return [entry for entry in entries if (has_removed or entry.enabled) and self._is_open(entry)]
-
-    def _is_open(self, entry: RepositoryEntry) -> bool:
-        return all(scope.opens(entry.key, slug(entry)) for scope in self.scopes)
+        return [
+            entry
+            for entry in entries
+            if (self.holder is None or entry.enabled)
+            and all(scope.opens(entry.key, slug(entry)) for scope in self.scopes)
+        ]
 
     def _survey(self) -> Survey:
         """The registered entries. A limited caller does not get the error of a malformed file, which may name others'
@@ -326,13 +327,3 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
             if not self.is_limited:
                 raise
         raise ConfigurationError("what is registered here cannot be read now: ask whoever runs this server")
-
-    def _open_if_whole(self, key: str, tell: Tell) -> PublishedIndex | None:
-        """An index; None where nothing is published, or, with a note, where it is broken."""
-        try:
-            return self.open(key) if self.is_published(key) else None
-        except MissingTable:
-            return None
-        except BrokenStore as error:
-            tell(f"left out: {error}")
-            return None

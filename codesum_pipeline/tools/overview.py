@@ -16,7 +16,6 @@ from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.tools.answers import (
     AnswerPage,
-    Arguments,
     BoundedArguments,
     DocumentRow,
     Name,
@@ -135,13 +134,6 @@ def _most_important(documents: JoinedDocuments, *levels: Level) -> Iterator[Docu
     return map(documents.row, numbers[order].tolist())
 
 
-class TreeArguments(Arguments):
-    """A repository, and how many folders at most."""
-
-    repo: Name = ""
-    limit: int = Field(ge=1, le=5000)
-
-
 class Folder(DocumentRow):
     """A folder, the number of files directly in it, and its depth; its subfolders follow it."""
 
@@ -155,9 +147,9 @@ class TreePage(AnswerPage):
     folders: list[Folder] = []
 
 
-def folder_tree(call: ToolContext, asked: TreeArguments) -> TreePage:
+def folder_tree(call: ToolContext, repo: str, *, limit: int) -> TreePage:
     """The folders of a repository, for people; of more than `limit`, the deepest are left out, with a note."""
-    documents = call.documents(call.one_index(asked.repo).repo)
+    documents = call.documents(call.one_index(repo).repo)
     modules = documents.numbers(Level.MODULE)
     inside: dict[int, list[int]] = defaultdict(list)
     for number in modules:
@@ -165,8 +157,8 @@ def folder_tree(call: ToolContext, asked: TreeArguments) -> TreePage:
     counts = Counter(int(documents.parents[number]) for number in documents.numbers(Level.FILE))
     every = list(_in_order(documents, inside, NOTHING, 0))
     shown = every
-    if len(every) > asked.limit:
-        shown = sorted(every, key=lambda each: each[1])[: asked.limit]
+    if len(every) > limit:
+        shown = sorted(every, key=lambda each: each[1])[:limit]
         call.tell(f"{counted(len(every) - len(shown), 'deeper folder')} left out")
         kept = {number for number, _ in shown}
         shown = [each for each in every if each[0] in kept]

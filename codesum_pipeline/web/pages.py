@@ -22,7 +22,7 @@ from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.documents import Relation
 from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
-from codesum_pipeline.tools.overview import TreeArguments, folder_tree
+from codesum_pipeline.tools.overview import folder_tree
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.search import SearchPage
@@ -171,7 +171,7 @@ class Pages(Struct, frozen=True):
         standing = next(iter(status.repositories), None)
         tree, overview, evaluations, costs = None, None, None, []
         if standing is not None and standing.commit:
-            tree = folder_tree(call, TreeArguments(repo=standing.repo, limit=_FOLDERS))
+            tree = folder_tree(call, standing.repo, limit=_FOLDERS)
             overview = self._overview(call, call.index(standing.repo))
             try:
                 evaluations = evaluation_chart(self.catalogue.layout, standing.repo)
