@@ -1,12 +1,10 @@
 """BM25 with all arithmetic done when the index is written: a query only adds numbers.
 
-The formula is Lucene's: idf = ln(1 + (N - df + 0.5) / (df + 0.5)) and
-tf / (tf + k1 (1 - b + b |d| / avg)). N, df and avg are those of the document's own
-level: a class is not long because functions are short, and a word that every
-module has can still tell functions apart.
+The formula is Lucene's: idf = ln(1 + (N - df + 0.5) / (df + 0.5)) and tf / (tf + k1 (1 - b + b |d| / avg)). N, df and
+avg are those of the document's own level: a class is not long because functions are short, and a word that every module
+has can still tell functions apart.
 
-The scores are a sparse matrix by column (one column per token), which
-`scipy.sparse.load_npz` reads too.
+The scores are a sparse matrix by column (one column per token), which `scipy.sparse.load_npz` reads too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,11 +27,8 @@ _AT_ONCE = 1 << 20
 
 
 class TokenCounts(Struct, frozen=True):
-    """Token `columns[k]` occurs `counts[k]` times in text `rows[k]`; sorted by column, then by row.
-
-    A column is a position in `vocabulary`, which is sorted. `lengths` says how
-    many tokens each text has.
-    """
+    """Token `columns[k]` occurs `counts[k]` times in text `rows[k]`; sorted by column, then by row. A column is a
+    position in `vocabulary`, which is sorted. `lengths` says how many tokens each text has."""
 
     columns: Array
     rows: Array
@@ -52,10 +47,8 @@ class Bm25Index(Struct, frozen=True):
     indptr: Array
 
     def score(self, tokens: Sequence[str], weighted: Mapping[str, float] = NO_TOKENS) -> npt.NDArray[np.float32]:
-        """The score of every document; a repeated token counts twice, an unknown one nothing.
-
-        The tokens of `weighted` count with their weights.
-        """
+        """The score of every document; a repeated token counts twice, an unknown one nothing. The tokens of `weighted`
+        count with their weights."""
         scores = np.zeros(self.documents, dtype=np.float32)
         weights = [*[1.0] * len(tokens), *weighted.values()]
         self.add_to(scores, self.spans((*tokens, *weighted)), np.array(weights, dtype=np.float32))

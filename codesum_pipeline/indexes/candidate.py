@@ -100,10 +100,8 @@ def build_manifest(
 def describe_files(
     folder: Path, without_provenance: Mapping[str, str], *, known: Mapping[str, str] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The size and sha256 of every file of a folder, and its `content_sha256` where that leaves provenance out.
-
-    A sha256 that is `known` is not computed again.
-    """
+    """The size and sha256 of every file of a folder, and its `content_sha256` where that leaves provenance out. A
+    sha256 that is `known` is not computed again."""
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
@@ -117,12 +115,9 @@ _COLUMNS = ["written_by", "model", "prompt_version"]
 
 
 def model_fields(ws: Workspace) -> dict[str, Any]:
-    """Null where no model wrote anything.
-
-    An index has texts of several models or prompt versions where one model
-    failed, or a cap left some texts: models are listed, and the hash covers
-    all versions. There is no seed: no provider promises one.
-    """
+    """Null where no model wrote anything. An index has texts of several models or prompt versions where one model
+    failed, or a cap left some texts: models are listed, and the hash covers all versions. There is no seed: no provider
+    promises one."""
     documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
     texts = documents.filter(pc.equal(documents.column("written_by"), WrittenBy.LLM.value))
     models, versions = (sorted(pc.unique(texts.column(name)).to_pylist()) for name in _COLUMNS[1:])
@@ -275,10 +270,8 @@ def _memo(ws: Workspace) -> Path:
 
 
 def _share_files(parts: FolderParts, published: Path, manifest: Manifest) -> set[Path]:
-    """Replace files that the published version has too by hard links to its files; returns all shared files.
-
-    K versions then cost little more than one. Contents are compared, so that damage is not passed on.
-    """
+    """Replace files that the published version has too by hard links to its files; returns all shared files. K versions
+    then cost little more than one. Contents are compared, so that damage is not passed on."""
     shared = {parts.folder / name for name in parts.shared}
     try:
         known = read_version(published.resolve()).manifest["files"]

@@ -43,8 +43,7 @@ _TEXTS_AT_ONCE = 1 << 12
 class DenseReport(Struct, frozen=True):
     """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows. `resumed` are
     texts whose vector an interrupted build had left. A provider counted `billed_tokens`, which cost `cost_usd`: None
-    where the price is not known.
-    """
+    where the price is not known."""
 
     embedded: int
     resumed: int
@@ -260,11 +259,8 @@ _CHARACTERS_PER_TOKEN = 3
 
 
 class EmbeddingPlan(Struct, frozen=True):
-    """At most `texts` are embedded by `model`, about `tokens` in all.
-
-    `replaces` is the model of the vectors that are there, where it is another:
-    then all are made anew. `cost_usd` is None where the price is not known.
-    """
+    """At most `texts` are embedded by `model`, about `tokens` in all. `replaces` is the model of the vectors that are
+    there, where it is another: then all are made anew. `cost_usd` is None where the price is not known."""
 
     model: str
     replaces: str | None

@@ -43,10 +43,8 @@ def embed_texts(
     guard: FailureGuard,
     progress: Progress,
 ) -> tuple[Iterable[Embedded], int]:
-    """The vectors of `count` texts, and how many of them an interrupted build had left.
-
-    A text that the model cannot take has no vector: `guard` gets it as a failure, under its hash.
-    """
+    """The vectors of `count` texts, and how many of them an interrupted build had left. A text that the model cannot
+    take has no vector: `guard` gets it as a failure, under its hash."""
     path = ws.layout.finished_vectors(ws.key)
     if ws.force or embedder.save_every is None:
         discard(path)
@@ -66,7 +64,6 @@ def cost_usd(embedder: Embedder, tokens: int) -> float | None:
 
 
 def discard(path: Path) -> None:
-    """Delete the kept vectors."""
     for file in (path, path.with_name(f"{path.name}-journal")):
         file.unlink(missing_ok=True)
 

@@ -23,10 +23,8 @@ _HEAD_BYTES = 8
 
 
 class StringTable(Struct, frozen=True, dict=True):
-    """The UTF-8 bytes of string k are `content[offsets[k]:offsets[k + 1]]`.
-
-    `find` and `with_prefix` need the strings sorted by those bytes, which is how Python sorts strings.
-    """
+    """The UTF-8 bytes of string k are `content[offsets[k]:offsets[k + 1]]`. `find` and `with_prefix` need the strings
+    sorted by those bytes, which is how Python sorts strings."""
 
     content: Array
     offsets: Array
@@ -125,9 +123,8 @@ def _heads(content: Array, offsets: Array) -> Array:
 
 
 class SymbolNames(Struct, frozen=True):
-    """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`.
-
-    `aliases` are the names under which files re-export documents."""
+    """The rows of the documents named `names[k]` are `rows[indptr[k]:indptr[k + 1]]`. `aliases` are the names under
+    which files re-export documents."""
 
     names: StringTable
     rows: Array
@@ -151,10 +148,8 @@ class SymbolNames(Struct, frozen=True):
         return found
 
     def with_prefix(self, prefix: str, *, limit: int) -> Array:
-        """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it.
-
-        Shorter names come first.
-        """
+        """The rows of at most `limit` documents whose name is longer than `prefix` and starts with it. Shorter names
+        come first."""
         wanted = prefix.lower()
         found = self.names.with_prefix(wanted)
         if not found:
@@ -201,10 +196,8 @@ def ranges_of(values: Array, starts: Array, ends: Array) -> Array:
 def build_symbol_names(
     documents: Iterable[tuple[str | None, str]], aliases: Iterable[tuple[str, int]] = ()
 ) -> SymbolNames:
-    """The names of documents given in row order as (qualified name or None, path), and further ones of single rows.
-
-    An alias finds its document only in full: it is left out of `with_prefix`.
-    """
+    """The names of documents given in row order as (qualified name or None, path), and further ones of single rows. An
+    alias finds its document only in full: it is left out of `with_prefix`."""
     rows_by_name: dict[str, list[int]] = {}
     for row, (qualified_name, path) in enumerate(documents):
         for name in names_of(qualified_name, path):
@@ -322,7 +315,6 @@ class ShownFields(MappedArrays, frozen=True, dict=True):
         return len(self.lines)
 
     def of_row(self, row: int) -> dict[str, Any]:
-        """The fields of one document by name."""
         first = len(TEXTS) * row
         texts, offsets = self._views
         ends = offsets[first : first + len(TEXTS) + 1].tolist()

@@ -105,11 +105,8 @@ _NULL = pa.scalar(None, pa.large_string())
 
 
 class LaneText(Struct, frozen=True):
-    """One document's text in one lane.
-
-    A dense text longer than the model's limit is cut, but its first
-    `keep_characters` are not.
-    """
+    """One document's text in one lane. A dense text longer than the model's limit is cut, but its first
+    `keep_characters` are not."""
 
     text: str
     text_hash: str
@@ -129,7 +126,6 @@ class LaneTexts(Struct, frozen=True):
         return len(self.ids)
 
     def hash_all(self) -> pa.StringArray:
-        """The `text_hash` of each text."""
         begun = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
         hashes = []
         for text in utf8_parts(self.texts):
@@ -141,13 +137,9 @@ class LaneTexts(Struct, frozen=True):
 
 def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterator[pa.Table]:
     """What the lanes need of every document, in id order, some at a time; of its body the first `body_characters` or
-    all. There is at least one part.
-
-    `name` is the qualified name, or above classes the path. `body` is the
-    canonical source of a symbol, the source of a file, and of a module the
-    names of its files and folders with the names defined in them; of a
-    function, `child_names` is null.
-    """
+    all. There is at least one part. `name` is the qualified name, or above classes the path. `body` is the canonical
+    source of a symbol, the source of a file, and of a module the names of its files and folders with the names defined
+    in them; of a function, `child_names` is null."""
     heads, module_bodies = _heads(ws)
     bodies = _Bodies.of(ws, heads.column("id"), module_bodies, body_characters)
     for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
@@ -292,9 +284,7 @@ def _text(value: str) -> pa.Scalar:
 
 class _Bodies(Struct, frozen=True):
     """The canonical source of each symbol, the source of each file, and the bodies of modules; else an empty text.
-
-    `rows` is for each table the row of each document, -1 where it has none; `modules` is null for others.
-    """
+    `rows` is for each table the row of each document, -1 where it has none; `modules` is null for others."""
 
     ws: Workspace
     rows: Mapping[tuple[str, str], npt.NDArray[np.int64]]
@@ -310,7 +300,6 @@ class _Bodies(Struct, frozen=True):
         return cls(ws, rows, modules, characters)
 
     def read(self, start: int, count: int) -> pa.LargeStringArray:
-        """The bodies of some documents."""
         found = [self._cut(self.modules.slice(start, count))]
         for (table, body), every in self.rows.items():
             wanted, places = rows_to_read(every[start : start + count])

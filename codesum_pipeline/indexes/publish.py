@@ -1,8 +1,7 @@
 """The name of a repository's index points at a new version, all at once.
 
-The name is a relative symbolic link that a rename swaps. Readers resolve it
-once and map every file of the version they find, after which the version may be
-deleted; the present and the previous version always stay, for a reader that has
+The name is a relative symbolic link that a rename swaps. Readers resolve it once and map every file of the version they
+find, after which the version may be deleted; the present and the previous version always stay, for a reader that has
 resolved the name and not yet opened the files.
 """
 
@@ -39,12 +38,9 @@ class PublishReport(Struct, frozen=True):
 
 
 def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
-    """Point the repository's name at its candidate, and delete what is no longer needed.
-
-    Nothing is published when commit, fingerprint and content digest are those
-    of the published version. The caller holds the repository's lease: whatever
-    a killed build left behind is swept.
-    """
+    """Point the repository's name at its candidate, and delete what is no longer needed. Nothing is published when
+    commit, fingerprint and content digest are those of the published version. The caller holds the repository's lease:
+    whatever a killed build left behind is swept."""
     progress("publishing the index", 0, 1)
     name, versions = ws.layout.published(ws.key), ws.layout.versions(ws.key)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
@@ -90,10 +86,8 @@ def sweep_versions(ws: Workspace, present: Version) -> None:
 
 
 def published_version(layout: HomeLayout, key: str, *, read_content: bool = False) -> Version | None:
-    """The version that a repository's name points at; None when there is none, or none that is whole.
-
-    Files are compared with the manifest by size, and by content when asked for.
-    """
+    """The version that a repository's name points at; None when there is none, or none that is whole. Files are
+    compared with the manifest by size, and by content when asked for."""
     name, versions = layout.published(key), layout.versions(key)
     try:
         version = version_at(name)

@@ -1,7 +1,6 @@
 """Summary documents as lines of JSON: the index's doc store.
 
-A line is the document and, at its end, its provenance. The document's content
-is the line without the provenance.
+A line is the document and, at its end, its provenance. The document's content is the line without the provenance.
 """
 
 import json

@@ -121,7 +121,6 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
 
 
 def write_npy(path: Path, array: Array) -> None:
-    """Write one `.npy` file."""
     with path.open("wb") as file:
         file.writelines(npy_parts(array))
 
@@ -141,7 +140,6 @@ def map_npy(path: Path) -> Array:
 
 
 def npy_parts(array: Array) -> tuple[bytes, memoryview]:
-    """The header and the content of a `.npy` file."""
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(contiguous))

@@ -1,8 +1,7 @@
 """A text becomes the words that BM25 counts.
 
-An identifier gives its parts and itself: `getUserName`, `get_user_name` and
-"get user name" meet in `get`, `user` and `name`, and the two spellings also in
-`getusername`. Words are stemmed, so that "connections" finds `connect`.
+An identifier gives its parts and itself: `getUserName`, `get_user_name` and "get user name" meet in `get`, `user` and
+`name`, and the two spellings also in `getusername`. Words are stemmed, so that "connections" finds `connect`.
 """
 
 import re
@@ -67,9 +66,7 @@ def tokens_of_word(word: str) -> str:
 
 def split_identifier(word: str) -> list[str]:
     """The lower-case parts of an identifier, cut at case, underscore and digits: `HTTPServer2` is http, server, 2.
-
-    Scripts without spaces are cut into overlapping pairs of characters.
-    """
+    Scripts without spaces are cut into overlapping pairs of characters."""
     if word.isascii():
         return [part.lower() for part in _ASCII_PART.findall(word)]
     parts: list[str] = []

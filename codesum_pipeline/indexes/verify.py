@@ -115,7 +115,6 @@ def check_shown(content: Content) -> Iterator[Problem]:
 
 
 def check_lanes(content: Content) -> Iterator[Problem]:
-    """Row maps, placeholders, vectors, and the BM25 files."""
     rows, ids = content.arrays["dense_rows"].tolist(), content.ids
     for lane, matrix in content.vectors.items():
         if len(matrix) != len(content.index_map):
@@ -236,10 +235,8 @@ class IndexFault(Struct, frozen=True):
 
 
 def verify_index(layout: HomeLayout, key: str, *, tables: TableStore | None = None) -> list[IndexFault]:
-    """Everything wrong with a repository's published index; an empty list means that it is sound.
-
-    With `tables`, an index of the warehouse's commit is compared with the warehouse document by document.
-    """
+    """Everything wrong with a repository's published index; an empty list means that it is sound. With `tables`, an
+    index of the warehouse's commit is compared with the warehouse document by document."""
     name, versions = layout.published(key), layout.versions(key)
     problems = list(_check_link(name, versions))
     if not problems:

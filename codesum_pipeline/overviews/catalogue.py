@@ -38,7 +38,6 @@ class FrameworkCatalogue(Struct, frozen=True):
     any_pattern: re.Pattern[str]
 
     def of_package(self, ecosystem: str, name: str) -> KnownFramework | None:
-        """The framework that a package belongs to."""
         plain = package_name(ecosystem, name)
         if found := self.packages.get((ecosystem, plain)):
             return found
@@ -54,7 +53,6 @@ class FrameworkCatalogue(Struct, frozen=True):
         return None
 
     def of_file(self, path: str) -> Iterator[KnownFramework]:
-        """The frameworks that a file belongs to."""
         name = path.rpartition("/")[2]
         yield from self.names.get(name, ())
         yield from self.paths.get(path, ())
@@ -72,7 +70,6 @@ def package_name(ecosystem: str, name: str) -> str:
 
 @lru_cache(maxsize=1)
 def read_catalogue() -> FrameworkCatalogue:
-    """The catalogue that ships with the package."""
     content = tomllib.loads((resources.files(__package__) / "frameworks.toml").read_text(encoding="utf-8"))
     every = [(KnownFramework(name, kind), marks) for kind, group in content.items() for name, marks in group.items()]
     packages = [(known, *pair) for known, marks in every for pair in _pairs(marks, "packages")]

@@ -41,7 +41,6 @@ class FrameworkEvidence(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """`path:line`."""
         return f"{self.path}:{self.line}"
 
 

@@ -54,7 +54,6 @@ class View(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, ws: Workspace) -> Self:
-        """The view of a workspace's tables."""
         tests = read_tests(ws.tables, ws.key)
         rows = ws.tables.read("files", ws.key, columns=["path", "language", "status", "is_vendored"]).to_pylist()
         own = {
@@ -156,9 +155,7 @@ class MainFunction(Struct, frozen=True):
 
 class OverviewSources(Struct, frozen=True, dict=True):
     """`beside` are tests and examples, `executable` the files with that mode, `names` the repository's own names.
-
-    `guard` collects the manifests that failed.
-    """
+    `guard` collects the manifests that failed."""
 
     paths: Sequence[str]
     texts: Mapping[str, str]
@@ -185,7 +182,6 @@ class OverviewSources(Struct, frozen=True, dict=True):
 
     @cached_property
     def malformed(self) -> dict[str, str]:
-        """Manifests that could not be read, and why."""
         _ = self.all_manifests
         return {failure.item: failure.reason for failure in self.guard.failures}
 

@@ -86,7 +86,6 @@ _SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes
 
 
 def render(overview: Overview) -> str:
-    """The page; the same overview gives the same text."""
     blocks = [
         _head(overview),
         _section("Parts", _parts(overview)),
@@ -243,11 +242,8 @@ def _and_more(number: int, noun: str = "") -> str:
 
 
 class OverviewReport(Struct, frozen=True):
-    """`written` is false where the page was up to date.
-
-    `commit` is the page's; None where the published version has no page. `by_model` says that the page has a model's
-    words, without sentences that had so many `unknown_names`.
-    """
+    """`written` is false where the page was up to date. `commit` is the page's; None where the published version has no
+    page. `by_model` says that the page has a model's words, without sentences that had so many `unknown_names`."""
 
     written: bool
     commit: str | None

@@ -76,7 +76,6 @@ class Division(Struct, frozen=True):
 
 
 def divide(view: View) -> Division:
-    """The parts of a repository's own programs."""
     sizes = {path: 1 + len(view.definitions[path]) for path in view.sources}
     parts = {"": list(view.sources)}
     while (divided := _to_divide(parts, sizes)) is not None:
@@ -287,10 +286,8 @@ def _neighbours(view: View) -> dict[str, float]:
 
 
 def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
-    """The best definitions: public ones before others, classes and free functions before methods, most used first.
-
-    Uses of members count for their class. A class that does little but hold another class is a namespace, and left out.
-    """
+    """The best definitions: public ones before others, classes and free functions before methods, most used first. Uses
+    of members count for their class. A class that does little but hold another class is a namespace, and left out."""
     used: dict[str, float] = defaultdict(float)
     for each in definitions:
         parts = each.id.split(SEPARATOR)

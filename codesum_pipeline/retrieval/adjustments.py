@@ -60,7 +60,6 @@ class DocumentQuery(Struct, frozen=True, dict=True):
         return tuple(level for level in self.levels if level in IN_FILES)
 
     def rankings(self) -> Iterator[Wanted]:
-        """The rankings of documents that are needed."""
         if self.is_one_lane:
             yield from ((signal, self.levels) for signal in self.signals)
             return
@@ -74,7 +73,6 @@ class DocumentQuery(Struct, frozen=True, dict=True):
             yield from ((signal, (Level.MODULE,)) for signal in self.signals)
 
     def passages(self, lookup: Lookup) -> ScoredDocuments:
-        """The passages that speak for files."""
         is_needed = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
         return lookup.best_passages() if is_needed else NOTHING
 
@@ -96,10 +94,8 @@ _NO_ACCIDENT = 20.0
 
 class NameShares(Struct, frozen=True):
     """The share of a question that each of its words makes up: `typed` has the typed words, 1 in all; `words` also has
-    neighbouring words joined to one name.
-
-    `weight` is the negative logarithm of how often all of them stand in one of `count` texts by chance.
-    """
+    neighbouring words joined to one name. `weight` is the negative logarithm of how often all of them stand in one of
+    `count` texts by chance."""
 
     typed: Mapping[str, float]
     words: Mapping[str, float]
@@ -203,10 +199,8 @@ class RaisedScores(Struct, frozen=True, dict=True):
 
 
 def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Scores, weights: Weights) -> RaisedScores:
-    """Raise the callers of the best among some functions and classes, which ascend by number.
-
-    A caller's gain is multiplied by its factor, as its own score was.
-    """
+    """Raise the callers of the best among some functions and classes, which ascend by number. A caller's gain is
+    multiplied by its factor, as its own score was."""
     best = highest(scores, weights.sharing)
     counts, found = shelf.callers(numbers[best])
     places = numbers.searchsorted(found)

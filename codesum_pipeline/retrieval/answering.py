@@ -94,11 +94,8 @@ class Answer(Struct, frozen=True, dict=True):
 
     @classmethod
     def to(cls, asked: DocumentQuery, *, top: int) -> "Answer":
-        """Look up what may be among the best `top`.
-
-        Modules are seldom among them, and score at most their weight: they are looked up only where the other hits
-        leave room for one.
-        """
+        """Look up what may be among the best `top`. Modules are seldom among them, and score at most their weight: they
+        are looked up only where the other hits leave room for one."""
         limit = max(asked.weights.depth, top)
         lookup = Lookup(asked.shelf, asked.query, limit=limit, related_weight=asked.weights.related_words)
         if asked.inside and Level.MODULE in asked.levels and not asked.is_one_lane:
@@ -134,7 +131,6 @@ class Answer(Struct, frozen=True, dict=True):
 
     @cached_property
     def hits(self) -> list[Hit]:
-        """The best documents in their final order."""
         if self.asked.is_one_lane:
             return self._best_hits([self.by_rank(self.asked.levels)])
         files = self.top
@@ -225,12 +221,10 @@ class Answer(Struct, frozen=True, dict=True):
     def _with_siblings(
         self, files: Places, are_files: Mask, fit: Scores, of_file: Scores, have_the_name: Mask
     ) -> Scores:
-        """Give a file's score to the document in it that fits best, and a part of it to each further one.
-
-        A file is shown as a whole only where nothing in it fits. Further documents of a file come after the best of the
-        first few files: most questions have one answer, and people read the first hits. Documents that have the wanted
-        name are not held back.
-        """
+        """Give a file's score to the document in it that fits best, and a part of it to each further one. A file is
+        shown as a whole only where nothing in it fits. Further documents of a file come after the best of the first few
+        files: most questions have one answer, and people read the first hits. Documents that have the wanted name are
+        not held back."""
         weights = self.asked.weights
         if not len(files):
             return of_file
@@ -250,10 +244,8 @@ class Answer(Struct, frozen=True, dict=True):
 
     @cached_property
     def _files(self) -> _ScoredCandidates:
-        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered.
-
-        Every candidate has a score here, which is 0 for other documents than files.
-        """
+        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered. Every
+        candidate has a score here, which is 0 for other documents than files."""
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
         # The files whose names consist of words of the query.

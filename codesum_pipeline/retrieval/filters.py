@@ -39,13 +39,10 @@ class WhichTests(StrEnum):
 
 
 class Filters(Struct, frozen=True):
-    """What a document must be; a filter without values lets everything pass.
-
-    A document is in one of `languages`; a module is in that of most of its children. One of `paths` matches its file,
-    or a module's folder, and none of those with a leading `!` does; where all have one, the rest passes. They are
-    patterns as in `.gitignore`, from the root of the repository: `src/`, `*.go`, `/docs/**/*.md`. A module is test code
-    where all in it is.
-    """
+    """What a document must be; a filter without values lets everything pass. A document is in one of `languages`; a
+    module is in that of most of its children. One of `paths` matches its file, or a module's folder, and none of those
+    with a leading `!` does; where all have one, the rest passes. They are patterns as in `.gitignore`, from the root of
+    the repository: `src/`, `*.go`, `/docs/**/*.md`. A module is test code where all in it is."""
 
     languages: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
@@ -58,10 +55,8 @@ ANYTHING = Filters()
 def parse_filters(
     *, languages: Iterable[str] = (), paths: Iterable[str] = (), tests: WhichTests = WhichTests.IN
 ) -> Filters:
-    """Filters as people write them: `py` is `python`, `./src` is `src`.
-
-    Raises `ConfigurationError` for an unknown language and for a malformed pattern.
-    """
+    """Filters as people write them: `py` is `python`, `./src` is `src`. Raises `ConfigurationError` for an unknown
+    language and for a malformed pattern."""
     patterns = tuple(dict.fromkeys(map(_pattern, paths)))
     for pattern in patterns:
         _matcher([pattern.removeprefix(_EXCEPT)])

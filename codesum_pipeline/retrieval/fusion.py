@@ -76,11 +76,9 @@ def fuse(
     rankings: Mapping[R, Ranking], weights: Mapping[R, float], *, offset: float, limit: int, count: int
 ) -> FusedRanking[R]:
     """Weighted fusion of `count` places: half the sum of weight / (offset + rank) over the rankings that have a place,
-    and half of the weighted shares of the best scores.
-
-    Divided by the sum of a place that leads all rankings that are not empty, so that 1 is the best there is. A ranking
-    names a place once, best first; one of `limit` places was cut off, and its last score counts as nothing.
-    """
+    and half of the weighted shares of the best scores. Divided by the sum of a place that leads all rankings that are
+    not empty, so that 1 is the best there is. A ranking names a place once, best first; one of `limit` places was cut
+    off, and its last score counts as nothing."""
     filled = {name: ranking for name, ranking in rankings.items() if len(ranking.places)}
     if not filled:
         return FusedRanking(np.zeros(count), (), NO_NUMBERS, ())
@@ -111,10 +109,8 @@ def _shares_of_best(scores: Scores, limit: int) -> Scores:
 
 
 def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct ones of some numbers, ascending, and for each of all where it is among these.
-
-    As `np.unique`, in less than half the time for the few hundred that a ranking has.
-    """
+    """The distinct ones of some numbers, ascending, and for each of all where it is among these. As `np.unique`, in
+    less than half the time for the few hundred that a ranking has."""
     order, starts, groups = grouped(numbers)
     places = np.empty(len(numbers), dtype=np.int64)
     places[order] = groups
@@ -142,11 +138,9 @@ def runs(numbers: Places) -> tuple[Numbers, Numbers]:
 def sums_by_file(
     files: Sequence[Places], scores: Sequence[Scores], decays: Sequence[float], *, count: int
 ) -> list[Scores]:
-    """The sum of the documents' scores, for each of some rankings and each of `count` files.
-
-    `files[r][k]` is the file of document k of ranking r, or -1. Documents come best first, and the n-th of a file adds
-    its score times `decays[r]` to the power of n - 1.
-    """
+    """The sum of the documents' scores, for each of some rankings and each of `count` files. `files[r][k]` is the file
+    of document k of ranking r, or -1. Documents come best first, and the n-th of a file adds its score times
+    `decays[r]` to the power of n - 1."""
     all_files, all_scores = np.concatenate(files), np.concatenate(scores)
     ranking = np.arange(len(files)).repeat([*map(len, files)])
     kept = all_files >= 0

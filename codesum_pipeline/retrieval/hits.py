@@ -36,7 +36,6 @@ class Hit(Struct, frozen=True):
 
 
 def make_hit(found: IndexedDocument, *, score: float, ranks: Mapping[Signal, int], notes: Sequence[str]) -> Hit:
-    """A document as a hit."""
     return Hit(
         id=found.id,
         type=found.level.value,
@@ -49,10 +48,8 @@ def make_hit(found: IndexedDocument, *, score: float, ranks: Mapping[Signal, int
 
 
 def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
-    """The ranks, best first, then other reasons: `summary #1, code words #3; test code`.
-
-    A file without a rank of its own was found by the documents and passages in it.
-    """
+    """The ranks, best first, then other reasons: `summary #1, code words #3; test code`. A file without a rank of its
+    own was found by the documents and passages in it."""
     best_first = sorted(ranks.items(), key=lambda item: (item[1], _ORDER[item[0]]))
     ranked = ", ".join(f"{signal} #{rank}" for signal, rank in best_first)
     return "; ".join([ranked or "what stands in it", *notes])
@@ -72,11 +69,9 @@ class Excerpt(Struct, frozen=True):
 def best_lines(
     source: str, query: str, *, size: int, start_line: int | None = None, end_line: int | None = None
 ) -> Excerpt:
-    """At most `size` lines of a source, or of its lines from `start_line` to `end_line`, that fit a query best.
-
-    Among windows with the same words of the query, the one that has them most often wins, then the first one. Without
-    any word of the query, the excerpt is the beginning.
-    """
+    """At most `size` lines of a source, or of its lines from `start_line` to `end_line`, that fit a query best. Among
+    windows with the same words of the query, the one that has them most often wins, then the first one. Without any
+    word of the query, the excerpt is the beginning."""
     lines = source.removesuffix("\n").split("\n")
     first = (start_line or 1) - 1
     span = lines[first : end_line or len(lines)]

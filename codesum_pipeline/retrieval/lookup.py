@@ -34,10 +34,8 @@ _MOST_TEXTS_OF_A_RARE_WORD = 128
 
 
 class Lookup:
-    """The ranking of the documents of a shelf by each signal, of at most `limit` documents.
-
-    A word that is related to one of the query's counts `related_weight` times their likeness.
-    """
+    """The ranking of the documents of a shelf by each signal, of at most `limit` documents. A word that is related to
+    one of the query's counts `related_weight` times their likeness."""
 
     def __init__(self, shelf: Shelf, query: Query, *, limit: int, related_weight: float = 0.0) -> None:
         self._shelf = shelf
@@ -70,10 +68,8 @@ class Lookup:
         return ScoredDocuments(_numbers_in(spans, kept), scores)
 
     def best_passages(self) -> ScoredDocuments:
-        """The files of the `limit` best passages for the words of a query, with the passages' scores.
-
-        All of a file is cut into passages; functions cover only a part of it.
-        """
+        """The files of the `limit` best passages for the words of a query, with the passages' scores. All of a file is
+        cut into passages; functions cover only a part of it."""
         kept, scores = self._best_passages
         return ScoredDocuments(self._shelf.files_of_passages(kept), scores)
 
@@ -127,7 +123,6 @@ class Lookup:
 
     @property
     def texts_of_code(self) -> int:
-        """How many documents and passages there are."""
         return self._code_starts[-1]
 
     @cached_property
@@ -330,10 +325,8 @@ def _numbers_in(spans: Sequence[slice], places: Numbers) -> Numbers:
 def products(
     vectors: Vectors, query: Vectors, *, out: npt.NDArray[np.float32] | None = None
 ) -> npt.NDArray[np.float32]:
-    """The inner product of each vector with the query, written to `out` where it is given.
-
-    One vector after the other: memory is read in one go, which takes a third of the time of a product of matrices where
-    the vectors are not in the cache, and BLAS takes no threads, which wait for each other when the cores are busy.
-    """
+    """The inner product of each vector with the query, written to `out` where it is given. One vector after the other:
+    memory is read in one go, which takes a third of the time of a product of matrices where the vectors are not in the
+    cache, and BLAS takes no threads, which wait for each other when the cores are busy."""
     found: npt.NDArray[np.float32] = np.vecdot(vectors, query, out=out)
     return found

@@ -68,7 +68,6 @@ class RelatedWords(Struct, frozen=True, dict=True):
 
 @cache
 def load_related_words() -> RelatedWords:
-    """The table of the package, mapped into memory."""
     with as_file(files("codesum_pipeline.indexes") / "models" / "related_words.npz") as path:
         arrays = map_npz(path)
     return RelatedWords(StringTable(arrays["words"], arrays["offsets"]), arrays["related"], arrays["likeness"])
@@ -85,11 +84,9 @@ _COMPOUND_WORDS = (2, 3)
 
 
 class Query(Struct, frozen=True, dict=True):
-    """`names` may be names of documents; `words` are the stems that file names are compared with.
-
-    `identifiers` are the words that look like code, `compounds` neighbouring words as one name. `vector` is None where
-    no lane needs it, `related` are tokens of other words that mean nearly the same, with their likeness.
-    """
+    """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
+    words that look like code, `compounds` neighbouring words as one name. `vector` is None where no lane needs it,
+    `related` are tokens of other words that mean nearly the same, with their likeness."""
 
     text: str
     tokens: tuple[str, ...]
@@ -131,10 +128,8 @@ def check_says_something(text: str) -> None:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The words that may name a document: those that look like code, and all of a short query.
-
-    `a::b` is written as the qualified name `a.b`.
-    """
+    """The words that may name a document: those that look like code, and all of a short query. `a::b` is written as the
+    qualified name `a.b`."""
     found = _words_of_names(text)
     if len(found) > _SHORT_QUERY_WORDS:
         found = [word for word in found if _LOOKS_LIKE_CODE.search(word)]
@@ -150,9 +145,7 @@ def identifiers_in(text: str) -> tuple[str, ...]:
 
 def compounds_in(text: str) -> tuple[str, ...]:
     """Two or three neighbouring words as one name: people say "thread pool" where code has `ThreadPool`, `thread_pool`.
-
-    In small letters, as names are looked up.
-    """
+    In small letters, as names are looked up."""
     words = [word.lower() for word in _WORD.findall(text)]
     neighbours = (words[start : start + count] for count in _COMPOUND_WORDS for start in range(len(words) + 1 - count))
     said = [some for some in neighbours if all(map(_is_part_of_a_name, some))]
@@ -256,10 +249,8 @@ def scored_by_name(
     index: PublishedIndex, query: Query, called: Mapping[str, list[int]], limit: int
 ) -> tuple[Numbers, Scores]:
     """The documents that a query names, with their scores, rows ascending: an id scores most, then exact names (first
-    in the query's spelling), then at most `limit` names that begin so, shorter ones first.
-
-    `called` has the rows of documents by name, in small letters, for the names of the query.
-    """
+    in the query's spelling), then at most `limit` names that begin so, shorter ones first. `called` has the rows of
+    documents by name, in small letters, for the names of the query."""
     text = query.text.strip()
     typed = text.replace("::", ".")
     rows: list[Array] = []

@@ -101,11 +101,9 @@ class PublishedIndex(Struct, frozen=True, dict=True):
 
     @classmethod
     def open(cls, path: Path) -> "PublishedIndex":
-        """Open the version that a published name points at now.
-
-        Everything is mapped here, so that the version stays readable when it is replaced and deleted later. Raises
-        `MissingTable` where nothing is published, `BrokenIndex` where the index cannot be read.
-        """
+        """Open the version that a published name points at now. Everything is mapped here, so that the version stays
+        readable when it is replaced and deleted later. Raises `MissingTable` where nothing is published, `BrokenIndex`
+        where the index cannot be read."""
         # The folder of an index is three levels below its home.
         if copy := reading_copy(path.parents[2]):
             with copy.index(path.name):
@@ -126,7 +124,6 @@ class PublishedIndex(Struct, frozen=True, dict=True):
 
     @classmethod
     def of_version(cls, folder: Path) -> "PublishedIndex":
-        """Open a version folder, published or not."""
         return cls._map(read_version(folder))
 
     @classmethod
@@ -166,7 +163,6 @@ class PublishedIndex(Struct, frozen=True, dict=True):
 
     @property
     def repo(self) -> str:
-        """The repository's key."""
         return str(self.version.manifest["repo"])
 
     @property
@@ -193,7 +189,6 @@ class PublishedIndex(Struct, frozen=True, dict=True):
 
     @cached_property
     def dense_rows(self) -> Array:
-        """The document of each row of the vectors."""
         return self.arrays["dense_rows"]
 
     @cached_property
@@ -230,12 +225,10 @@ class PublishedIndex(Struct, frozen=True, dict=True):
         return starts
 
     def rows_of(self, level: Level) -> slice:
-        """The documents of one level."""
         number = LEVELS.index(level)
         return slice(*self.level_starts[number : number + 2])
 
     def rows_at(self, level: Level) -> range:
-        """The rows of one level."""
         rows = self.rows_of(level)
         return range(rows.start, rows.stop)
 
@@ -261,7 +254,6 @@ class PublishedIndex(Struct, frozen=True, dict=True):
         return document
 
     def line(self, row: int) -> bytes:
-        """The JSON of a document."""
         if self._lines is None:
             raise IndexError(f"row {row} of an index without documents")
         start, end = self._offsets[row : row + 2].tolist()

@@ -62,11 +62,9 @@ def answer(
     weights: Weights = DEFAULT_WEIGHTS,
     read: ReadTexts | None = None,
 ) -> SearchAnswer:
-    """At most `top` documents of all indexes, best first; ties break by importance, then by id.
-
-    Where all lanes are searched and sources can be `read`, documents whose source has the query literally come first.
-    Raises `ConfigurationError` where a dense lane is searched and an index was made with another embedding model.
-    """
+    """At most `top` documents of all indexes, best first; ties break by importance, then by id. Where all lanes are
+    searched and sources can be `read`, documents whose source has the query literally come first. Raises
+    `ConfigurationError` where a dense lane is searched and an index was made with another embedding model."""
     asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
     if asked is None:
         return SearchAnswer([], fits_well=False)
@@ -180,10 +178,8 @@ class RoutedQuestion(Struct, frozen=True):
 def read_batch(
     lines: Iterable[str], indexes: Sequence[PublishedIndex], nameable: Sequence[PublishedIndex]
 ) -> Iterator[RoutedQuestion | BadRow]:
-    """Read each line in order; a bad one gives a `BadRow`, an empty one nothing.
-
-    A question asks `indexes`, or the one of `nameable` that it names.
-    """
+    """Read each line in order; a bad one gives a `BadRow`, an empty one nothing. A question asks `indexes`, or the one
+    of `nameable` that it names."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

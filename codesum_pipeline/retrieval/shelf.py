@@ -81,7 +81,6 @@ class Shelf:
         return joined(named)
 
     def pointed(self, pointers: Sequence[Pointer]) -> Numbers:
-        """The documents that pointers mean; ascending."""
         found = [start + row for index, start in self.with_starts() for row in rows_pointed_to(index, pointers)]
         numbers = np.array(found, dtype=np.int64)
         return numbers if self.is_allowed is None else numbers[self.is_allowed[numbers]]
@@ -94,9 +93,7 @@ class Shelf:
         self, places: Numbers, starts: Sequence[int] | None = None
     ) -> Iterator[tuple[PublishedIndex, int, Numbers]]:
         """The rows of some documents, index by index, each with the number of its first document; at least one index.
-
-        With the starts of passages or vectors, places and rows are those of passages or vectors.
-        """
+        With the starts of passages or vectors, places and rows are those of passages or vectors."""
         if len(self.indexes) == 1 or not len(places):
             yield self.indexes[0], 0, places
             return
@@ -127,10 +124,8 @@ _ALL_BITS = np.uint32(0xFFFFFFFF)
 
 
 class Candidates(Struct, frozen=True):
-    """Documents by number, and the files that they stand in.
-
-    `files` are the places of these files: of a file itself, of a module -1.
-    """
+    """Documents by number, and the files that they stand in. `files` are the places of these files: of a file itself,
+    of a module -1."""
 
     numbers: Numbers
     files: Places
@@ -177,20 +172,16 @@ class Candidates(Struct, frozen=True):
         return len(self.numbers)
 
     def places(self, numbers: Numbers) -> Places:
-        """The places of some candidates, given by number."""
         return self._places[numbers]
 
     def are_among(self, some: Numbers) -> Mask:
-        """Whether each candidate is one of some documents."""
         are = np.zeros(len(self._places), dtype=np.bool_)
         are[some] = True
         return are[self.numbers]
 
     def rank_all(self, found: Mapping[K, ScoredDocuments], *, limit: int) -> dict[K, Ranking]:
-        """At most `limit` of each ranking, best first; ties break by importance, then by number.
-
-        All are sorted together, as numbers that hold the ranking, the score and the importance in their bits.
-        """
+        """At most `limit` of each ranking, best first; ties break by importance, then by number. All are sorted
+        together, as numbers that hold the ranking, the score and the importance in their bits."""
         if not found:
             return {}
         counts = [len(each.numbers) for each in found.values()]

@@ -133,7 +133,6 @@ IN_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
 
 
 def signals_of(lanes: Iterable[Lane]) -> tuple[Signal, ...]:
-    """The signals of some lanes, in the order of `Signal`."""
     wanted = {signal for lane in lanes for signal in SIGNALS[lane]}
     return tuple(signal for signal in Signal if signal in wanted)
 

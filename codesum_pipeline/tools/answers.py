@@ -128,7 +128,6 @@ class DocumentRow(BaseModel):
         return place_of(self.path, self.start_line or (1 if self.kind == Level.FILE else None), self.end_line)
 
     def line(self, *, with_repo: bool = False) -> str:
-        """The row as text."""
         repo = f"{self.repo}  " if with_repo else ""
         changed = "  (changed since)" if self.changed_since else ""
         return f"{repo}{self.place}  {self.kind}  {self.text}".rstrip() + changed
@@ -221,10 +220,8 @@ def fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens:
 
 
 class Cursor(Struct, frozen=True):
-    """Where the next part of the answer to one question begins; each tool gives `at` its own meaning.
-
-    `versions` are numbers of the indexes that answered, one of each.
-    """
+    """Where the next part of the answer to one question begins; each tool gives `at` its own meaning. `versions` are
+    numbers of the indexes that answered, one of each."""
 
     tool: str
     question: str

@@ -59,7 +59,6 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
 
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:
-    """The error that names the nearest ids."""
     searched = ", ".join(dict.fromkeys(index.repo for index in indexes))
     ids = sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)})
     near = nearest_ids(shortened(doc_id), ids)
@@ -103,17 +102,13 @@ class ItemSlice(Struct, Generic[T], frozen=True):
 
     @property
     def frame(self) -> dict[str, Any]:
-        """These facts as fields of a page."""
         return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
 class ToolContext(Struct, frozen=True, dict=True):
     """The context of one call. Each index is opened once and each work tree compared once, so that the whole answer is
-    from one version and one state.
-
-    `folder` is the caller's working folder. With `is_everywhere`, a call that names no repository is about all, also in
-    a checkout.
-    """
+    from one version and one state. `folder` is the caller's working folder. With `is_everywhere`, a call that names no
+    repository is about all, also in a checkout."""
 
     catalogue: IndexCatalogue
     folder: Path
@@ -135,11 +130,9 @@ class ToolContext(Struct, frozen=True, dict=True):
                 self.on_note(one_line(note))
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
-        """The indexes of the named repositories, else of those of the caller's folder, else of all.
-
-        Unknown names are left out with a note; raises `UnknownRepository` where none is known. Where the caller's
-        repository has no index yet but gets one automatically, raises `BeingIndexed`, or the reason why it cannot.
-        """
+        """The indexes of the named repositories, else of those of the caller's folder, else of all. Unknown names are
+        left out with a note; raises `UnknownRepository` where none is known. Where the caller's repository has no index
+        yet but gets one automatically, raises `BeingIndexed`, or the reason why it cannot."""
         wanted = self._published(names) if names else self.keys_here()
         if not wanted and (waiting := self.first_index(names)):
             entries = self.catalogue.entries(self.tell)
@@ -297,11 +290,8 @@ class ToolContext(Struct, frozen=True, dict=True):
         return ItemSlice(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
 
     def find(self, text: str, repo: str = "") -> IndexedDocument:
-        """The document that a text names by its id, `path:line`, or name.
-
-        Of several, the most important one is taken, with a note on the others. Raises `ConfigurationError` with the
-        nearest ids where there is none.
-        """
+        """The document that a text names by its id, `path:line`, or name. Of several, the most important one is taken,
+        with a note on the others. Raises `ConfigurationError` with the nearest ids where there is none."""
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
         indexes = self.current([repo] if repo else [])

@@ -146,12 +146,9 @@ class _OpenedIndex(Struct, frozen=True):
 
 class IndexCatalogue(Struct, frozen=True, dict=True):
     """Keeps opened indexes, for several threads, until another version is published, or `reading.open_indexes` others
-    were used since.
-
-    A caller sees only the repositories that all `scopes` open; the `holder` of a token does not see removed ones. A
-    `settler` settles differing work trees in the background; with a `follower`, trees are compared only after changes,
-    and prepared for the next call; with a `first_index`, a checkout without an index gets one.
-    """
+    were used since. A caller sees only the repositories that all `scopes` open; the `holder` of a token does not see
+    removed ones. A `settler` settles differing work trees in the background; with a `follower`, trees are compared only
+    after changes, and prepared for the next call; with a `first_index`, a checkout without an index gets one."""
 
     settings: Settings
     layout: HomeLayout
@@ -171,10 +168,8 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         return cls(settings, layout_of(settings), Registry(settings.repos_file))
 
     def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
-        """The catalogue of only the named repositories; without names, this one.
-
-        Other checkouts get no first index. Raises `UnknownRepository`.
-        """
+        """The catalogue of only the named repositories; without names, this one. Other checkouts get no first index.
+        Raises `UnknownRepository`."""
         if not names:
             return self
         keys = dict.fromkeys(entry.key for name in names for entry in self.entries_named(name))
@@ -278,10 +273,8 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
     def open_all(
         self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress
     ) -> list[PublishedIndex]:
-        """The indexes of the repositories with these keys or owner/names; without names, of all enabled ones.
-
-        Raises `UnknownRepository` for a name, and `MissingTable` where nothing is published.
-        """
+        """The indexes of the repositories with these keys or owner/names; without names, of all enabled ones. Raises
+        `UnknownRepository` for a name, and `MissingTable` where nothing is published."""
         if names:
             entries = {entry.key: entry for name in names for entry in self.entries_named(name)}
             return [self.open(key) for key in entries]

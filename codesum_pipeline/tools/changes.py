@@ -61,7 +61,6 @@ def view_of(tree: TreeIndex, base: PublishedIndex) -> View | None:
 
 
 def value_in(index: PublishedIndex, id_: str) -> str | None:
-    """The code of a document in an index."""
     row = index.row(id_)
     return None if row is None else _value(index.level_of(row), str(index.document(row)["content_hash"]))
 
@@ -114,7 +113,6 @@ def _value(level: Level, code: str) -> str:
 
 
 def path_of(id_: str) -> str:
-    """The file of a document."""
     return id_.partition(SEPARATOR)[0]
 
 
@@ -244,7 +242,6 @@ def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> Tre
 
 
 def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
-    """The history of a repository's texts."""
     # Importing takes a third of a second, for which no other tool waits.
     from codesum_pipeline.store.tables import TableStore
     from codesum_pipeline.summaries.history import without_compactions

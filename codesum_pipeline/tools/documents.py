@@ -56,7 +56,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
 
     @cached_property
     def confirmed_uses(self) -> Uses:
-        """The uses that a compiler's index confirms."""
         return self.parts[0].confirmed_uses if self.is_one_index else self.uses.confirmed
 
     def __getitem__(self, number: int) -> IndexedDocument:
@@ -64,7 +63,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return IndexedDocument(self.parts[part], number - self.starts[part])
 
     def number_of(self, found: IndexedDocument) -> int:
-        """The number of a document of one of the parts."""
         part = next(place for place, index in enumerate(self.parts) if index is found.index)
         return self.starts[part] + found.row
 
@@ -74,7 +72,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return next((start + row for start, row in rows if row is not None), None)
 
     def row(self, number: int) -> DocumentRow:
-        """A document as answers show it."""
         return DocumentRow.of(self[number])
 
     def outside(self, number: int) -> list[str]:
@@ -89,7 +86,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return sorted({id_ for each in inside for id_ in self.joined.lost.get(each, ())})
 
     def numbers(self, *levels: Level) -> list[int]:
-        """The documents of some levels, part after part."""
         found: list[int] = []
         for start, index in zip(self.starts, self.parts, strict=False):
             for level in levels:
@@ -98,7 +94,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return found
 
     def children(self, number: int) -> list[int]:
-        """The direct members of a document."""
         return self._visible(self.parents == number)
 
     def inside_file(self, file: int) -> list[int]:
@@ -131,7 +126,6 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return np.concatenate(found)
 
     def column(self, name: str) -> Array:
-        """One array of all parts."""
         return np.concatenate([index.arrays[name] for index in self.parts])
 
     def _linked(self, name: str) -> Array:

@@ -60,10 +60,8 @@ def dotted_parts(name: str) -> list[str]:
 
 
 def is_module(path: str, module: Sequence[str], *, packages: frozenset[str]) -> bool:
-    """Whether a file is the module of this dotted name, counted from a folder that is no package itself.
-
-    `packages` are the folders of packages. A single name is counted from the root: `json` is not `tools/json.py`.
-    """
+    """Whether a file is the module of this dotted name, counted from a folder that is no package itself. `packages` are
+    the folders of packages. A single name is counted from the root: `json` is not `tools/json.py`."""
     plain = PurePosixPath(path).with_suffix("")
     parts = [*plain.parts[:-1]] if plain.name in _ENTRIES else [*plain.parts]
     above, end = parts[: -len(module)], parts[-len(module) :]
@@ -81,11 +79,9 @@ Edge = tuple[int, int, int]
 
 class JoinedUses(Struct, frozen=True):
     """Uses between documents that are numbered through all parts. `now[k]` is the document in place of the k-th one:
-    the other part's where this one hides it, or GONE.
-
-    `lost[k]` are ids that document k used at the commit and that the tree lacks. `internal[k]` are names of the
-    repository that the index of changed files takes for external. `gone` are the ids of the commit that the tree lacks.
-    """
+    the other part's where this one hides it, or GONE. `lost[k]` are ids that document k used at the commit and that the
+    tree lacks. `internal[k]` are names of the repository that the index of changed files takes for external. `gone` are
+    the ids of the commit that the tree lacks."""
 
     uses: Uses
     now: Array

@@ -177,10 +177,8 @@ def _blobs(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
 
 
 class Tool(Struct, frozen=True):
-    """The first sentence of `description` says when the tool is better than what an agent has anyway.
-
-    `answer` takes a call and arguments, and returns a page.
-    """
+    """The first sentence of `description` says when the tool is better than what an agent has anyway. `answer` takes a
+    call and arguments, and returns a page."""
 
     name: str
     description: str
@@ -198,10 +196,8 @@ class Tool(Struct, frozen=True):
         return found
 
     def ask(self, call: ToolContext, arguments: Mapping[str, Any] | Arguments) -> AnswerPage:
-        """The answer, with marks and notes where files changed since the commit that it is of.
-
-        Raises `ConfigurationError` for arguments that the tool does not take.
-        """
+        """The answer, with marks and notes where files changed since the commit that it is of. Raises
+        `ConfigurationError` for arguments that the tool does not take."""
         parsed = arguments if isinstance(arguments, Arguments) else self.parse(arguments)
         return mark_changed(call, self.answer(call, parsed))
 

@@ -77,7 +77,6 @@ class SearchPage(AnswerPage):
 
 
 def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
-    """Answer with as many hits as fit."""
     check_says_something(asked.query[:1000])
     indexes = call.current(asked.repos)
     start = (call.start(_TOOL, asked, indexes) or (0,))[0]

@@ -28,10 +28,8 @@ _looked_for: set[tuple[Path, str]] = set()
 
 
 def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> None:
-    """Bring the commit of a published index into this machine's mirror, or note why it cannot be fetched.
-
-    In a home that is a folder, builds do that.
-    """
+    """Bring the commit of a published index into this machine's mirror, or note why it cannot be fetched. In a home
+    that is a folder, builds do that."""
     layout, commit = catalogue.layout, index.commit
     git_dir = layout.mirror(index.repo)
     if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in _looked_for:
@@ -67,7 +65,6 @@ class SourceReader(Struct, frozen=True):
 
     @classmethod
     def of(cls, catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "SourceReader":
-        """The sources of some indexes."""
         timeout_s = catalogue.settings.git_timeout_s
         return cls(catalogue.layout, timeout_s, indexes, tell, lambda index: bring_mirror(catalogue, index, tell=tell))
 
@@ -169,7 +166,6 @@ class Trees(Struct, frozen=True, dict=True):
 
 
 def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
-    """The keys of some indexes, each once."""
     return list(dict.fromkeys(index.repo for index in indexes))
 
 

@@ -23,10 +23,8 @@ class RelatedDocument(Struct, frozen=True):
 
 
 class DocumentRelations(Struct, frozen=True):
-    """Parents come nearest first, up to the root module; children by level, then by id.
-
-    `dependencies` are the names that a document uses, external ones too.
-    """
+    """Parents come nearest first, up to the root module; children by level, then by id. `dependencies` are the names
+    that a document uses, external ones too."""
 
     parents: tuple[RelatedDocument, ...]
     children: tuple[RelatedDocument, ...]

@@ -57,7 +57,6 @@ def places_in(indexes: Sequence[PublishedIndex]) -> Link:
 
 
 def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str], steps: Sequence[str]) -> AnswerView:
-    """A new answer."""
     told = [*notes, *filter(None, answer.problems)]
     if answer.is_fallback:
         told.insert(0, f"no answer by a model: {answer.detail}; this is what the index has")
@@ -84,7 +83,6 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
 
 
 def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> AnswerView:
-    """An earlier answer."""
     is_model = turn.status is Status.COMPLETE
     notes = [] if is_model else [state_of(turn)]
     text = turn.answer or ""

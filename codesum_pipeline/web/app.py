@@ -104,10 +104,8 @@ def make_app(
     folder: Path,
     host_names: Sequence[str] = (),
 ) -> ASGIApp:
-    """The pages behind their checks; raises `ConfigurationError` where others could read them without a token.
-
-    Pages about the checkout around `folder` show its work tree.
-    """
+    """The pages behind their checks; raises `ConfigurationError` where others could read them without a token. Pages
+    about the checkout around `folder` show its work tree."""
     check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
 
     def app_of(token: AccessToken | None) -> Starlette:

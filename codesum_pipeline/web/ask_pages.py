@@ -102,10 +102,8 @@ class AskFields(Struct, frozen=True):
 
 
 class AskPages(Struct, frozen=True):
-    """The pages of one server process; `token` is in each of its forms.
-
-    Questions are about all repositories; that of `folder`, where the server was started, is read as its work tree is.
-    """
+    """The pages of one server process; `token` is in each of its forms. Questions are about all repositories; that of
+    `folder`, where the server was started, is read as its work tree is."""
 
     catalogue: IndexCatalogue
     folder: Path

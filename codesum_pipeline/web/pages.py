@@ -70,7 +70,6 @@ class SearchForm(Struct, frozen=True):
         return {"in": "with tests", "out": "without tests", "only": "only tests"}
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `search`."""
         return {
             "query": self.query,
             "levels": list(self.levels),
@@ -82,7 +81,6 @@ class SearchForm(Struct, frozen=True):
         }
 
     def page_after(self, cursor: str) -> str:
-        """The address of the next hits."""
         said = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
         return address("/", **{**said, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
 
@@ -107,10 +105,8 @@ P = TypeVar("P", bound=AnswerPage)
 
 
 class Pages(Struct, frozen=True):
-    """The pages of one home, each made from the versions that are published at the time of the request.
-
-    They are about all repositories; that of `folder`, where the server was started, is read as its work tree is.
-    """
+    """The pages of one home, each made from the versions that are published at the time of the request. They are about
+    all repositories; that of `folder`, where the server was started, is read as its work tree is."""
 
     catalogue: IndexCatalogue
     folder: Path
@@ -203,7 +199,6 @@ class Pages(Struct, frozen=True):
         return self._ask(call, "read", ReadPage, **asked, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
-        """The values for the part below the form."""
         call = self._call()
         if not form.query:
             return {"found": None, "status": self._ask(call, "status", StatusPage, limit=200, changes=0)}
@@ -232,7 +227,6 @@ class Pages(Struct, frozen=True):
         return ToolContext(self.catalogue, self.folder, is_everywhere=True)
 
     def _ask(self, call: ToolContext, tool: str, page: type[P], **arguments: Any) -> P:
-        """The answer of a tool, a page of this type."""
         answer = tools_by_name()[tool].ask(call, {**arguments, "tokens": _TOKENS})
         if not isinstance(answer, page):
             raise TypeError(f"{tool} answered with {type(answer).__name__}")

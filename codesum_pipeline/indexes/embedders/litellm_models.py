@@ -1,8 +1,7 @@
 """Models that a provider runs, asked through LiteLLM.
 
-A provider does not show weights: the model's id is made of the provider's name
-for the model and its address. LiteLLM reads keys from the environment variable
-of each provider; they are never kept, shown or logged here.
+A provider does not show weights: the model's id is made of the provider's name for the model and its address. LiteLLM
+reads keys from the environment variable of each provider; they are never kept, shown or logged here.
 """
 
 import time

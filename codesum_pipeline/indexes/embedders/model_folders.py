@@ -75,10 +75,8 @@ def checked_minilm(folder: Path) -> Path:
 
 
 def from_hub(name: str, wanted: str, *, offline: bool) -> Path:
-    """The folder of a model in the local cache of the Hugging Face hub, downloaded where that is allowed.
-
-    What is in the cache is taken as it is: a model moves to a newer revision when a person says so.
-    """
+    """The folder of a model in the local cache of the Hugging Face hub, downloaded where that is allowed. What is in
+    the cache is taken as it is: a model moves to a newer revision when a person says so."""
     repo, _, revision = wanted.partition("@")
     repo = repo if "/" in repo else f"sentence-transformers/{repo}"
     from huggingface_hub import snapshot_download

@@ -44,10 +44,8 @@ def embedder_of(settings: Settings) -> Embedder:
 
 
 def check_embedder(settings: Settings) -> None:
-    """Raise `ConfigurationError` for an embedder that a build would fail on as soon as it embeds something.
-
-    For a provider's model LiteLLM is imported, which takes seconds; no call is made.
-    """
+    """Raise `ConfigurationError` for an embedder that a build would fail on as soon as it embeds something. For a
+    provider's model LiteLLM is imported, which takes seconds; no call is made."""
     embedder = embedder_of(settings)
     if is_asked_over_the_network(settings):
         from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
@@ -63,11 +61,9 @@ def is_asked_over_the_network(settings: Settings) -> bool:
 
 @cache
 def load_embedder(name: str, *, offline: bool = False, api_base: str | None = None) -> Embedder:
-    """Return the embedder of a name, made once a process, or raise `ConfigurationError`.
-
-    A model that runs here is found and checked now, and loaded when something is embedded. With `offline`,
-    nothing is downloaded and no provider is asked. `api_base` is where a LiteLLM model is asked.
-    """
+    """Return the embedder of a name, made once a process, or raise `ConfigurationError`. A model that runs here is
+    found and checked now, and loaded when something is embedded. With `offline`, nothing is downloaded and no provider
+    is asked. `api_base` is where a LiteLLM model is asked."""
     if name == STATIC:
         return StaticEmbedder()
     if name.startswith((LITELLM_PREFIX, OPENAI_PREFIX)) and name != LITELLM_PREFIX:

@@ -49,11 +49,9 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
-        """Return float32 (len(texts), dimensions) with rows of length one, or of zeros for a text that says
-        nothing to the model. `progress` is told after each batch how many texts it held.
-
-        Raises `ConfigurationError`, `EmbedderUnavailable` or `UnusableVectors`.
-        """
+        """Return float32 (len(texts), dimensions) with rows of length one, or of zeros for a text that says nothing to
+        the model. `progress` is told after each batch how many texts it held. Raises `ConfigurationError`,
+        `EmbedderUnavailable` or `UnusableVectors`."""
         ...
 
     def embed_query(self, text: str) -> Vectors:
@@ -71,10 +69,8 @@ class Embedder(Protocol):
 
 
 def unit_rows(rows: npt.NDArray[np.float64]) -> Vectors:
-    """Return the rows at length one; a row of zeros stays as it is.
-
-    Squares are added in a fixed tree of element-wise steps, whose rounding numpy cannot rearrange.
-    """
+    """Return the rows at length one; a row of zeros stays as it is. Squares are added in a fixed tree of element-wise
+    steps, whose rounding numpy cannot rearrange."""
     squares = rows * rows
     while squares.shape[1] > 1:
         if squares.shape[1] % 2:

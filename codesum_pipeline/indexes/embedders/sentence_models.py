@@ -1,9 +1,8 @@
 """Models of sentence-transformers, on the processor.
 
-Texts are embedded one by one, each on a single thread, and several at a time on
-several threads. In a batch a text's last bits depend on its neighbours, so that
-an index built step by step would differ from one built at once; on a processor
-a batch gains little, since a text of a hundred tokens keeps it busy.
+Texts are embedded one by one, each on a single thread, and several at a time on several threads. In a batch a text's
+last bits depend on its neighbours, so that an index built step by step would differ from one built at once; on a
+processor a batch gains little, since a text of a hundred tokens keeps it busy.
 """
 
 import os

@@ -28,11 +28,9 @@ _IS_UNPRINTABLE = np.isin(np.arange(256), [*range(ord(" "), ord("~") + 1), *b"\t
 def split_texts(
     texts: Sequence[str], *, special: Sequence[str], words_of_line: Callable[[str], Sequence[str]]
 ) -> tuple[Lists, list[str], Lists]:
-    """The texts as positions of distinct lines; the distinct words; the distinct lines as positions of words.
-
-    Lines of printable ASCII without `special` strings are cut into the parts of identifiers and marks, in lower case;
-    the others are given to `words_of_line`.
-    """
+    """The texts as positions of distinct lines; the distinct words; the distinct lines as positions of words. Lines of
+    printable ASCII without `special` strings are cut into the parts of identifiers and marks, in lower case; the others
+    are given to `words_of_line`."""
     split = pc.split_pattern(_strings(texts), "\n")
     lines = split.flatten().dictionary_encode()
     lengths = pc.list_value_length(split).to_numpy().astype(np.int64)

@@ -52,7 +52,6 @@ class Lists(Struct, frozen=True):
         return cls(np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum())), lengths)
 
     def take(self, positions: Sequence[int] | Integers) -> "Lists":
-        """Some of the lists, one behind the other."""
         lengths = self.lengths[positions]
         firsts = np.repeat(self.starts[positions] - (np.cumsum(lengths) - lengths), lengths)
         return Lists(self.numbers[firsts + np.arange(len(firsts))], lengths)
@@ -62,7 +61,6 @@ class Lists(Struct, frozen=True):
         return Lists(lists.take(self.numbers).numbers, self.totals(lists.lengths))
 
     def firsts(self, limit: int) -> "Lists":
-        """At most the first `limit` numbers of each list."""
         places = np.arange(len(self.numbers)) - np.repeat(self.starts, self.lengths)
         return Lists(self.numbers[places < limit], np.minimum(self.lengths, limit))
 
@@ -114,10 +112,8 @@ def cut_to_tokens(tokenizer: Tokenizer, text: str, max_tokens: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which file names that are not UTF-8 carry and a tokenizer refuses.
-
-    One character stands for one, so that offsets stay true.
-    """
+    """Replace lone surrogates, which file names that are not UTF-8 carry and a tokenizer refuses. One character stands
+    for one, so that offsets stay true."""
     return text if text.isascii() else text.encode("utf-8", errors="replace").decode("utf-8")
 
 
@@ -144,19 +140,15 @@ class _TokenisedTexts(Struct, frozen=True):
     ids_of_word: Lists
 
     def token_counts(self) -> Integers:
-        """The number of tokens of each text."""
         return self.lines_of_text.totals(self.words_of_line.totals(self.ids_of_word.lengths))
 
     def first_tokens(self, texts: Integers, limit: int) -> Lists:
-        """The first tokens of some texts."""
         return self.lines_of_text.take(texts).joined(self.words_of_line).joined(self.ids_of_word).firsts(limit)
 
 
 class TokenSums:
-    """Counts and sums the tokens of texts; `tokens[i]` times `scales[i]` is the vector of token i.
-
-    `definition` is the tokenizer's file. Most texts need its vocabulary alone, which is read in a fifth of the time.
-    """
+    """Counts and sums the tokens of texts; `tokens[i]` times `scales[i]` is the vector of token i. `definition` is the
+    tokenizer's file. Most texts need its vocabulary alone, which is read in a fifth of the time."""
 
     def __init__(self, definition: bytes, tokens: npt.NDArray[np.int8], scales: Rows) -> None:
         self._definition = definition
@@ -311,14 +303,10 @@ _WAY_OUT_OF_A_FOLDER = "a folder in model2vec's format must hold int8 vectors an
 
 
 class StaticEmbedder:
-    """The mean of a text's token vectors, at length one.
-
-    The folder is in model2vec's format and gives model2vec's vectors, but is read here directly: importing
-    model2vec costs more than importing, loading and answering together do without it.
-
-    A token vector is int8 times a scale of 8 significant bits, so a float64 holds any sum of them exactly,
-    in whatever order it is taken; the division by the token count falls away with the length.
-    """
+    """The mean of a text's token vectors, at length one. The folder is in model2vec's format and gives model2vec's
+    vectors, but is read here directly: importing model2vec costs more than importing, loading and answering together do
+    without it. A token vector is int8 times a scale of 8 significant bits, so a float64 holds any sum of them exactly,
+    in whatever order it is taken; the division by the token count falls away with the length."""
 
     query_prompt = ""
     # Thousands of texts a second: writing them down would take longer than embedding them again.

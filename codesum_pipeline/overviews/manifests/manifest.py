@@ -149,7 +149,6 @@ _LARGEST_YAML = 100_000
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """A JSON object."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -160,7 +159,6 @@ def read_json(text: str) -> dict[str, Any]:
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """A TOML file."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -188,10 +186,8 @@ def text_of(content: Mapping[str, Any], name: str) -> str | None:
 
 
 def yaml_pairs(text: str) -> list[tuple[tuple[str, ...], str, int]]:
-    """Every scalar of a YAML file: the keys that lead to it, its text, its line.
-
-    Nodes are read without making values: an alias is the node that it names, visited once.
-    """
+    """Every scalar of a YAML file: the keys that lead to it, its text, its line. Nodes are read without making values:
+    an alias is the node that it names, visited once."""
     if len(text) > _LARGEST_YAML:
         raise MalformedManifest(f"longer than {_LARGEST_YAML:,} characters, which no such file is")
     try:
@@ -235,7 +231,6 @@ class Element(Struct):
         return found
 
     def child(self, name: str) -> "Element | None":
-        """The first child of a name."""
         return next((child for child in self.children if child.name == name), None)
 
     def text_of(self, name: str) -> str | None:
@@ -290,11 +285,9 @@ _QUOTES = "\"'`"
 
 
 class Literal(Struct, frozen=True):
-    """A string, or an atom; `before` and `after` are the source up to the neighbouring literals.
-
-    `under` are the names of the calls, arguments and assignments around it, outermost first; literals with the same
-    innermost naming node have the same `call`.
-    """
+    """A string, or an atom; `before` and `after` are the source up to the neighbouring literals. `under` are the names
+    of the calls, arguments and assignments around it, outermost first; literals with the same innermost naming node
+    have the same `call`."""
 
     text: str
     line: int
