@@ -23,6 +23,8 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _AROUND = re.compile(r"^\W+|\W+$")
 _SEPARATOR = re.compile(r"\.|::")
 _CODE_NAME = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
+# One of these stands in whatever `is_foreign_name` holds of.
+_CODE_SIGN = re.compile(rf"[_\d]|\w(?:\.|::)[^\W\d]|\w\(\)|{_INNER_CAPITAL.pattern}")
 # Shorter ones with a digit are as often no names: S3, H2, p95.
 _MIN_CHARS_WITH_DIGIT = 4
 # Ends of file and host names: `setup.cfg` and `example.org` are no dotted names of code.
@@ -82,6 +84,11 @@ def names_in(*texts: str) -> frozenset[str]:
 def code_names(text: str) -> Iterable[re.Match[str]]:
     """Where a text has what may be a name: an identifier, a dotted one, one with empty brackets."""
     return _CODE_NAME.finditer(text)
+
+
+def may_have_code_names(text: str) -> bool:
+    """Whether a text has anything that tells a foreign name from a word; most have not."""
+    return _CODE_SIGN.search(text) is not None
 
 
 def is_foreign_name(name: str, own: Collection[str]) -> bool:

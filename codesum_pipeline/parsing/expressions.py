@@ -7,6 +7,7 @@ into, and of a text the content is kept. What is none of these is `OTHER`.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Self
 
@@ -54,7 +55,13 @@ class Expression(Struct, frozen=True):
 
 def expression_at(tokens: Tokens, start: int, end: int) -> Expression:
     """The expression between two bytes."""
-    return read_expression(pieces_between(tokens, start, end))
+    return _read_again(tuple(pieces_between(tokens, start, end)))
+
+
+@lru_cache(maxsize=16384)
+def _read_again(pieces: tuple[str, ...]) -> Expression:
+    """Of the expressions in a file three in five stand there more than once."""
+    return read_expression(pieces)
 
 
 def pieces_between(tokens: Tokens, start: int, end: int, *, most: int = MAX_TOKENS) -> list[str]:

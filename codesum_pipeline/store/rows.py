@@ -10,8 +10,9 @@ dictionary on its way.
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
-from itertools import accumulate, pairwise
-from types import NoneType, UnionType
+from itertools import accumulate, chain, pairwise
+from operator import attrgetter
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -119,17 +120,18 @@ def _shape(hint: Any) -> _Shape:
 
 def _encode_parts(rows: Sequence[Any], shape: _Shape) -> list[pa.Array]:
     """One array per field of a struct; a row of None has a blank in each."""
-    return [
-        _encode([part.blank if row is None else getattr(row, name) for row in rows], part)
-        for name, part in zip(shape.names, shape.parts, strict=True)
-    ]
+    if not all(rows):
+        blank = SimpleNamespace(**{name: part.blank for name, part in zip(shape.names, shape.parts, strict=True)})
+        rows = [blank if row is None else row for row in rows]
+    return [_encode([*map(attrgetter(name), rows)], part) for name, part in zip(shape.names, shape.parts, strict=True)]
 
 
 def _encode(values: Sequence[Any], shape: _Shape) -> pa.Array:
     if shape.item is not None:
-        items = [item for value in values if value is not None for item in value]
-        offsets: list[int | None] = [*accumulate((0 if value is None else len(value) for value in values), initial=0)]
-        if any(value is None for value in values):
+        lists = [value or () for value in values] if shape.is_optional else values
+        items = [*chain.from_iterable(lists)]
+        offsets: list[int | None] = [*accumulate(map(len, lists), initial=0)]
+        if shape.is_optional:
             offsets[:-1] = [None if value is None else at for value, at in zip(values, offsets, strict=False)]
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), _encode(items, shape.item), type=shape.kind)
     if shape.row_type is not None:

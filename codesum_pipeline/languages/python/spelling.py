@@ -13,6 +13,8 @@ from tree_sitter import Node
 
 # A prefix, the quotes, what is between them.
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"""|'|")(.*)\2""", re.DOTALL)
+# Most texts: on one line, without prefix, escapes and other quotes.
+_PLAIN = re.compile(r"""(['"])[^'"\\\n]*\1""")
 _UNIT = re.compile(r"""\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|N\{[^}]*\}|.)|["']""", re.DOTALL)
 _OCTAL_END = re.compile(r"(?:\\\\|[^\\])*\\[0-7]{1,2}", re.DOTALL)
 _QUOTES = re.compile(r"""["'\\]""")
@@ -23,6 +25,8 @@ _ALONE = "expression_statement"
 
 def spell_string(node: Node, written: str, parent: str, field: str | None) -> str:
     """A text in double quotes: three where lines break in it or it is a statement, else one."""
+    if parent != _ALONE and _PLAIN.fullmatch(written):
+        return f'"{written[1:-1]}"'
     match = _LITERAL.fullmatch(written)
     if match is None:
         return written

@@ -7,6 +7,7 @@ written as words.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 
 from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.symbols import Fact, Form, Parameter
@@ -28,6 +29,7 @@ _GAPS = re.compile(r"(?:\s*…[\s'\"(),:]*)+(?=…)")
 _JOINED = re.compile(r"…(?=\w)")
 
 
+@lru_cache(maxsize=4096)
 def message(text: str) -> str:
     """One line of words; "" of a text without any."""
     shown = _ESCAPES.sub(" ", text)
@@ -253,7 +255,7 @@ def telling_texts(texts: Iterable[str]) -> list[str]:
             and sum(map(str.isalpha, shown)) * 3 > len(shown) * 2
             and in_words(shown, ()) == shown
         ):
-            words = [word for part in shown.split() for word in split_identifier(part)]
+            words = chain.from_iterable(map(split_identifier, shown.split()))
             found.setdefault(f'"{shown}"', max(map(telling, words), default=0.0))
     best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
     return [text for text in found if text in best]

@@ -5,6 +5,7 @@ name.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -123,8 +124,12 @@ _KIND_CHARS = 16
 
 def bare_name(child: ChildText) -> str:
     """The child's own name."""
-    is_symbol = child.level in (Level.FUNCTION, Level.CLASS)
-    return printable(child.name.rpartition("::")[2].rpartition(".")[2] if is_symbol else child.name)
+    return _own_name(child.name, child.level in (Level.FUNCTION, Level.CLASS))
+
+
+@lru_cache(maxsize=65536)
+def _own_name(name: str, is_symbol: bool) -> str:
+    return printable(name.rpartition("::")[2].rpartition(".")[2] if is_symbol else name)
 
 
 def is_public(child: ChildText) -> bool:

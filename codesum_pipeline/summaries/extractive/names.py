@@ -7,7 +7,7 @@ text must not depend on the graph; so every name that is not the document's own 
 import re
 from collections.abc import Collection, Iterable
 
-from codesum_pipeline.llm.leaks import code_names, is_foreign_name, looks_like_code, names_in
+from codesum_pipeline.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
 from codesum_pipeline.summaries.extractive.words import name_words, spoken
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput
 
@@ -67,6 +67,8 @@ _BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 
 def in_words(text: str, own: Collection[str]) -> str:
     """The text without code names but those in `own` (lower case): `Context.make_path()` as "Context make path"."""
+    if not may_have_code_names(text):
+        return text
     parts: list[str] = []
     done = 0
     for match in code_names(text):
