@@ -6,14 +6,13 @@ is done once for all languages. A hook that finds nothing says so with None or
 nothing: it never raises on what does not parse.
 """
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from enum import StrEnum
 from typing import Self
 
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.languages.frameworks import FrameworkRules
 from codesum_pipeline.languages.spec import LanguageSpec, Mark, Span, split_keys
 from codesum_pipeline.model.symbols import Import, Parameter, Reexport, Symbol, SymbolType
 
@@ -22,6 +21,8 @@ MAX_CHAIN = 120
 MAX_TYPE = 200
 # In place of the first byte of the last name, for a callee that has none: what a call, an item or a lambda gives.
 NAMELESS = -1
+# The modifier of tests.
+TEST = "test"
 
 
 class Code(str):
@@ -136,54 +137,36 @@ class Docstrings(Struct, frozen=True):
     is_empty: Callable[[Node], bool]
 
 
-class Docs(StrEnum):
-    """Which comments directly above a definition document it."""
+class FrameworkRules(Struct, frozen=True):
+    """What one language says besides the modifier `test` and the well-known bases.
 
-    MARKED = "marked"  # those with the mark of a doc comment (`/** */`, `///`, `--- `), else as below
-    ADJACENT = "adjacent"  # any, where no blank line comes between
-
-
-class Facts(Struct, frozen=True):
-    """How a definition's facts are found, by node type.
-
-    `returns`, `raises` and `yields` are statements or expressions whose named
-    children are the value. `assignments` name the field of what is assigned; without one
-    it is the first child.
+    `calls` at the top of a file are given a text, or what is tested, and a body. `is_test` decides alone whether a
+    definition is a test, from its children and what the file imports; `is_test_file` whether a file is, from its
+    path, its imports and its definitions. `signatures` are those of tests, `modules` the parts of a file that hold
+    nothing but tests. A class with one of the bases `specs` holds tests as calls in its body; one with a base of a
+    framework needs test methods, unless `needs_methods` is false, and has none of the `library_words`. Where
+    `methods_decide`, a class is a test if a method is. A `tag` in a file's head makes all of it one. Where
+    `stands_beside`, tests stand in the file of what they test, and only one with nothing else is a test, if any
+    (`is_whole`).
     """
 
-    returns: frozenset[str] = frozenset()
-    raises: frozenset[str] = frozenset()
-    yields: frozenset[str] = frozenset()
-    assignments: Mapping[str, str] = field(default_factory=dict)
-    # The first words that make one of `returns` raise (Swift's grammar has one node type for both).
-    raising_words: frozenset[str] = frozenset()
-    # Functions that raise when called (`panic`, `raise`, `die`).
-    raising_calls: frozenset[str] = frozenset()
-    # Commands that end a function with what comes after their name.
-    returning_calls: frozenset[str] = frozenset()
-    # Functions without a name: what they return is not what the function around them returns.
-    closures: frozenset[str] = frozenset()
-    # Calls in the head of a function that it makes before its body (`: base(size)`).
-    delegations: frozenset[str] = frozenset()
-    # What the bytes of such a statement's value are, where they are not those of its children.
-    value: Callable[[Node], Span] | None = None
-    # Calls that are told by the text of what is called; the node that is.
-    callees: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
-    # What an assignment's left side assigns.
-    targets: Callable[[Node], Iterable[Node]] = lambda left: left.named_children if _is_list(left) else (left,)
-    # Statements whose names are not the function's own.
-    outer: frozenset[str] = frozenset()
-    # Assignments that give a class its fields.
-    members: frozenset[str] = frozenset()
-    # Whether nothing in the head of a class is one of its facts.
-    is_in_body: bool = False
-    # The expression whose value a definition's body gives without a statement that returns it.
-    result: Callable[[Node], Node | None] = lambda body: None
-    # The members of a class that are no definitions, as "name" or "name: type".
-    fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
+    calls: frozenset[str] = frozenset()
+    is_test: Callable[[Symbol, Sequence[Symbol], Sequence[Import]], bool] | None = None
+    is_test_file: Callable[[str, Sequence[Import], Sequence[Symbol]], bool] = lambda path, imports, symbols: False
+    signatures: re.Pattern[str] | None = None
+    modules: Callable[[Sequence[Mark]], Sequence[Span]] = lambda outside: ()
+    specs: frozenset[str] = frozenset()
+    library_words: frozenset[str] = frozenset()
+    needs_methods: bool = True
+    methods_decide: bool = False
+    tag: re.Pattern[bytes] | None = None
+    stands_beside: bool = False
+    is_whole: bool = False
 
-    def __post_init__(self) -> None:
-        split_keys(self, "assignments", "fields")
+
+def is_called_test(symbol: Symbol) -> bool:
+    """Whether a method is a test by its mark or its name."""
+    return TEST in symbol.modifiers or symbol.name.startswith(("test", "spec"))
 
 
 class Declaration(Struct, frozen=True):
@@ -199,8 +182,8 @@ class Declaration(Struct, frozen=True):
 
     spec: LanguageSpec
     definitions: Mapping[str, Callable[[Node], DefinitionHead | None]]
-    docs: Docs
-    # The beginnings of a doc comment, and of a comment about what is around it (`//!`), which documents the file.
+    # The beginnings of a doc comment (`/** */`, `///`), and of one about what is around it (`//!`), which documents the
+    # file. Where there is none with such a mark, any comment right above a definition documents it.
     doc_marks: tuple[str, ...] = ()
     file_doc_marks: tuple[str, ...] = ()
     # What comments about the file stand before, where that is not all else: a module's head after pragmas.
@@ -254,7 +237,38 @@ class Declaration(Struct, frozen=True):
     cast_type: Callable[[Node, Text], str] = lambda node, text: ""
     # Whether a definition is reached through an object alone, so that no plain name means it.
     is_member: Callable[[Node], bool] = lambda node: False
-    facts: Facts = field(default_factory=Facts)
+    # How a definition's facts are found: `returns`, `raises` and `yields` are statements or expressions whose named
+    # children are the value; `assignments` name the field of what is assigned, without one it is the first child.
+    returns: frozenset[str] = frozenset()
+    raises: frozenset[str] = frozenset()
+    yields: frozenset[str] = frozenset()
+    assignments: Mapping[str, str] = field(default_factory=dict)
+    # The first words that make one of `returns` raise (Swift's grammar has one node type for both).
+    raising_words: frozenset[str] = frozenset()
+    # Functions that raise when called (`panic`, `raise`, `die`).
+    raising_calls: frozenset[str] = frozenset()
+    # Commands that end a function with what comes after their name.
+    returning_calls: frozenset[str] = frozenset()
+    # Functions without a name: what they return is not what the function around them returns.
+    closures: frozenset[str] = frozenset()
+    # Calls in the head of a function that it makes before its body (`: base(size)`).
+    delegations: frozenset[str] = frozenset()
+    # What the bytes of such a statement's value are, where they are not those of its children.
+    value_span: Callable[[Node], Span] | None = None
+    # Calls that are told by the text of what is called; the node that is.
+    callees: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
+    # What an assignment's left side assigns.
+    targets: Callable[[Node], Iterable[Node]] = lambda left: left.named_children if _is_list(left) else (left,)
+    # Statements whose names are not the function's own.
+    outer: frozenset[str] = frozenset()
+    # Assignments that give a class its fields.
+    members: frozenset[str] = frozenset()
+    # Whether nothing in the head of a class is one of its facts.
+    is_in_body: bool = False
+    # The expression whose value a definition's body gives without a statement that returns it.
+    result: Callable[[Node], Node | None] = lambda body: None
+    # The members of a class that are no definitions, as "name" or "name: type".
+    fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
     # How tests are told.
     tests: FrameworkRules = field(default_factory=FrameworkRules)
     calls: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = field(default_factory=dict)
@@ -275,7 +289,10 @@ class Declaration(Struct, frozen=True):
     ranks: Mapping[str, int] = field(default_factory=lambda: {"set": 2})
     # The modifier of methods that have no receiver, whatever the name of their first parameter says.
     unbound: str = ""
-    # Whether others may use a definition, from its names and modifiers.
+    # Whether others may use a definition: none of the words that hide it is among its modifiers, one of those that show
+    # it is, if there are such, and what its names and modifiers say besides.
+    hidden_by: frozenset[str] = frozenset()
+    shown_by: frozenset[str] = frozenset()
     is_public: Callable[[tuple[str, ...], tuple[str, ...]], bool] = lambda parts, modifiers: True
     # The whole list of what a file gives away, by the node type that is it, and whether that names a definition.
     # It decides what is public; a file without it gives away what `is_public` says.
@@ -309,17 +326,14 @@ class Declaration(Struct, frozen=True):
     def __post_init__(self) -> None:
         split_keys(
             self, "definitions", "calls", "imports", "typed", "bound", "extensions", "listed", "package", "exports",
-            "reexports", "globals",
+            "reexports", "globals", "assignments", "fields",
         )  # fmt: skip
 
     @property
     def marked(self) -> frozenset[str]:
         """All node types that a hook asks for."""
-        facts = self.facts
         return frozenset().union(
-            self.preambles, self.sections, facts.returns, facts.raises, facts.yields, facts.closures,
-            facts.assignments, facts.fields, self.calls, self.imports, self.typed, self.bound, self.package,
-            self.extensions, self.exports, self.listed, self.reexports, self.globals, self.blocks, self.hoisted,
-            facts.callees, facts.outer,
-        ).difference(self.spec.row_marks,
-        )  # fmt: skip
+            self.preambles, self.sections, self.returns, self.raises, self.yields, self.closures, self.assignments,
+            self.fields, self.calls, self.imports, self.typed, self.bound, self.package, self.extensions, self.exports,
+            self.listed, self.reexports, self.globals, self.blocks, self.hoisted, self.callees, self.outer,
+        ) - self.spec.row_marks  # fmt: skip

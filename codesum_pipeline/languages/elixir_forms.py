@@ -7,38 +7,33 @@ from textwrap import dedent
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Text
-from codesum_pipeline.languages.hooks import raw_text
+from codesum_pipeline.languages.hooks import at, child_of, raw_text, shown
 from codesum_pipeline.languages.spec import words
 
 DEFINERS = words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
+SECTIONS = words("else_block rescue_block catch_block after_block")
+OPERATORS = ("binary_operator", "unary_operator")
 # Each is a branch; so are the clauses of what has some.
 _BRANCHING = words("if unless for while")
-_SECTIONS = words("else_block rescue_block catch_block after_block")
-_DEFAULTS = frozenset({"_", "true", ""})
 # How many calls and operators a line may end with before its last `do` block is looked for no longer.
 _MAX_TAIL = 20
 _SIGIL = re.compile(r"^~[a-zA-Z]+")
 
 
-def shown_children(node: Node) -> list[Node]:
-    """The children with a name that are no comments."""
-    return [child for child in node.named_children if not child.is_extra]
-
-
 def has_one_row(node: Node) -> bool:
     """Whether there are no several clauses or expressions, each of which would need a line."""
-    return len(shown_children(node)) <= 1 and node.child_count > 0
+    return len(shown(node)) <= 1 and node.child_count > 0
 
 
 def fits_line(body: Node) -> bool:
     """Whether the body of a clause is one expression that does not end with a block."""
-    if not body.child_count or not has_one_row(body):
+    if not has_one_row(body):
         return False
-    last = next(iter(shown_children(body)), None)
+    last = next(iter(shown(body)), None)
     for _ in range(_MAX_TAIL):
         if last is None or last.type == "do_block":
             return last is None
-        if last.type not in ("call", "binary_operator", "unary_operator", "arguments"):
+        if last.type not in ("call", "arguments", *OPERATORS):
             return True
         last = last.children[-1] if last.children else None
     return True
@@ -51,43 +46,37 @@ def count_branches(node: Node) -> int:
     clauses = [child for child in node.named_children if child.type == "stab_clause"]
     if node.type == "anonymous_function":
         return max(0, len(clauses) - 1)
-    return sum(raw_text(clause.child_by_field_name("left")) not in _DEFAULTS for clause in clauses)
+    return sum(raw_text(clause, "left") not in ("_", "true", "") for clause in clauses)
 
 
-def called_word(node: Node) -> str:
+def called_word(node: Node | None) -> str:
     """`word` of `word arguments`; empty for any other node."""
-    target = node.child_by_field_name("target") if node.type == "call" else None
+    target = at(node, "target") if node is not None and node.type == "call" else None
     return target.text.decode() if target is not None and target.type == "identifier" and target.text else ""
 
 
-def plain_arguments(call: Node) -> list[Node]:
+def plain_arguments(call: Node | None) -> list[Node]:
     """The arguments of a call."""
-    arguments = next((child for child in call.children if child.type == "arguments"), None)
-    return shown_children(arguments) if arguments is not None else []
+    return shown(child_of(call, "arguments"))
 
 
-def first_argument(call: Node) -> Node | None:
+def first_argument(call: Node | None) -> Node | None:
     """The first argument of a call."""
     return next(iter(plain_arguments(call)), None)
 
 
 def keyword_value(call: Node, name: str) -> Node | None:
     """The value of `name: value` among the arguments of a call."""
-    arguments = plain_arguments(call)
-    pairs = arguments[-1].named_children if arguments and arguments[-1].type == "keywords" else ()
-    for pair in pairs:
-        key = pair.child_by_field_name("key")
-        if key is not None and raw_text(key) == f"{name}:":
-            return pair.child_by_field_name("value")
-    return None
+    last = next(reversed(plain_arguments(call)), None)
+    pairs = last.named_children if last is not None and last.type == "keywords" else ()
+    return next((at(pair, "value") for pair in pairs if raw_text(pair, "key") == f"{name}:"), None)
 
 
 def keys_of(node: Node, text: Text) -> Iterable[str]:
-    """The keys of a keyword list, as written."""
-    keywords = node if node.type == "keywords" else next((k for k in node.named_children if k.type == "keywords"), None)
-    for pair in keywords.named_children if keywords is not None else ():
-        if (key := pair.child_by_field_name("key")) is not None:
-            yield text(key)
+    """The keys of a keyword list."""
+    keywords = node if node.type == "keywords" else child_of(node, "keywords")
+    keys = (at(pair, "key") for pair in (keywords.named_children if keywords is not None else ()))
+    return (text(key).removesuffix(":") for key in keys if key is not None)
 
 
 def body_of(call: Node) -> Node | None:
@@ -105,47 +94,38 @@ def body_of(call: Node) -> Node | None:
 def result(body: Node) -> Node | None:
     """The value of a body: that of its last expression."""
     if body.type == "do_block":
-        last = [child for child in shown_children(body) if child.type not in _SECTIONS]
+        last = [child for child in shown(body) if child.type not in SECTIONS]
         return last[-1] if last and last[-1].type != "stab_clause" else None
     keywords = body if body.type == "keywords" else body.next_named_sibling
     pairs = keywords.named_children if keywords is not None and keywords.type == "keywords" else ()
-    return next(
-        (p.child_by_field_name("value") for p in pairs if raw_text(p.child_by_field_name("key")) == "do:"), None
-    )
+    return next((at(pair, "value") for pair in pairs if raw_text(pair, "key") == "do:"), None)
 
 
 def head_of(definition: Node) -> Node | None:
     """`name(arguments)` of `def name(arguments) when guard`."""
     head = first_argument(definition)
-    while head is not None and operator_of(head) == "when":
-        head = head.child_by_field_name("left")
+    while operator_of(head) == "when":
+        head = at(head, "left")
     return head
 
 
 def head_name(head: Node | None) -> str:
     """The name that a head defines: a plain one, or an operator's; empty where it is computed."""
-    if head is None:
-        return ""
-    if head.type == "identifier":
+    if head is not None and head.type == "identifier":
         return raw_text(head)
-    if head.type in ("binary_operator", "unary_operator"):
-        return operator_of(head)
-    return called_word(head) if called_word(head) != "unquote" else ""
+    return operator_of(head) or (called_word(head) if called_word(head) != "unquote" else "")
 
 
 def arguments_of(head: Node | None) -> Sequence[Node]:
     """What a head takes."""
     if head is None or head.type == "identifier":
         return ()
-    if head.type in ("binary_operator", "unary_operator"):
-        return [child for child in shown_children(head) if child.type != "comment"]
-    return plain_arguments(head)
+    return [child for child in shown(head) if child.type != "comment"] if operator_of(head) else plain_arguments(head)
 
 
-def operator_of(node: Node) -> str:
+def operator_of(node: Node | None) -> str:
     """The operator of an operation; empty for any other node."""
-    operator = node.child_by_field_name("operator") if node.type in ("binary_operator", "unary_operator") else None
-    return raw_text(operator)
+    return raw_text(node, "operator") if node is not None and node.type in OPERATORS else ""
 
 
 def named_pattern(pattern: Node) -> tuple[Node, Node | None]:
@@ -165,16 +145,12 @@ def module_parts(name: str) -> tuple[str, ...]:
 
 def attribute_name(node: Node) -> str:
     """`name` of `@name value`; empty for any other node, and for a use of the attribute."""
-    if node.type != "unary_operator" or operator_of(node) != "@":
-        return ""
-    operand = node.child_by_field_name("operand")
-    return called_word(operand) if operand is not None else ""
+    return called_word(at(node, "operand")) if node.type == "unary_operator" and operator_of(node) == "@" else ""
 
 
-def attribute_value(node: Node) -> Node | None:
+def attribute_value(node: Node | None) -> Node | None:
     """`value` of `@name value`."""
-    operand = node.child_by_field_name("operand")
-    return first_argument(operand) if operand is not None else None
+    return first_argument(at(node, "operand"))
 
 
 def attribute_above(node: Node, name: str, between: frozenset[str]) -> Node | None:
@@ -190,8 +166,8 @@ def attribute_above(node: Node, name: str, between: frozenset[str]) -> Node | No
 def type_head(attribute: Node) -> Node | None:
     """`name(types)` of `@callback name(types) :: type when …`."""
     value = attribute_value(attribute)
-    while value is not None and operator_of(value) in ("when", "::"):
-        value = value.child_by_field_name("left")
+    while operator_of(value) in ("when", "::"):
+        value = at(value, "left")
     return value
 
 

@@ -1,28 +1,52 @@
 """Hooks that many languages have alike, and what hooks are written with."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import unescape
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, DefinitionHead, ImportSyntax, Text, TypedName
+from codesum_pipeline.languages.declaration import CallSyntax, Code, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.languages.spec import Span, words
-from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 # A longer text is no name, member or call whose class could be told.
 MAX_VALUE = 300
-_NAMES = frozenset(
-    {"identifier", "simple_identifier", "variable_name", "name", "shorthand_property_identifier_pattern"}
-)
+_NAMES = words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
+# Annotations that stand inside of what they annotate: Java, C#, Kotlin, Scala.
+ANNOTATIONS = words("annotation marker_annotation attribute_list")
+TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
 
 
-def field_text(node: Node, name: str, text: Text) -> Code:
+def at(node: Node | None, *fields: str) -> Node | None:
+    """The node that fields lead to, one in the other; None where one of them is not there."""
+    for name in fields:
+        if node is None:
+            return None
+        node = node.child_by_field_name(name)
+    return node
+
+
+def inside(node: Node | None, *fields: str) -> list[Node]:
+    """The named children of the node that fields lead to; none without it."""
+    held = at(node, *fields)
+    return held.named_children if held is not None else []
+
+
+def shown(node: Node | None, *fields: str) -> list[Node]:
+    """Those that are no comments."""
+    return [child for child in inside(node, *fields) if not child.is_extra]
+
+
+def field_text(node: Node | None, name: str, text: Text) -> Code:
     """The canonical text of a node's field; empty without it."""
-    return text(node.child_by_field_name(name))
+    return text(node.child_by_field_name(name) if node is not None else None)
 
 
-def raw_text(node: Node | None) -> str:
-    """A node's own text with blanks as one; empty without it."""
-    return " ".join(node.text.decode("utf-8", "replace").split()) if node is not None and node.text else ""
+def raw_text(node: Node | None, *fields: str) -> str:
+    """A node's own text, or that of the node that fields lead to, with blanks as one; empty without it."""
+    held = at(node, *fields) if fields else node
+    return " ".join(held.text.decode("utf-8", "replace").split()) if held is not None and held.text else ""
 
 
 def child_of(node: Node | None, *types: str) -> Node | None:
@@ -36,7 +60,7 @@ def defines(
     """A hook for definitions with a field for the name, perhaps in backticks, and one for the body."""
 
     def define(node: Node) -> DefinitionHead | None:
-        name = raw_text(node.child_by_field_name("name")).strip("`")
+        name = raw_text(node, "name").strip("`")
         return DefinitionHead((name,), type_, node.child_by_field_name("body"), head(node)) if name else None
 
     return define
@@ -52,15 +76,65 @@ def names_in(name: str) -> Callable[[Node, Text], Iterator[str]]:
     return lambda node, text: (text(named) for named in node.children_by_field_name(name))
 
 
+def called(field: str, members: str, *, around: str = "") -> Callable[[Node, Text], CallSyntax | None]:
+    """A hook for calls: the field with what is called, and of each kind of that which is a member the kind, the field
+    with its owner, the mark between and the field with its name. A kind `around` what is called says only types."""
+    parts = members.split()
+    fields = {kind: (owner, mark, name) for kind, owner, mark, name in zip(*[iter(parts)] * 4, strict=True)}
+
+    def read(node: Node, text: Text) -> CallSyntax | None:
+        function = node.child_by_field_name(field)
+        if function is not None and function.type == around:
+            function = function.child_by_field_name(field)
+        if function is None:
+            return None
+        if function.type in fields:
+            owner, mark, name = fields[function.type]
+            return CallSyntax(field_text(function, owner, text), field_text(function, name, text), mark=mark)
+        return CallSyntax("", text(function)) if function.type == "identifier" else None
+
+    return read
+
+
+def parameter(
+    node: Node, text: Text, kind: str = "positional", *, name: str = "name", default: str = "default_value"
+) -> Parameter:
+    """A parameter with fields for its name, its type and its default."""
+    type_, given = field_text(node, "type", text), field_text(node, default, text)
+    return Parameter(field_text(node, name, text), type_ or None, given or None, kind)
+
+
 def typed_name(node: Node, text: Text) -> Iterator[TypedName]:
     """What has a field for its name and one for its type."""
     yield TypedName(field_text(node, "name", text).strip("`"), field_text(node, "type", text))
 
 
-def hidden_by(modifiers: str) -> Callable[[tuple[str, ...], tuple[str, ...]], bool]:
-    """A hook for `is_public`: what has none of these modifiers is."""
-    hiding = words(modifiers)
-    return lambda parts, said: hiding.isdisjoint(said)
+def member(name: str, type_: str) -> str:
+    """A member of a class as it is told: with its type, if that is known."""
+    return f"{name}: {type_}" if type_ else name
+
+
+def typed_member(node: Node, text: Text) -> Iterator[str]:
+    """A member of a class that has a field for its name and one for its type."""
+    yield member(field_text(node, "name", text), field_text(node, "type", text))
+
+
+def imported(path: str, mark: str, alias: str | None = None) -> ImportSyntax:
+    """The import of a path whose last part is the name; a path of one part is the module."""
+    module, _, name = path.rpartition(mark)
+    return ImportSyntax(module or name, name if module else None, alias or None)
+
+
+def made(path: str, mark: str = ".") -> CallSyntax | None:
+    """The call that makes an object of a class by its path."""
+    receiver, _, name = path.rpartition(mark)
+    return CallSyntax(receiver, name, is_new=True, mark=mark) if name else None
+
+
+def last_expression(body: Node, but: Iterable[str]) -> Node | None:
+    """The last node of a body that is no comment, if it is none of some kinds."""
+    last = next((child for child in reversed(body.named_children) if not child.is_extra), None)
+    return last if last is not None and last.type not in but else None
 
 
 def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
@@ -70,25 +144,21 @@ def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, 
     """
 
     def read(node: Node, text: Text) -> Iterator[TypedName]:
-        if unless and node.child_by_field_name(unless) is not None:
+        left, right = node.child_by_field_name(name), node.child_by_field_name(value)
+        if left is None or (unless and node.child_by_field_name(unless) is not None):
             return
-        left, right = node.child_by_field_name(name), node.child_by_field_name(value) if value else None
-        if left is None:
-            return
-        listed = [left] if left.type in _NAMES else [child for child in left.named_children if child.type in _NAMES]
+        is_name = left.type in _NAMES
         is_list = right is not None and right.type.endswith("_list")
         values: list[Node | None] = [*right.named_children] if right is not None and is_list else [right]
-        for number, variable in enumerate(listed):
+        variables = [left] if is_name else [child for child in left.named_children if child.type in _NAMES]
+        for number, variable in enumerate(variables):
             # What is taken apart gives its first part as the call says it; the others are of classes unknown.
             given = values[number] if number < len(values) else None
             is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
-            yield TypedName(text(variable), text(given) if is_short and _is_first(left, number, values) else "")
+            is_said = is_name or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
+            yield TypedName(text(variable), text(given) if is_short and is_said else "")
 
     return read
-
-
-def _is_first(left: Node, number: int, values: list[Node | None]) -> bool:
-    return left.type in _NAMES or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
 
 
 def unknown_words(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, bool], Iterator[Sequence[Span]]]:
@@ -109,3 +179,45 @@ def of_public(read: Callable[[Node, Text], Iterable[ImportSyntax]]) -> Callable[
             yield from (found for found in read(node, text) if found.alias != "_")
 
     return handed_on
+
+
+def plain_text(tags: Sequence[tuple[re.Pattern[str], str]], *, keeps_margin: bool) -> Callable[[str], str]:
+    """A hook for the words of a comment written in markup: each tag is replaced, lines that hold nothing but tags go,
+    and perhaps the blanks before others with tags."""
+
+    def read(documentation: str) -> str:
+        lines = []
+        for line in documentation.split("\n"):
+            plain = line
+            for tag, said in tags:
+                plain = tag.sub(said, plain)
+            if plain.strip() or plain == line:
+                lines.append(unescape(plain.rstrip() if keeps_margin or plain == line else plain.strip()))
+        return "\n".join(lines).strip("\n")
+
+    return read
+
+
+def after_annotations(node: Node | None) -> Node | None:
+    """Where a definition begins that people would read aloud: its first word that is no annotation."""
+    for child in node.children if node is not None else ():
+        if child.type == "modifiers":
+            first = next((word for word in child.children if not _is_passed_over(word)), None)
+            if first is not None:
+                return first
+        elif not _is_passed_over(child):
+            return child
+    return None
+
+
+def _is_passed_over(node: Node) -> bool:
+    return node.type in ANNOTATIONS or node.is_extra
+
+
+def annotations_and_words(node: Node) -> Iterator[Node]:
+    """What stands in the modifiers of a definition, in the order written."""
+    for child in node.children:
+        if child.type == "modifiers":
+            yield from child.children
+        elif child.type in ANNOTATIONS or child.type in ("modifier", "annotations"):
+            yield child

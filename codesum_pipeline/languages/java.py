@@ -7,114 +7,77 @@ constant with a body is a class.
 
 import re
 from collections.abc import Iterator
-from html import unescape
 
 import tree_sitter_java
 from tree_sitter import Node
 
-from codesum_pipeline.languages.annotations import ANNOTATIONS, MODIFIERS, after_annotations, annotations_and_words
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Code,
     Declaration,
     DefinitionHead,
-    Docs,
-    Facts,
+    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.frameworks import FrameworkRules
-from codesum_pipeline.languages.hooks import defines, field_reader, field_text, names_in, raw_text
-from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
-from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.languages.hooks import (
+    ANNOTATIONS,
+    TEST_ANNOTATIONS,
+    after_annotations,
+    annotations_and_words,
+    at,
+    child_of,
+    defines,
+    field_reader,
+    field_text,
+    imported,
+    made,
+    member,
+    names_in,
+    plain_text,
+    raw_text,
+)
+from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-BODIES = words("""
-    block class_body constructor_body interface_body annotation_type_body module_body enum_body switch_block
-""")
-VARIABLES = words("field_declaration constant_declaration local_variable_declaration")
-TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
+SYNTAX = syntax_beside(__file__)
 ACCESS = words("public protected private")
-
-SPEC = LanguageSpec(
-    name="java",
-    version=3,
-    grammar=tree_sitter_java.language,
-    lines=words("switch_block_statement_group switch_rule"),
-    blocks=words("program"),
-    braced=BODIES,
-    rows=BODIES | {"program", "enum_body_declarations", "switch_block_statement_group"},
-    hanging=words("switch_block_statement_group"),
-    atoms=words("string_literal character_literal integral_type floating_point_type boolean_type void_type"),
-    comments=words("line_comment block_comment"),
-    branches=words("""
-        if_statement for_statement enhanced_for_statement while_statement do_statement catch_clause case
-    """),
-    wrappers=VARIABLES,
-    lists=lists("array_initializer element_value_array_initializer enum_body"),
-    tokens=BRACKETS
-    | spaced("""
-        TIGHT  . ::
-        CLOSE  ...
-        COMMA  ;
-        PREFIX @ ! ~
-        EITHER - +
-        STEP   ++ --
-    """),
-    tokens_in=spaced_in("""
-        OPEN     type_arguments|type_parameters <  array_initializer|element_value_array_initializer {
-        CLOSE    type_arguments|type_parameters >  switch_block_statement_group :
-        WORD     method_reference new  class_literal class  wildcard ?
-        COMMA    labeled_statement :
-        PREFIX   annotated_type @
-    """),
+_TAGS = (
+    (re.compile(r"\{@\w+\s+([^{}]*)\}"), r"\1"),
+    (re.compile(r"</?(?:p|code|pre|b|i|em|strong|tt|ul|ol|li|dl|dt|dd|br|a|blockquote|h[1-6])\b[^<>]*>", re.I), ""),
 )
-
-
 _TYPE = defines(SymbolType.CLASS, after_annotations)
-
-
-def _constant_with_body(node: Node) -> DefinitionHead | None:
-    return _TYPE(node) if node.child_by_field_name("body") is not None else None
+_FUNCTION = defines(SymbolType.FUNCTION, after_annotations)
 
 
 def _variable(node: Node) -> DefinitionHead | None:
     """A variable bound to a lambda is a function, one bound to an anonymous class is a class."""
-    name = raw_text(node.child_by_field_name("name"))
-    value = _bound(node)
+    name, value = raw_text(node, "name"), _bound(node)
     if not name or value is None:
         return None
     head = after_annotations(node.parent)
     if value.type == "lambda_expression":
-        return DefinitionHead((name,), SymbolType.FUNCTION, value.child_by_field_name("body"), head)
-    return DefinitionHead((name,), SymbolType.CLASS, _class_body(value), head)
+        return DefinitionHead((name,), SymbolType.FUNCTION, at(value, "body"), head)
+    return DefinitionHead((name,), SymbolType.CLASS, value.children[-1], head)
 
 
 def _bound(node: Node) -> Node | None:
     """The lambda or anonymous class that a variable holds, if need be after calls on it (`.nullSafe()`)."""
-    value = node.child_by_field_name("value")
+    value = at(node, "value") if node.type == "variable_declarator" else None
     while value is not None and value.type == "method_invocation":
-        value = value.child_by_field_name("object")
+        value = at(value, "object")
     if value is None or value.type == "lambda_expression":
         return value
-    return value if value.type == "object_creation_expression" and _class_body(value) is not None else None
-
-
-def _class_body(creation: Node) -> Node | None:
-    last = creation.children[-1]
-    return last if last.type == "class_body" else None
+    is_class = value.type == "object_creation_expression" and value.children[-1].type == "class_body"
+    return value if is_class else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    if node.type == "variable_declarator":
-        value = _bound(node)
-        node = value if value is not None else node
-    parameters = node.child_by_field_name("parameters")
-    if parameters is None or parameters.type == "identifier":
-        yield from [Parameter(text(parameters), None, None, "positional")] if parameters is not None else ()
+    parameters = at(_bound(node) or node, "parameters")
+    if parameters is None:
         return
-    for child in parameters.named_children:
+    for child in [parameters] if parameters.type == "identifier" else parameters.named_children:
         if child.type == "identifier":
             yield Parameter(text(child), None, None, "positional")
         elif child.type == "receiver_parameter":
@@ -138,7 +101,7 @@ def _declared_type(declaration: Node, declarator: Node, text: Text) -> str:
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
-    if node.type == "variable_declarator" and (value := _bound(node)) is not None:
+    if (value := _bound(node)) is not None:
         yield field_text(value, "type", text)
     for child in node.children:
         if child.type == "superclass":
@@ -165,7 +128,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _is_in_interface(node: Node, words: list[str]) -> bool:
     if node.type == "method_declaration" and "static" not in words:
-        is_without_body = node.child_by_field_name("body") is None
+        is_without_body = at(node, "body") is None
         return "default" in words or (is_without_body and "abstract" not in words and "native" not in words)
     if node.type in ("constructor_declaration", "compact_constructor_declaration", "local_variable_declaration"):
         return False
@@ -179,20 +142,9 @@ def _call(node: Node, text: Text) -> CallSyntax:
     return CallSyntax(receiver, field_text(node, "name", text))
 
 
-def _new(node: Node, text: Text) -> CallSyntax | None:
-    receiver, _, name = _class_name(node.child_by_field_name("type"), text).rpartition(".")
-    return CallSyntax(receiver, name, is_new=True) if name else None
-
-
 def _class_name(type_: Node | None, text: Text) -> str:
     """A type without its arguments."""
-    if type_ is not None and type_.type == "generic_type":
-        type_ = type_.named_children[0]
-    return text(type_)
-
-
-def _constructor_call(node: Node, text: Text) -> CallSyntax:
-    return CallSyntax("", field_text(node, "constructor", text))
+    return text(type_.named_children[0] if type_ is not None and type_.type == "generic_type" else type_)
 
 
 def _reference(node: Node, text: Text) -> CallSyntax | None:
@@ -205,12 +157,11 @@ def _reference(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    path = next((child for child in node.named_children if child.type in ("scoped_identifier", "identifier")), None)
-    if any(child.type == "asterisk" for child in node.named_children):
-        yield ImportSyntax(text(path), "*")
-    elif path is not None:
-        module, _, name = text(path).rpartition(".")
-        yield ImportSyntax(module or name, name if module else None)
+    path = text(child_of(node, "scoped_identifier", "identifier"))
+    if child_of(node, "asterisk"):
+        yield ImportSyntax(path, "*")
+    elif path:
+        yield imported(path, ".")
 
 
 def _package(node: Node, text: Text) -> str:
@@ -220,27 +171,25 @@ def _package(node: Node, text: Text) -> str:
 def _variables(node: Node, text: Text) -> Iterator[tuple[str, str, str]]:
     """Name, type and made class of each variable of a declaration."""
     for declarator in node.children_by_field_name("declarator"):
-        value = declarator.child_by_field_name("value")
-        made = value if value is not None and value.type == "object_creation_expression" else None
-        made_type = field_text(made, "type", text) if made is not None else ""
-        yield field_text(declarator, "name", text), _declared_type(node, declarator, text), made_type
+        yield field_text(declarator, "name", text), _declared_type(node, declarator, text), _made_type(declarator, text)
 
 
-def _fields(node: Node, text: Text) -> Iterator[str]:
-    for name, type_, _ in _variables(node, text):
-        yield f"{name}: {type_}"
+def _made_type(declarator: Node, text: Text) -> str:
+    value = at(declarator, "value")
+    is_made = value is not None and value.type == "object_creation_expression"
+    return field_text(value, "type", text) if is_made else ""
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
     """The components of a record, which stand in its head, are its fields."""
     around = node.parent.parent if node.parent is not None else None
     if around is not None and around.type == "record_declaration":
-        yield from [f"{typed.name}: {typed.type}" for typed in _typed(node, text)]
+        yield from [member(typed.name, typed.type) for typed in _typed(node, text)]
 
 
 def _typed_variables(node: Node, text: Text) -> Iterator[TypedName]:
-    for name, type_, made in _variables(node, text):
-        yield TypedName(name, made if type_ == "var" else type_)
+    for name, type_, made_type in _variables(node, text):
+        yield TypedName(name, made_type if type_ == "var" else type_)
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
@@ -248,10 +197,8 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     if node.type == "spread_parameter":
         name, type_ = _spread(node, text)
         yield TypedName(name, Code.of(f"{type_}[]", type_, "[", "]"))
-    elif (type_ := _declared_type(node, node, text)) != "var":
+    elif (type_ := _declared_type(node, node, text)) != "var" or (type_ := _made_type(node, text)):
         yield TypedName(field_text(node, "name", text), type_)
-    elif (value := node.child_by_field_name("value")) is not None and value.type == "object_creation_expression":
-        yield TypedName(field_text(node, "name", text), field_text(value, "type", text))
 
 
 def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
@@ -266,74 +213,37 @@ def _typed_test(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _caught(node: Node, text: Text) -> Iterator[TypedName]:
-    types = next((child for child in node.named_children if child.type == "catch_type"), None)
+    types = child_of(node, "catch_type")
     for type_ in types.named_children if types else ():
         yield TypedName(field_text(node, "name", text), text(type_))
 
 
-def _result(body: Node) -> Node | None:
-    """The expression that a lambda without a block gives."""
-    return body if body.type not in BODIES else None
-
-
-# Lines that look like a definition.
-_LINES = (
-    rf"[ \t]*{MODIFIERS}*(?:class|interface|enum|@interface)[ \t]+"
-    r"(?P<name>[A-Za-z_$][\w$]*)(?=[^;()\"{}]*\{)",
-    rf"[ \t]*{MODIFIERS}*record[ \t]+(?P<name>[A-Z]\w*)[ \t]*(?:<[^()]*>[ \t]*)?\(",
-    rf"[ \t]*{MODIFIERS}+(?:<[^()]*>[ \t]+)?(?!class|new|return)[\w<>\[\],.?& ]+[ \t]"
-    r"(?P<name>[A-Za-z_]\w*)[ \t]*\([^;=\"\n]*$",
-    r"[ \t]+(?!(?:return|new|else|throw|if|for|while|switch|case|catch|do|try|synchronized|assert|yield|class)\b)"
-    r"[A-Za-z_][\w<>\[\],.?]*[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*\([^;=\"()]*\)[ \t]*(?:throws[ \t]+[\w., ]+)?\{",
-)
-
-_INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
-_HTML_TAG = re.compile(r"</?(?:p|code|pre|b|i|em|strong|tt|ul|ol|li|dl|dt|dd|br|a|blockquote|h[1-6])\b[^<>]*>", re.I)
-
-
-def _plain_text(documentation: str) -> str:
-    """The words of a comment; lines that hold nothing but tags go."""
-    lines = []
-    for line in documentation.split("\n"):
-        shown = _HTML_TAG.sub("", _INLINE_TAG.sub(r"\1", line))
-        if shown.strip() or shown == line:
-            lines.append(unescape(shown.rstrip()))
-    return "\n".join(lines).strip("\n")
-
-
 DECLARATION = Declaration(
-    spec=SPEC,
-    tests=FrameworkRules(methods_decide=True),
-    definition_lines=_LINES,
+    **SYNTAX["declaration"],
+    spec=LanguageSpec(grammar=tree_sitter_java.language, **SYNTAX["spec"]),
+    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions={
-        "class_declaration interface_declaration": _TYPE,
-        "enum_declaration record_declaration annotation_type_declaration": _TYPE,
-        "enum_constant": _constant_with_body,
-        "method_declaration constructor_declaration": defines(SymbolType.FUNCTION, after_annotations),
-        "compact_constructor_declaration annotation_type_element_declaration": defines(
-            SymbolType.FUNCTION, after_annotations
-        ),
+        "class_declaration interface_declaration enum_declaration record_declaration": _TYPE,
+        "annotation_type_declaration": _TYPE,
+        "enum_constant": lambda node: _TYPE(node) if at(node, "body") is not None else None,
+        "method_declaration constructor_declaration compact_constructor_declaration": _FUNCTION,
+        "annotation_type_element_declaration": _FUNCTION,
         "variable_declarator": _variable,
     },
-    docs=Docs.MARKED,
-    doc_marks=("/**", "///"),
-    plain_doc=_plain_text,
-    facts=Facts(
-        returns=words("return_statement"),
-        raises=words("throw_statement"),
-        assignments={"assignment_expression": "left", "update_expression": ""},
-        closures=words("lambda_expression"),
-        result=_result,
-        fields={
-            "field_declaration constant_declaration": _fields,
-            "enum_constant": names_in("name"),
-            "formal_parameter spread_parameter": _component,
-        },
-    ),
+    plain_doc=plain_text(_TAGS, keeps_margin=True),
+    # The expression that a lambda without a block gives.
+    result=lambda body: body if body.type not in SYNTAX["spec"]["braced"] else None,
+    fields={
+        "field_declaration constant_declaration": lambda node, text: (
+            member(name, type_) for name, type_, _ in _variables(node, text)
+        ),
+        "enum_constant": names_in("name"),
+        "formal_parameter spread_parameter": _component,
+    },
     calls={
         "method_invocation": _call,
-        "object_creation_expression": _new,
-        "explicit_constructor_invocation": _constructor_call,
+        "object_creation_expression": lambda node, text: made(_class_name(at(node, "type"), text)),
+        "explicit_constructor_invocation": lambda node, text: CallSyntax("", field_text(node, "constructor", text)),
         "method_reference": _reference,
     },
     imports={"import_declaration": _import},
@@ -348,6 +258,5 @@ DECLARATION = Declaration(
     return_type=field_reader("type"),
     bases=_bases,
     modifiers=_modifiers,
-    is_public=lambda parts, modifiers: "public" in modifiers or "protected" in modifiers,
     package={"package_declaration": _package},
 )

@@ -84,7 +84,7 @@ class LanguageProfile(Struct, frozen=True):
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
     """What the tables beside the languages say, by language."""
-    paths = sorted(Path(__file__).parent.rglob("*.toml"))
+    paths = [path for path in sorted(Path(__file__).parent.rglob("*.toml")) if ".syntax." not in path.name]
     return {name: said for path in paths for name, said in tomllib.loads(path.read_text(encoding="utf-8")).items()}
 
 

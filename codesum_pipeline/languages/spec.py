@@ -1,17 +1,20 @@
 """How the syntax of a language is laid out: names of its grammar's node types, and how tokens stand beside each other.
 
 What is general (rendering, counting branches, walking definitions) is driven by it. Names are those of the
-tree-sitter grammar; a name that the grammar does not have is an error.
+tree-sitter grammar; a name that the grammar does not have is an error. Most of it stands in the file `*.syntax.toml`
+beside the module of a language.
 """
 
+import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
 from tree_sitter import Node
-
-from codesum_pipeline.languages.spacing import TokenSpacing
 
 # Bytes of a file, from the first up to, not including, the last.
 Span = tuple[int, int]
@@ -21,6 +24,67 @@ Mark = tuple[str, int, Node]
 Holds = Callable[[Node, Sequence[Node], str | None], bool]
 # How a node with this text is written in its place: the name of what it stands in, and its field there.
 Spell = Callable[[Node, str, str, str | None], str]
+
+
+class TokenSpacing(IntEnum):
+    """How a token wants to stand beside its neighbours.
+
+    `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere, `STEP` `CLOSE`
+    after an operand and `PREFIX` elsewhere. A `QUOTE` opens a text, whose
+    pieces are `TIGHT`, and after one of those or another quote it closes it;
+    a `TEXT` is one that keeps apart from what stands before it. `LED` is a word
+    that a `;` parts from what stands before it, written or not. `APART` is a
+    `PREFIX` that does not join another one like it.
+    `BETWEEN` is `INFIX` after an operand and `OMITTED` elsewhere.
+    `START` is no token, but the beginning of a line.
+    """
+
+    START = 0
+    WORD = 1  # an operand: a name, a literal
+    NUMBER = 2  # an operand that would swallow a dot written after it
+    CLOSE = 3  # closes a bracket and ends an operand; no space before
+    INFIX = 4  # a space on both sides: operators, keywords
+    PREFIX = 5  # no space after
+    OPEN = 6  # no space after; none before either where an operand ends
+    COMMA = 7  # a space after, none before
+    TIGHT = 8  # no space on either side
+    SPACED = 9  # a space on both sides, whatever the neighbours want
+    EITHER = 10
+    OMITTED = 11  # not shown: what comes after stands as if it were not there
+    STEP = 12
+    QUOTE = 13
+    TEXT = 14
+    LED = 15
+    APART = 16
+    BETWEEN = 17
+
+
+OPERANDS = frozenset((TokenSpacing.WORD, TokenSpacing.NUMBER, TokenSpacing.CLOSE))
+_TEXT_PIECES = (TokenSpacing.TIGHT, TokenSpacing.QUOTE, TokenSpacing.TEXT)
+_JOINED_AFTER = frozenset((TokenSpacing.PREFIX, TokenSpacing.APART, TokenSpacing.OPEN, *_TEXT_PIECES))
+_JOINED_BEFORE = frozenset((TokenSpacing.CLOSE, TokenSpacing.COMMA, TokenSpacing.TIGHT))
+_PARTED = frozenset(((TokenSpacing.NUMBER, TokenSpacing.TIGHT), (TokenSpacing.APART, TokenSpacing.APART)))
+
+
+def settle(before: TokenSpacing, after: TokenSpacing) -> TokenSpacing:
+    """What `after` is, now that it is known what stands before it."""
+    if after is TokenSpacing.EITHER:
+        return TokenSpacing.INFIX if before in OPERANDS else TokenSpacing.PREFIX
+    if after is TokenSpacing.STEP:
+        return TokenSpacing.CLOSE if before in OPERANDS else TokenSpacing.PREFIX
+    closes_text = after in (TokenSpacing.QUOTE, TokenSpacing.TEXT) and before in _TEXT_PIECES
+    return TokenSpacing.CLOSE if closes_text else after
+
+
+def is_spaced(before: TokenSpacing, after: TokenSpacing) -> bool:
+    """Whether a space stands between two settled tokens of one line."""
+    if before is TokenSpacing.START:
+        return False
+    if TokenSpacing.SPACED in (before, after) or (before, after) in _PARTED:
+        return True
+    if before in _JOINED_AFTER or after in _JOINED_BEFORE:
+        return False
+    return not (after in (TokenSpacing.OPEN, TokenSpacing.QUOTE) and before in OPERANDS)
 
 
 class LanguageSpec(Struct, frozen=True):
@@ -48,9 +112,10 @@ class LanguageSpec(Struct, frozen=True):
     marked only directly in one of `rows`; words that are `glued` stand beside another word
     as they are written.
     A kind in `bare` is shown without its brackets and the `;` at its end, where that says so of a
-    node in its place; a comma, or a `;`, before the bracket that closes one of `lists` is left out,
-    where that says so. `respelled` literals are written as that says; so are those `merged`, parts and all.
-    At the end of what is `terminated`, where that says so of a node, a `;` is written if none stands there.
+    node in its place. A comma, or a `;`, before the bracket that closes one of `lists` is left out, or of one of
+    `tuples` that has another comma, or where `other_lists` says so. `respelled` literals are written as that says; so
+    are those `merged`, parts and all.
+    At the end of what is `ended`, or `terminated` where that says so of a node, a `;` is written if none stands there.
     A token of `directives` takes a whole line of the file, to which a node of
     `directive_texts` may belong; comments among them may be what a language masks.
     `tokens` places tokens that are not what their spelling suggests (a named
@@ -91,9 +156,12 @@ class LanguageSpec(Struct, frozen=True):
     directives: frozenset[str] = frozenset()
     directive_texts: frozenset[str] = frozenset()
     bare: Mapping[str, Holds] = field(default_factory=dict)
-    lists: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
+    lists: frozenset[str] = frozenset()
+    tuples: frozenset[str] = frozenset()
+    other_lists: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     respelled: Mapping[str, Spell] = field(default_factory=dict)
     merged: Mapping[str, Holds] = field(default_factory=dict)
+    ended: frozenset[str] = frozenset()
     terminated: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     tokens: Mapping[str, TokenSpacing] = field(default_factory=dict)
     tokens_in: Mapping[tuple[str, str], TokenSpacing] = field(default_factory=dict)
@@ -119,12 +187,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def in_order(text: str) -> tuple[str, ...]:
-    """The same in their order."""
-    return tuple(text.split())
-
-
-def spaced(table: str) -> dict[str, TokenSpacing]:
+def _spaced(table: str) -> dict[str, TokenSpacing]:
     """How tokens stand: a name of `TokenSpacing`, then the tokens that are such."""
     found: dict[str, TokenSpacing] = {}
     spacing = TokenSpacing.START
@@ -136,7 +199,7 @@ def spaced(table: str) -> dict[str, TokenSpacing]:
     return found
 
 
-def spaced_in(table: str) -> dict[tuple[str, str], TokenSpacing]:
+def _spaced_in(table: str) -> dict[tuple[str, str], TokenSpacing]:
     """How tokens stand in a node: a name of `TokenSpacing`, then pairs of node types (`a|b`) and a token in them."""
     found: dict[tuple[str, str], TokenSpacing] = {}
     spacing, parent = TokenSpacing.START, ""
@@ -151,5 +214,64 @@ def spaced_in(table: str) -> dict[tuple[str, str], TokenSpacing]:
     return found
 
 
-# How brackets stand in all languages that have them.
-BRACKETS = spaced("OPEN ( [  CLOSE ) ] }  COMMA ,  INFIX {")
+def _pattern(said: str) -> str:
+    """A pattern that may take several lines, whose margins do not count."""
+    return "".join(line.strip() for line in said.splitlines())
+
+
+# A text in a table is names with blanks between them, but for these.
+_TEXTS: Mapping[str, Callable[[str], Any]] = {
+    "name": str,
+    "unbound": str,
+    "tokens": _spaced,
+    "tokens_in": _spaced_in,
+    # A line's end is a token.
+    "dropped": lambda said: frozenset(said.split(" ")),
+    "signatures": lambda said: re.compile(_pattern(said)),
+    "tag": lambda said: re.compile(_pattern(said).encode(), re.MULTILINE),
+}
+
+
+def syntax_beside(module: str) -> dict[str, dict[str, Any]]:
+    """The tables `spec`, `declaration` and `tests` of the file `*.syntax.toml` beside a module, with those that it
+    extends: each as the keywords of `LanguageSpec`, `Declaration` and `FrameworkRules`."""
+    tables = _read(Path(module).with_suffix(".syntax.toml"))
+    parts = tables.pop("parts", {})
+    return {"tests": {}, **{name: _keywords(table, parts) for name, table in tables.items()}}
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    own = tomllib.loads(path.read_text(encoding="utf-8"))
+    for name in reversed(own["spec"].pop("extends", "").split()):
+        own = _joined(_read(path.with_name(f"{name}.syntax.toml")), own)
+    return own
+
+
+def _joined(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Names and tables are added to those of the base; all else takes its place."""
+    joined = {**base, **own}
+    for name in base.keys() & own.keys():
+        if isinstance(base[name], dict):
+            joined[name] = _joined(base[name], own[name])
+        elif isinstance(base[name], str) and _TEXTS.get(name, words) is not str:
+            joined[name] = f"{base[name]} {own[name]}"
+    return joined
+
+
+def _keywords(table: Mapping[str, Any], parts: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, said in table.items():
+        if name == "definition_lines":
+            found[name] = tuple(_with_parts(_pattern(line), parts) for line in said)
+        elif isinstance(said, str):
+            found[name] = _TEXTS.get(name, words)(said)
+        else:
+            found[name] = tuple(said) if isinstance(said, list) else said
+    return found
+
+
+def _with_parts(pattern: str, parts: Mapping[str, str]) -> str:
+    """A pattern with what `(?&name)` stands for in its place."""
+    while found := re.search(r"\(\?&(\w+)\)", pattern):
+        pattern = pattern.replace(found[0], _pattern(parts[found[1]]))
+    return pattern

@@ -5,7 +5,6 @@ closes a list, which of two quotes stand around a text, how a number is spelled.
 """
 
 import re
-from collections.abc import Callable, Mapping
 
 from tree_sitter import Node
 
@@ -15,19 +14,9 @@ _UNIT = re.compile(r"""\\.|["']""", re.DOTALL)
 _DECIMAL = re.compile(r"(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?")
 
 
-def is_always(node: Node) -> bool:
-    """What holds of every node of a kind."""
-    return True
-
-
 def is_longer_than_one(node: Node) -> bool:
     """A comma at the end of it says nothing, but after one alone it makes a tuple."""
     return sum(child.type == "," for child in node.children) > 1
-
-
-def lists(names: str, *, tuples: str = "") -> Mapping[str, Callable[[Node], bool]]:
-    """The lists of a language by the names of their node types, with blanks between them."""
-    return {**dict.fromkeys(names.split(), is_always), **dict.fromkeys(tuples.split(), is_longer_than_one)}
 
 
 def spell_quoted(node: Node, written: str, parent: str, field: str | None) -> str:

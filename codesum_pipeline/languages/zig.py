@@ -6,68 +6,37 @@ import tree_sitter_zig
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import (
-    CallSyntax,
     Declaration,
     DefinitionHead,
-    Docs,
-    Facts,
+    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.frameworks import FrameworkRules
-from codesum_pipeline.languages.hooks import child_of, defines, field_reader, field_text, of_public, raw_text
-from codesum_pipeline.languages.spec import BRACKETS, LanguageSpec, spaced, spaced_in, words
-from codesum_pipeline.languages.spelling import lists
+from codesum_pipeline.languages.hooks import (
+    at,
+    called,
+    child_of,
+    defines,
+    field_reader,
+    field_text,
+    member,
+    of_public,
+    parameter,
+    raw_text,
+)
+from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
+SYNTAX = syntax_beside(__file__)
 CONTAINERS = words("struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration")
 # What stands around the type that a function gives back or a variable is.
 _AROUND_TYPES = words("labeled_type_expression parenthesized_expression")
 
-SPEC = LanguageSpec(
-    name="zig",
-    version=3,
-    grammar=tree_sitter_zig.language,
-    lines=words("""
-        function_declaration variable_declaration container_field test_declaration comptime_declaration
-        using_namespace_declaration switch_case
-    """),
-    # A line of a string in lines ends with the line, so what comes after starts another.
-    blocks=words("source_file multiline_string"),
-    braced=CONTAINERS | {"block", "switch_expression"},
-    rows=words("source_file block"),
-    # An identifier may be any text: `@"zls env"`.
-    atoms=words("string character multiline_string identifier"),
-    comments=words("comment"),
-    branches=words("""
-        if_statement if_expression while_statement while_expression for_statement for_expression switch_case
-        catch_expression
-    """),
-    lists=lists("call_expression parameters initializer_list"),
-    tokens=BRACKETS
-    | spaced("""
-        TIGHT  . .. ...
-        CLOSE  .* .?
-        COMMA  : ;
-        PREFIX ! ? ~
-        SPACED =>
-        EITHER - -% & *
-    """),
-    tokens_in=spaced_in("""
-        PREFIX   pointer_type *  pointer_type|slice_type|array_type [
-           anonymous_struct_initializer|field_initializer .  error_union_type !
-        TIGHT    pointer_type|slice_type|array_type ]  pointer_type|slice_type :
-        WORD     error_type error  struct_declaration struct  enum_declaration|union_declaration enum
-           union_declaration union  calling_convention callconv
-    """),
-)
 
-
-def _test(node: Node) -> DefinitionHead | None:
+def _test(node: Node) -> DefinitionHead:
     """`test "name"`: a function by the text of its name."""
-    named = child_of(node, "string", "identifier")
-    name = raw_text(named).strip('"')
+    name = raw_text(child_of(node, "string", "identifier")).strip('"')
     return DefinitionHead((f"test {name}" if name else "test",), SymbolType.FUNCTION, child_of(node, "block"))
 
 
@@ -77,9 +46,7 @@ def _variable(node: Node) -> DefinitionHead | None:
     type_ = _container(value)
     if declared is None or type_ is None:
         return None
-    return DefinitionHead(
-        (raw_text(declared),), SymbolType.CLASS, next((c for c in type_.children if c.type == "{"), None)
-    )
+    return DefinitionHead((raw_text(declared),), SymbolType.CLASS, child_of(type_, "{"))
 
 
 def _container(value: Node | None) -> Node | None:
@@ -113,12 +80,11 @@ def _declared(node: Node) -> tuple[Node | None, Node | None]:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    parameters = child_of(node, "parameters")
-    for number, child in enumerate(parameters.named_children if parameters is not None else ()):
+    listed = child_of(node, "parameters")
+    for number, child in enumerate(listed.named_children if listed is not None else ()):
         if child.type == "parameter":
-            name = field_text(child, "name", text)
-            kind = "receiver" if not number and name in ("self", "this") else "positional"
-            yield Parameter(name, field_text(child, "type", text) or None, None, kind)
+            is_receiver = not number and field_text(child, "name", text) in ("self", "this")
+            yield parameter(child, text, "receiver" if is_receiver else "positional")
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -131,20 +97,13 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             return
 
 
-def _call(node: Node, text: Text) -> CallSyntax | None:
-    function = node.child_by_field_name("function")
-    if function is not None and function.type == "field_expression":
-        return CallSyntax(field_text(function, "object", text), field_text(function, "member", text))
-    return CallSyntax("", text(function)) if function is not None and function.type == "identifier" else None
-
-
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`const name = @import("path").inner;`."""
     declared, value = _declared(node)
     inner: list[str] = []
     while value is not None and value.type == "field_expression":
         inner.append(field_text(value, "member", text))
-        value = value.child_by_field_name("object")
+        value = at(value, "object")
     path = _imported_path(value, text)
     if declared is not None and path:
         yield ImportSyntax(path, ".".join(reversed(inner)) or None, text(declared))
@@ -170,12 +129,9 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 def _typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
     """`var x: T`, `x = T{ … }` and `x = T.init(…)` say their type."""
     declared, value = _declared(node)
-    if declared is None:
-        return
-    if said := field_text(node, "type", text):
-        yield TypedName(text(declared), said)
-    elif made := _made(value, text):
-        yield TypedName(text(declared), made)
+    type_ = field_text(node, "type", text) or _made(value, text)
+    if declared is not None and type_:
+        yield TypedName(text(declared), type_)
 
 
 def _made(value: Node | None, text: Text) -> str:
@@ -195,27 +151,18 @@ def _made(value: Node | None, text: Text) -> str:
 def _field(node: Node, text: Text) -> Iterator[str]:
     type_ = field_text(node, "type", text)
     name = field_text(node, "name", text) or text(child_of(node, "identifier"))
-    yield f"{name}: {type_}" if type_ and type_ != name else name
+    yield member(name, type_ if type_ != name else "")
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
     """Constants and variables that are no types and name nothing imported."""
     declared, value = _declared(node)
-    if declared is None or _container(value) is not None or any(_import(node, text)):
-        return
-    yield text(declared)
+    if declared is not None and _container(value) is None and not any(_import(node, text)):
+        yield text(declared)
 
 
 def _errors(node: Node, text: Text) -> Iterator[str]:
     yield from (text(child) for child in node.named_children if child.type == "identifier")
-
-
-# Lines that look like a definition.
-_LINES = (
-    r"[ \t]*(?:(?:pub|export|inline|noinline|extern)[ \t]+)*fn[ \t]+(?P<name>\w+)[ \t]*\(",
-    r"(?:[ \t]*pub[ \t]+)?const[ \t]+(?P<name>\w+)[ \t]*=[ \t]*(?:(?:packed|extern)[ \t]+)?"
-    r"(?:struct|union|enum|opaque)\b(?=[^;{}]*\{)",
-)
 
 
 def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -227,31 +174,21 @@ def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 
 DECLARATION = Declaration(
-    spec=SPEC,
-    tests=FrameworkRules(stands_beside=True),
-    definition_lines=_LINES,
+    **SYNTAX["declaration"],
+    spec=LanguageSpec(grammar=tree_sitter_zig.language, **SYNTAX["spec"]),
+    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions={
         "function_declaration": defines(SymbolType.FUNCTION),
         "variable_declaration": _variable,
         "test_declaration": _test,
     },
-    docs=Docs.MARKED,
-    doc_marks=("///",),
-    file_doc_marks=("//!",),
-    facts=Facts(
-        returns=words("return_expression"),
-        raises=words("error_type"),
-        assignments={"assignment_expression": "left"},
-        raising_calls=words("panic"),
-        fields={"container_field": _field, "error_set_declaration": _errors},
-    ),
-    calls={"call_expression": _call},
+    fields={"container_field": _field, "error_set_declaration": _errors},
+    calls={"call_expression": called("function", "field_expression object . member")},
     imports={"variable_declaration": _import, "using_namespace_declaration": _using},
     typed={"parameter container_field": _typed, "variable_declaration": _typed_variable},
     parameters=_parameters,
     return_type=field_reader("type"),
     modifiers=_modifiers,
-    is_public=lambda parts, modifiers: bool({"pub", "export"} & set(modifiers)),
     reexports={"variable_declaration": of_public(_handed_on)},
     globals={"variable_declaration": _global},
 )

@@ -89,7 +89,7 @@ class BlockScopes:
         return self._numbers[at] if at >= 0 else symbol
 
     def _is_function(self, span: _ScopeSpan) -> bool:
-        return span.node is None or span.node.type in self._declaration.facts.closures
+        return span.node is None or span.node.type in self._declaration.closures
 
     def is_hoisted(self, start: int) -> bool:
         """Whether a declaration around a byte is one of all the function around it."""

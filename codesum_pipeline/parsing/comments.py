@@ -14,7 +14,7 @@ from textwrap import dedent
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Declaration, Docs
+from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.parsing.canonical import DocComment
 from codesum_pipeline.parsing.walk import Tokens
 
@@ -68,7 +68,7 @@ class Comments:
                     docs = [*filter(self._is_marked, docs), comment]
                 elif is_close and self._goes_with(comment, docs):
                     docs.append(comment)
-                elif self._declaration.docs is Docs.ADJACENT and not is_close:
+                elif not self._declaration.doc_marks and not is_close:
                     break
                 position = comment.start_byte
             else:
@@ -116,7 +116,7 @@ class Comments:
     def _is_marked(self, node: Node) -> bool:
         """Whether a comment has the mark of its language's doc comments."""
         raw = self._raw(node)
-        is_marked = self._declaration.docs is Docs.MARKED and raw.startswith(self._declaration.doc_marks)
+        is_marked = bool(self._declaration.doc_marks) and raw.startswith(self._declaration.doc_marks)
         return is_marked and raw not in ("/**/", "//", "--") and self._may_document(node)
 
     def _goes_with(self, node: Node, docs: Sequence[Node]) -> bool:

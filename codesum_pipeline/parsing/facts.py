@@ -129,7 +129,7 @@ class FactReader:
     def _read_node(
         self, marks: Sequence[Mark], node: Node, body: Node | None, found: "_DefinitionFacts", *, is_class: bool
     ) -> None:
-        rules = self._declaration.facts
+        rules = self._declaration
         start, closed = (node if is_class and not rules.is_in_body else body or node).start_byte, 0
         for kind, offset, mark in marks:
             if not (start <= offset or kind in rules.delegations) or not offset < node.end_byte:
@@ -164,11 +164,11 @@ class FactReader:
     def _call(self, node: Node, called: CallSyntax | None, found: "_DefinitionFacts") -> None:
         if called is None:
             return
-        if not called.receiver and called.name in self._declaration.facts.raising_calls:
+        if not called.receiver and called.name in self._declaration.raising_calls:
             self._add(found.raises, self._short(node.start_byte, node.end_byte), node.start_byte, node.end_byte)
             found.names[shorten(self._short(node.start_byte, node.end_byte))] = called.name
             return
-        if not called.receiver and called.name in self._declaration.facts.returning_calls:
+        if not called.receiver and called.name in self._declaration.returning_calls:
             start, end = self._value_at(node)
             start = min(start + len(called.name), end) if self._short(start, end).startswith(called.name) else start
             self._add(found.returned, self._short(start, end).strip(), start, end)
@@ -182,7 +182,7 @@ class FactReader:
 
     def _assignment(self, left: Node | None, field: Node | None, found: "_DefinitionFacts") -> None:
         """What an assignment writes that is not the function's own, or the fields that it gives a class."""
-        for target in self._declaration.facts.targets(left) if left is not None else ():
+        for target in self._declaration.targets(left) if left is not None else ():
             start, end = target.start_byte, target.end_byte
             if target.type not in LOCAL_NAMES or (found.outer and self._text(target) in found.outer):
                 written = self._short(start, end)
@@ -198,9 +198,9 @@ class FactReader:
 
     def _value_at(self, node: Node) -> tuple[int, int]:
         """The first byte and the end of what a statement gives; the same where it gives nothing."""
-        if (value := self._declaration.facts.value) is not None:
+        if (value := self._declaration.value_span) is not None:
             return value(node)
-        words = self._declaration.facts.raising_words
+        words = self._declaration.raising_words
         shown = [child for child in node.named_children if not child.is_extra and child.type not in words]
         # What is left by its name is not the function.
         if not shown or node.child_by_field_name("label") is not None:

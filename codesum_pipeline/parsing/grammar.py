@@ -1,6 +1,6 @@
 """A language's spec in its grammar's own numbers, so that a token costs one look-up."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from typing import TypeVar
@@ -8,8 +8,8 @@ from typing import TypeVar
 from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
-from codesum_pipeline.languages.spacing import OPERANDS, TokenSpacing, is_spaced, settle
-from codesum_pipeline.languages.spec import Holds, LanguageSpec, Spell
+from codesum_pipeline.languages.spec import OPERANDS, Holds, LanguageSpec, Spell, TokenSpacing, is_spaced, settle
+from codesum_pipeline.languages.spelling import is_longer_than_one
 from codesum_pipeline.parsing.overloads import IDS_VERSION
 
 T = TypeVar("T")
@@ -129,7 +129,13 @@ def compile_grammar(
         kinds.called(parent)
     if spec.bare:
         contextual.update(kind for name in OMITTED_IF_BARE for kind in kinds.by_name.get(name, ()))
-    closers = {kind for name in CLOSERS for kind in kinds.by_name.get(name, ())} if spec.lists else set()
+    lists: dict[str, Callable[[Node], bool]] = {
+        **dict.fromkeys(spec.lists, lambda node: True),
+        **dict.fromkeys(spec.tuples, is_longer_than_one),
+        **spec.other_lists,
+    }
+    terminated: dict[str, Callable[[Node], bool]] = {**dict.fromkeys(spec.ended, lambda node: True), **spec.terminated}
+    closers = {kind for name in CLOSERS for kind in kinds.by_name.get(name, ())} if lists else set()
     return Grammar(
         language=language,
         names=kinds.names,
@@ -143,25 +149,28 @@ def compile_grammar(
             }
             for before in TokenSpacing
         ),
-        follow_in=_FollowIn(spec, kinds, classes),
+        follow_in=_FollowIn(spec, kinds, classes, lists),
         define=define,
         flat=kinds.keyed({**spec.flat, **spec.hollow}),
         count_branches=spec.count_branches,
         bare=kinds.keyed({**spec.bare, **spec.merged}),
         respelled=kinds.keyed(spec.respelled),
-        lists=kinds.keyed(spec.lists),
-        terminated=kinds.keyed(spec.terminated),
+        lists=kinds.keyed(lists),
+        terminated=kinds.keyed(terminated),
     )
 
 
 class _FollowIn(dict[tuple[int, int, int], Step]):
     """`Grammar.follow_in`, filled as files need it: few of all the combinations ever stand in one."""
 
-    def __init__(self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, TokenSpacing]) -> None:
+    def __init__(
+        self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, TokenSpacing], lists: Container[str]
+    ) -> None:
         super().__init__()
         self._spec = spec
         self._kinds = kinds
         self._classes = classes
+        self._lists = lists
 
     def __missing__(self, key: tuple[int, int, int]) -> Step:
         before, parent, kind = key
@@ -171,7 +180,7 @@ class _FollowIn(dict[tuple[int, int, int], Step]):
         if parent >= BARE and name in OMITTED_IF_BARE:
             token = TokenSpacing.OMITTED
         step = _step(TokenSpacing(before), token, self._kinds.spelling(kind))
-        if before == TokenSpacing.COMMA and around in self._spec.lists and name in CLOSERS:
+        if before == TokenSpacing.COMMA and around in self._lists and name in CLOSERS:
             step = (step[0], step[1] + WITHOUT_COMMA)
         self[key] = step
         return step
@@ -261,7 +270,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         (NodeRole.BRANCH, spec.branches),
         (NodeRole.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
         (NodeRole.RESPELLED, frozenset(spec.respelled)),
-        (NodeRole.TERMINATED, frozenset(spec.terminated)),
+        (NodeRole.TERMINATED, spec.ended.union(spec.terminated)),
     ):
         for name in names:
             for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):

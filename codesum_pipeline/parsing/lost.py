@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.languages.declaration import Declaration
-from codesum_pipeline.languages.definition_lines import DefinitionLine, definition_lines
+from codesum_pipeline.languages.texts import DefinitionLine, definition_lines
 from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.parsing.walk import bytes_as_characters
 

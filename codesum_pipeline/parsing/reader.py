@@ -166,7 +166,9 @@ class FileReader:
     def _is_public(self, definition: Definition, modifiers: tuple[str, ...]) -> bool:
         declaration, parts = self._declaration, definition.parts
         if self._listed is None:
-            return declaration.is_public(parts, modifiers)
+            is_hidden = not declaration.hidden_by.isdisjoint(modifiers)
+            is_shown = not declaration.shown_by or not declaration.shown_by.isdisjoint(modifiers)
+            return is_shown and not is_hidden and declaration.is_public(parts, modifiers)
         return declaration.is_listed(definition.nodes[0], parts, self._listed)
 
     def _lay_out(self) -> Canonical:

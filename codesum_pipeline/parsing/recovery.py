@@ -18,8 +18,8 @@ from operator import itemgetter
 from msgspec import Struct
 from tree_sitter import Node, Tree
 
-from codesum_pipeline.languages.definition_lines import DefinitionLine
 from codesum_pipeline.languages.spec import Span
+from codesum_pipeline.languages.texts import DefinitionLine
 from codesum_pipeline.parsing.bounded import ParserGaveUp
 from codesum_pipeline.parsing.walk import bytes_as_characters
 

@@ -166,13 +166,13 @@ def _given_back(
     """The expressions that a function itself gives back, each with its scope; none for one that gives them in turn."""
     given_back = declaration.given_back
     kinds = {kind for kind, _, _ in definition.marks}
-    if given_back is None or not kinds.isdisjoint(declaration.facts.yields):
+    if given_back is None or not kinds.isdisjoint(declaration.yields):
         return
     body = definition.bodies[0]
-    if body is not None and (result := declaration.facts.result(body)) is not None:
+    if body is not None and (result := declaration.result(body)) is not None:
         yield from ((number, node) for node in given_back(result))
     for kind, start, statement in definition.marks:
-        if kind in declaration.facts.returns and blocks.scope(number, start, is_hoisted=True) == number:
+        if kind in declaration.returns and blocks.scope(number, start, is_hoisted=True) == number:
             scope = blocks.scope(number, start)
             yield from ((scope, node) for child in statement.named_children[:1] for node in given_back(child))
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node
 
-from codesum_pipeline.languages.frameworks import TEST, FrameworkRules, is_called_test
+from codesum_pipeline.languages.declaration import TEST, FrameworkRules, is_called_test
 from codesum_pipeline.languages.spec import Mark, words
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType

@@ -11,8 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 from tree_sitter import Node, Tree, TreeCursor
 
-from codesum_pipeline.languages.spacing import TokenSpacing
-from codesum_pipeline.languages.spec import Mark
+from codesum_pipeline.languages.spec import Mark, TokenSpacing
 from codesum_pipeline.parsing.directives import BLANKS, OUTER_BLANKS, folded, read_directive, written
 from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.hooks import at
 from codesum_pipeline.languages.spec import words
 
 GROUP = "parenthesized_expression"
@@ -161,7 +162,7 @@ def _level(inner: Node) -> int:
     if (inner.type in _LINKS or inner.type == "non_null_expression") and _is_awaited(inner):
         return _UNARY
     if inner.type == "new_expression":
-        return _NEW if inner.child_by_field_name("arguments") is None else _CALL
+        return _NEW if at(inner, "arguments") is None else _CALL
     return _LEVELS.get(inner.type, -1)
 
 
@@ -180,7 +181,7 @@ def _fits_operator(outer: str, field: str | None, inner: Node, level: int) -> bo
 
 
 def _operator(node: Node) -> str:
-    operator = node.child_by_field_name("operator")
+    operator = at(node, "operator")
     return operator.type if operator is not None else ""
 
 
@@ -201,7 +202,7 @@ def _may_open(inner: Node, *, is_statement: bool) -> bool:
 def _is_path(inner: Node) -> bool:
     """Whether an expression is a name, or names and dots."""
     for _ in range(_DEEPEST):
-        held = inner.child_by_field_name("object") if inner.type == "member_expression" else None
+        held = at(inner, "object") if inner.type == "member_expression" else None
         if held is None:
             return inner.type in ("identifier", "this")
         inner = held
@@ -242,7 +243,7 @@ def _is_made(node: Node, above: Sequence[Node], inner: Node) -> bool:
         return False
     for around in reversed(above[-_DEEPEST:]):
         if around.type == "new_expression":
-            made = around.child_by_field_name("constructor")
+            made = at(around, "constructor")
             return made is not None and made.start_byte == node.start_byte
         if around.start_byte < node.start_byte and around.type != GROUP:
             return False

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import DefinitionHead
-from codesum_pipeline.languages.hooks import defines, raw_text
+from codesum_pipeline.languages.hooks import at, defines, inside, raw_text, shown
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 
@@ -36,8 +36,6 @@ _NOT_WRAPPING = re.compile(r"use(?!Callback$|Event)[A-Z]|set[A-Z]|request[A-Z]|o
 _NO_OWNERS = ("this", "window", "globalThis", "global", "module", "exports")
 # Keys that make readable ids; others are data.
 _KEY = re.compile(r"[\w$\-./* ]{1,80}|(?:[\w$\-./* ]+:)+[\w$\-./* ]*", re.ASCII)
-
-
 _MEMBERS = words("""
     method_definition method_signature abstract_method_signature pair field_definition public_field_definition
 """)
@@ -47,22 +45,15 @@ _PROGRAM = ("window", "globalThis", "global", "self")
 
 def is_member(node: Node) -> bool:
     """Whether what a node defines is reached through an object alone."""
-    left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+    left = at(node, "left") if node.type == "assignment_expression" else None
     if left is None or left.type == "identifier":
         return node.type in _MEMBERS
-    return raw_text(left.child_by_field_name("object")) not in _PROGRAM
-
-
-def own_name(node: Node) -> str:
-    """The name in a definition."""
-    return raw_text(node.child_by_field_name("name"))
+    return raw_text(left, "object") not in _PROGRAM
 
 
 def key_name(node: Node | None) -> str:
     """The name of a member or a pair; empty where it is no name."""
-    if node is None:
-        return ""
-    if node.type != "string":
+    if node is None or node.type != "string":
         return raw_text(node)
     key = raw_text(node)[1:-1]
     return key if len(key) <= 80 and _KEY.fullmatch(key) and "::" not in key else ""
@@ -73,23 +64,16 @@ def unwrapped(value: Node | None) -> Node | None:
     for _ in range(_MAX_AROUND):
         if value is None or value.type not in _AROUND:
             break
-        shown = [child for child in value.named_children if not child.is_extra]
-        if not shown:
-            return None
-        value = shown[-1] if value.type in ("assignment_expression", "type_assertion") else shown[0]
+        is_last = value.type in ("assignment_expression", "type_assertion")
+        value = next(iter(shown(value)[-1:] if is_last else shown(value)), None)
     return value
 
 
 def function_of(node: Node | None) -> Node | None:
     """The function that a node is or binds; None if there is none."""
-    if node is None or node.child_by_field_name("parameters") or node.child_by_field_name("parameter"):
+    if node is None or at(node, "parameters") or at(node, "parameter"):
         return node
-    return _function_in(unwrapped(bound_value(node)))
-
-
-def bound_value(node: Node) -> Node | None:
-    """What a node binds to a name."""
-    return node.child_by_field_name("value") or node.child_by_field_name("right")
+    return _function_in(unwrapped(at(node, "value") or at(node, "right")))
 
 
 def _function_in(value: Node | None) -> Node | None:
@@ -97,36 +81,26 @@ def _function_in(value: Node | None) -> Node | None:
     for _ in range(_MAX_AROUND):
         if value is None or value.type != "call_expression":
             break
-        arguments = value.child_by_field_name("arguments")
-        if not _is_wrapping(value.child_by_field_name("function")) or arguments is None:
+        if not _is_wrapping(at(value, "function")):
             return None
-        values = [unwrapped(argument) for argument in arguments.named_children]
+        values = [unwrapped(argument) for argument in inside(value, "arguments")]
         value = next((v for v in values if v is not None and v.type in (*FUNCTIONS, "call_expression")), None)
     return value if value is not None and value.type in FUNCTIONS else None
 
 
 def _is_wrapping(callee: Node | None) -> bool:
-    if callee is None:
-        return False
-    if callee.type == "member_expression":
-        return raw_text(callee.child_by_field_name("object")) == "React"
-    return callee.type == "identifier" and not _NOT_WRAPPING.match(raw_text(callee))
-
-
-def _is_filled(value: Node) -> bool:
-    return value.type == "object" and value.named_child_count > 0
+    if callee is not None and callee.type == "member_expression":
+        return raw_text(callee, "object") == "React"
+    return callee is not None and callee.type == "identifier" and not _NOT_WRAPPING.match(raw_text(callee))
 
 
 def _holds_functions(value: Node) -> bool:
-    """Whether functions that stand in a value are named by what it is bound to."""
-    if _is_filled(value):
-        return True
-    if value.type != "call_expression":
-        return False
-    called = unwrapped(value.child_by_field_name("function"))
-    arguments = value.child_by_field_name("arguments")
+    """Whether functions that stand in a value are named by what it is bound to: a filled object, what a call is given
+    one, or a function that is called at once."""
+    called = unwrapped(at(value, "function")) if value.type == "call_expression" else None
+    objects = inside(value, "arguments") if value.type == "call_expression" else [value]
     is_run_at_once = called is not None and called.type in FUNCTIONS
-    return is_run_at_once or any(_is_filled(child) for child in (arguments.named_children if arguments else ()))
+    return is_run_at_once or any(one.type == "object" and one.named_child_count > 0 for one in objects)
 
 
 def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
@@ -137,8 +111,8 @@ def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
     defining = held if held.type == "class" else _function_in(held)
     if defining is not None:
         type_ = SymbolType.CLASS if defining.type == "class" else SymbolType.FUNCTION
-        return DefinitionHead(parts or (own_name(defining) or DEFAULT,), type_, defining.child_by_field_name("body"))
-    is_named_again = value is not None and bool(target_parts(value.child_by_field_name("left")))
+        return DefinitionHead(parts or (raw_text(defining, "name") or DEFAULT,), type_, at(defining, "body"))
+    is_named_again = value is not None and bool(target_parts(at(value, "left")))
     return DefinitionHead(parts, None) if parts and not is_named_again and _holds_functions(held) else None
 
 
@@ -147,12 +121,12 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
     parts: list[str] = []
     while target is not None and target.type in ("member_expression", "subscript_expression"):
         is_member = target.type == "member_expression"
-        key = target.child_by_field_name("property" if is_member else "index")
+        key = at(target, "property" if is_member else "index")
         name = key_name(key) if is_member or (key is not None and key.type == "string") else ""
         if not name:
             return None
         parts.append(name)
-        target = target.child_by_field_name("object")
+        target = at(target, "object")
     if target is not None and target.type in ("identifier", "this"):
         parts.append(raw_text(target))
     elif not parts:
@@ -162,53 +136,41 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
     return tuple([part for part in reversed(parts) if part != "prototype"])
 
 
-def _itself(node: Node) -> Node:
-    return node
-
-
 def _member(node: Node) -> DefinitionHead | None:
-    name = key_name(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION, node.child_by_field_name("body")) if name else None
+    name = key_name(at(node, "name"))
+    return DefinitionHead((name,), SymbolType.FUNCTION, at(node, "body")) if name else None
 
 
 def _variable(node: Node) -> DefinitionHead | None:
-    name = node.child_by_field_name("name")
-    if name is None or name.type != "identifier":
-        return None
-    return bound((raw_text(name),), node.child_by_field_name("value"))
+    name = at(node, "name")
+    return bound((raw_text(name),), at(node, "value")) if name is not None and name.type == "identifier" else None
 
 
 def _field(node: Node) -> DefinitionHead | None:
-    name = key_name(node.child_by_field_name("property") or node.child_by_field_name("name"))
-    return bound((name,), node.child_by_field_name("value")) if name else None
-
-
-def _pair(node: Node) -> DefinitionHead | None:
-    name = key_name(node.child_by_field_name("key"))
-    return bound((name,), node.child_by_field_name("value")) if name else None
+    name = key_name(at(node, "property") or at(node, "name") or at(node, "key"))
+    return bound((name,), at(node, "value")) if name else None
 
 
 def _assignment(node: Node) -> DefinitionHead | None:
-    parts = target_parts(node.child_by_field_name("left"))
-    return bound(parts, node.child_by_field_name("right")) if parts is not None else None
+    parts = target_parts(at(node, "left"))
+    return bound(parts, at(node, "right")) if parts is not None else None
 
 
 def _default_export(node: Node) -> DefinitionHead | None:
-    value = node.child_by_field_name("value")
+    value = at(node, "value")
     return bound((), value) or bound((DEFAULT,), value) if value is not None else None
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
-    name = node.child_by_field_name("name")
-    if name is None or name.type == "string":
-        return None
-    return DefinitionHead(tuple(raw_text(name).replace(" ", "").split(".")), None)
+    name = at(node, "name")
+    is_path = name is not None and name.type != "string"
+    return DefinitionHead(tuple(raw_text(name).replace(" ", "").split(".")), None) if is_path else None
 
 
 def _type_alias(node: Node) -> DefinitionHead:
     """A type's name is looked for as that of an interface is; what has no members is told by its signature."""
-    value = node.child_by_field_name("value")
-    return DefinitionHead((own_name(node),), SymbolType.CLASS, value if _has_members(value) else None)
+    value = at(node, "value")
+    return DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, value if _has_members(value) else None)
 
 
 def _has_members(type_: Node | None) -> bool:
@@ -223,15 +185,13 @@ def _has_members(type_: Node | None) -> bool:
 
 
 _COMMON: Mapping[str, Define] = {
-    "function_declaration": defines(SymbolType.FUNCTION),
-    "generator_function_declaration": defines(SymbolType.FUNCTION),
-    "function_expression": defines(SymbolType.FUNCTION, _itself),
-    "generator_function": defines(SymbolType.FUNCTION, _itself),
+    "function_declaration generator_function_declaration": defines(SymbolType.FUNCTION),
+    "function_expression generator_function": defines(SymbolType.FUNCTION, lambda node: node),
     "class_declaration": defines(SymbolType.CLASS),
-    "class": defines(SymbolType.CLASS, _itself),
+    "class": defines(SymbolType.CLASS, lambda node: node),
     "method_definition": _member,
     "variable_declarator": _variable,
-    "pair": _pair,
+    "pair": _field,
     "assignment_expression": _assignment,
     "export_statement": _default_export,
 }
@@ -240,24 +200,8 @@ TYPESCRIPT: Mapping[str, Define] = {
     **_COMMON,
     "public_field_definition": _field,
     "function_signature": defines(SymbolType.FUNCTION),
-    "method_signature": _member,
-    "abstract_method_signature": _member,
-    "abstract_class_declaration": defines(SymbolType.CLASS),
-    "interface_declaration": defines(SymbolType.CLASS),
-    "enum_declaration": defines(SymbolType.CLASS),
+    "method_signature abstract_method_signature": _member,
+    "abstract_class_declaration interface_declaration enum_declaration": defines(SymbolType.CLASS),
     "type_alias_declaration": _type_alias,
-    "internal_module": _namespace,
-    "module": _namespace,
+    "internal_module module": _namespace,
 }
-# Lines that look like a definition.
-LINES = (
-    r"[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:async[ \t]+)?function\b[ \t]*\*?[ \t]*"
-    r"(?P<name>[A-Za-z_$][\w$]*)[ \t]*[(<]",
-    r"[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:abstract[ \t]+)?class[ \t]+"
-    r"(?P<name>(?!extends\b)[A-Za-z_$][\w$]*)(?=[^;={}]*\{)",
-    r"(?:export[ \t]+)?(?:const|let|var)[ \t]+(?P<name>[A-Za-z_$][\w$]*)[ \t]*=[ \t]*(?:async[ \t]+)?"
-    r"(?:function\b|\([^()]*\)[ \t]*=>|[A-Za-z_$][\w$]*[ \t]*=>)",
-    r"[ \t]+(?:(?:public|private|protected|override|static|async|get|set)[ \t]+)*[*#]?"
-    r"(?P<name>(?!(?:if|for|while|switch|catch|with|function|return|await|do|constructor|super)\b)[A-Za-z_$][\w$]*)"
-    r"[ \t]*\([^()'\"]*\)(?:[ \t]*:[^={}]+)?[ \t]*\{[ \t]*$",
-)

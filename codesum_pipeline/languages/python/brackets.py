@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.hooks import at
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.spelling import is_longer_than_one
 
@@ -161,7 +162,7 @@ def _least(node: Node, parent: str, field: str | None) -> int:
 
 
 def _operator(node: Node) -> str:
-    operator = node.child_by_field_name("operator")
+    operator = at(node, "operator")
     return operator.type if operator is not None else ""
 
 
@@ -224,12 +225,12 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
         if any(child.type == "," for child in around.children):
             break
         place, around = around, around.parent
-        parent, field = around.type, "left" if around.child_by_field_name("left") == place else None
+        parent, field = around.type, "left" if at(around, "left") == place else None
     if parent in _TARGET_LISTS or (parent == "case_pattern" and _is_whole_case(node)):
         return not any(child.type == "," for child in node.children)
     if (parent, field) not in _TARGETS:
         return False
-    if parent == "assignment" and (around is None or around.child_by_field_name("type") is not None):
+    if parent == "assignment" and (around is None or at(around, "type") is not None):
         return False
     return not _SOFT.match((_first(node) or node).text or b"")
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Facts, Text
-from codesum_pipeline.languages.hooks import field_text
+from codesum_pipeline.languages.declaration import Text
+from codesum_pipeline.languages.hooks import at, field_text
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -35,7 +35,7 @@ def value_span(statement: Node) -> tuple[int, int]:
 
 def parameters(definition: Node, text: Text) -> Iterator[Parameter]:
     """A function's parameters as written; the first is the receiver if its name says so."""
-    node = definition.child_by_field_name("parameters")
+    node = at(definition, "parameters")
     kind, is_first = "positional", True
     for child in node.named_children if node else ():
         if child.type == "keyword_separator":
@@ -51,7 +51,7 @@ def parameters(definition: Node, text: Text) -> Iterator[Parameter]:
 
 
 def _parameter(node: Node, text: Text, kind: str) -> Parameter:
-    named = node.child_by_field_name("name") or node
+    named = at(node, "name") or node
     if node.type == "typed_parameter":
         named = node.named_children[0]
     type_, default = field_text(node, "type", text), field_text(node, "value", text)
@@ -69,24 +69,10 @@ def keywords(node: Node, text: Text) -> list[str]:
 
 
 def _given(node: Node) -> list[Node]:
-    superclasses = node.child_by_field_name("superclasses")
+    superclasses = at(node, "superclasses")
     return [] if superclasses is None else [given for given in superclasses.named_children if not given.is_extra]
 
 
 def type_of(node: Node) -> SymbolType:
     """What a definition is."""
     return SymbolType.CLASS if node.type == "class_definition" else SymbolType.FUNCTION
-
-
-FACTS = Facts(
-    returns=words("return_statement"),
-    raises=words("raise_statement"),
-    yields=words("yield"),
-    assignments={"assignment augmented_assignment": "left"},
-    targets=targets,
-    value=value_span,
-    callees={"call": lambda node: node.child(0)},
-    outer=words("global_statement nonlocal_statement"),
-    members=words("assignment"),
-    is_in_body=True,
-)

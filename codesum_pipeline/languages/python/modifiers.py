@@ -7,10 +7,10 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import Text
 from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.python.facts import bases, keywords
-from codesum_pipeline.languages.spec import in_order, words
+from codesum_pipeline.languages.spec import words
 
 # The order in which modifiers are told.
-MODIFIERS = in_order("""
+MODIFIERS = str.split("""
     async staticmethod classmethod property cached abstract setter getter deleter overload override final
     contextmanager dataclass singledispatch total_ordering runtime_checkable deprecated fixture enum protocol
     namedtuple typeddict model test exception
@@ -55,7 +55,7 @@ def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str,
         found.update(BY_DECORATOR.get(called.rpartition(".")[2], ()))
         if called in WHOLE_DECORATORS:
             found.add(WHOLE_DECORATORS[called])
-    is_class, name = node.type == "class_definition", raw_text(node.child_by_field_name("name"))
+    is_class, name = node.type == "class_definition", raw_text(node, "name")
     for base in bases(node, text):
         last = base.partition("[")[0].partition("(")[0].rpartition(".")[2]
         if last in BY_BASE:

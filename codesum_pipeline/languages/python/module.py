@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import ImportSyntax, Text
-from codesum_pipeline.languages.hooks import field_text
+from codesum_pipeline.languages.hooks import at, field_text
 from codesum_pipeline.languages.python.docstrings import literal_value
 from codesum_pipeline.languages.python.facts import targets
 from codesum_pipeline.languages.spec import Mark, words
@@ -36,7 +36,7 @@ def read_import(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def read_globals(node: Node, text: Text) -> Iterator[str]:
     """The upper-case names that a module-level assignment binds."""
-    for target in targets(node.child_by_field_name("left")):
+    for target in targets(at(node, "left")):
         if target.type == "identifier" and text(target).isupper():
             yield text(target)
 
@@ -62,11 +62,11 @@ def read_exports(marks: Sequence[Mark], text: Text) -> tuple[str, ...] | None:
 def _change_of_exports(kind: str, node: Node, text: Text) -> tuple[str, Node] | None:
     """How a statement changes `__all__` (`=`, `+=` or a method's name), and by what."""
     if kind in ("assignment", "augmented_assignment"):
-        right = node.child_by_field_name("right")
+        right = at(node, "right")
         if right and field_text(node, "left", text) == "__all__":
             return ("=" if kind == "assignment" else "+=", right)
     elif kind == "call":
-        callee, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        callee, arguments = at(node, "function"), at(node, "arguments")
         if callee and arguments and callee.type == "attribute":
             name, _, method = text(callee).rpartition(".")
             if name == "__all__" and method in ("append", "extend", "remove"):

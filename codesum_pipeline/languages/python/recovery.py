@@ -9,9 +9,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.languages.definition_lines import definition_lines
 from codesum_pipeline.languages.python.comments import silent_spans
 from codesum_pipeline.languages.spec import Span
+from codesum_pipeline.languages.texts import definition_lines
 
 # Lines that look like a definition.
 LINES = (

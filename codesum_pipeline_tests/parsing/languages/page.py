@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import fields
 
-from codesum_pipeline.languages.declaration import Declaration, Docs
+from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.profiles import title_of
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spec import LanguageSpec
@@ -60,7 +60,7 @@ def _overview() -> str:
     ]
     for declaration in sorted(declarations(), key=_name):
         docs = "any comment right above"
-        docs = docs if declaration.docs is Docs.ADJACENT else f"{_code(declaration.doc_marks)}, else {docs}"
+        docs = docs if not declaration.doc_marks else f"{_code(declaration.doc_marks)}, else {docs}"
         docs = "docstrings" if declaration.docstrings else docs
         rows.append(
             _row(
@@ -81,16 +81,15 @@ def _row(spec: LanguageSpec, *cells: str) -> str:
 
 
 def _section(declaration: Declaration) -> str:
-    facts = declaration.facts
     lines = [
         ("definitions", _code(declaration.definitions)),
         ("clauses of one function", _code(declaration.clauses)),
         ("belongs to what follows", _code(declaration.preambles)),
         ("documents the file", _code(declaration.file_doc_marks)),
         ("branches", _code(declaration.spec.branches)),
-        ("calls", _code([*declaration.calls, *facts.callees])),
-        ("raises", _code([*facts.raises, *facts.raising_calls])),
-        ("fields", _code([*facts.fields, *facts.members])),
+        ("calls", _code([*declaration.calls, *declaration.callees])),
+        ("raises", _code([*declaration.raises, *declaration.raising_calls])),
+        ("fields", _code([*declaration.fields, *declaration.members])),
         ("imports", _code(declaration.imports)),
         ("types said by", _code(declaration.typed)),
         ("package from", _code(declaration.package)),

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.registry import declarations
-from codesum_pipeline.languages.spacing import TokenSpacing
+from codesum_pipeline.languages.spec import TokenSpacing
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline_tests.parsing.languages.cases import LanguageCase, all_cases, hashes, parse, symbols_by_name
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows

@@ -23,7 +23,7 @@ NAMES = {declaration.spec.name for declaration in declarations()} - {"c"}
 NEW_LANGUAGE = """
 import tree_sitter_lua
 
-from codesum_pipeline.languages.declaration import Declaration, Docs
+from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.hooks import defines
 from codesum_pipeline.languages.spec import LanguageSpec, words
 from codesum_pipeline.model.symbols import SymbolType
@@ -39,9 +39,7 @@ SPEC = LanguageSpec(
     branches=words("if_statement"),
     comments=words("comment"),
 )
-DECLARATION = Declaration(
-    spec=SPEC, definitions={"function_declaration": defines(SymbolType.FUNCTION)}, docs=Docs.ADJACENT
-)
+DECLARATION = Declaration(spec=SPEC, definitions={"function_declaration": defines(SymbolType.FUNCTION)})
 """
 
 

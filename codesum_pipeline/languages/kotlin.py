@@ -4,46 +4,96 @@ A property is a function if it has a getter or setter with code, or is bound to
 a function; one bound to an object is a class. An extension belongs to the type
 it extends. Members of a companion without a name belong to the class, as they
 are called; one with a name is a class of its own.
+
+`@A(1) expect object B` is read by the grammar as `expect` with the operator `object`, unless what
+follows can be nothing but a declaration. So it is shown a modifier in place of such a word that is no name. And a
+constructor on the line below its class's name is a declaration of its own there.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+import tree_sitter_kotlin
 from tree_sitter import Node
 
-from codesum_pipeline.languages.annotations import ANNOTATIONS, SPEC_BASES, after_annotations, annotations_and_words
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    Docs,
-    Facts,
+    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.frameworks import FrameworkRules
-from codesum_pipeline.languages.hooks import child_of, field_text, hidden_by, raw_text, unknown_words
-from codesum_pipeline.languages.kotlin.layout import BODIES, SPEC
-from codesum_pipeline.languages.kotlin.words import annotations, masked, unknown
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.hooks import (
+    ANNOTATIONS,
+    TEST_ANNOTATIONS,
+    after_annotations,
+    annotations_and_words,
+    at,
+    child_of,
+    field_text,
+    imported,
+    member,
+    raw_text,
+    unknown_words,
+)
+from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
+SYNTAX = syntax_beside(__file__)
+BODIES = ("class_body", "enum_class_body")
 TYPE_NODES = words("user_type nullable_type function_type parenthesized_type non_nullable_type")
+FUNCTION_VALUES = ("lambda_literal", "anonymous_function")
+_NO_RESULTS = words("""
+    property_declaration assignment for_statement while_statement do_while_statement block return_expression
+""")
+
+_ARGUMENTS = rb"(?:\((?:[^()]|\((?:[^()]|\([^()]*\)){0,200}\)){0,400}\))?"
+_ANNOTATION = re.compile(rb"@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS)
+_ANNOTATED = re.compile(
+    rb"(?P<before>@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS + rb"\s+)"
+    rb"(?P<words>(?:(?:@[\w.:]+" + _ARGUMENTS + rb"|[a-z]+)\s+)+?)"
+    rb"(?=(?:class|object|interface)[ \t]+[A-Za-z_`])"
+)
+_WORD = re.compile(rb"(?<![^\s])(?:annotation|expect|actual|value|inner|data|external)(?=\s)")
+# Words of any such length that can only be a modifier.
+_STAND_INS = {4: b"open", 5: b"final", 6: b"public", 8: b"public", 10: b"public"}
+_CONSTRUCTOR = re.compile(
+    rb"(?P<head>\bclass[ \t]+\w+(?:<[^(){}]{0,200}>)?)(?P<between>[ \t]*\n\s*)"
+    rb"(?=(?:(?:@[\w.:]+" + _ARGUMENTS + rb"|public|private|protected|internal|actual|expect)\s+)*constructor\b)"
+)
+# `is A if b -> c`: a guard among the branches of a `when`.
+_GUARD = re.compile(rb"^[ \t]*(?:(?:!?is|!?in)\b|[\w.\"]+)[^\n{}]*?(?P<guard>[ \t]if[ \t(][^\n{}]*?)(?=[ \t]*->)", re.M)
+# `context(a: B) fun c()`, and the same in a function's type; `suspend {`, a function as a value; `$$"…"`.
+_CONTEXT = re.compile(rb"\bcontext\((?:[^()]|\([^()]*\)){0,400}\)(?=\s)|\bsuspend(?=\s*\{)|\$\$+(?=\")")
 
 
-FUNCTION_VALUES = words("lambda_literal anonymous_function")
+def _masked(source: bytes, is_broken: bool) -> bytes:
+    """A source that the grammar can read, byte for byte as long."""
+    shown = _ANNOTATED.sub(_as_modifiers, source) if b"@" in source else source
+    if b"constructor" in shown:
+        shown = _CONSTRUCTOR.sub(lambda match: match["head"] + b" " * len(match["between"]), shown)
+    return source if shown == source else shown
 
 
-TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
+def _as_modifiers(match: re.Match[bytes]) -> bytes:
+    return match["before"] + _WORD.sub(lambda word: _STAND_INS[len(word[0])].ljust(len(word[0])), match["words"])
 
 
-STATEMENTS = words("property_declaration assignment for_statement while_statement do_while_statement")
+def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Of each declaration with more than one annotation all but the last: with them it may be read as an expression."""
+    for match in _ANNOTATED.finditer(source):
+        if spans := tuple(found.span() for found in _ANNOTATION.finditer(source, *match.span()))[:-1]:
+            yield spans
 
 
-def _type(node: Node) -> DefinitionHead | None:
-    name = _name(node.child_by_field_name("name"))
-    return DefinitionHead((name,), SymbolType.CLASS, child_of(node, *BODIES), after_annotations(node)) if name else None
+@unknown_words
+def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
+    """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
+    yield from (match.span("guard") for match in _GUARD.finditer(source))
+    yield from (match.span() for match in _CONTEXT.finditer(source))
 
 
 def _name(node: Node | None) -> str:
@@ -51,26 +101,31 @@ def _name(node: Node | None) -> str:
     return raw_text(node).strip("`")
 
 
-def _companion(node: Node) -> DefinitionHead | None:
+def _named(node: Node | None) -> str:
+    return _name(child_of(node, "identifier"))
+
+
+def _type(node: Node) -> DefinitionHead | None:
+    name = _name(at(node, "name"))
+    return DefinitionHead((name,), SymbolType.CLASS, child_of(node, *BODIES), after_annotations(node)) if name else None
+
+
+def _companion(node: Node) -> DefinitionHead:
     return _type(node) or DefinitionHead((), None, child_of(node, *BODIES))
 
 
 def _entry_with_body(node: Node) -> DefinitionHead | None:
     body = child_of(node, "class_body")
-    return DefinitionHead((_name(child_of(node, "identifier")),), SymbolType.CLASS, body) if body is not None else None
+    return DefinitionHead((_named(node),), SymbolType.CLASS, body) if body is not None else None
 
 
 def _function(node: Node) -> DefinitionHead | None:
-    name = _name(node.child_by_field_name("name"))
-    parts = (*_extended(node), name)
-    return (
-        DefinitionHead(parts, SymbolType.FUNCTION, child_of(node, "function_body"), after_annotations(node))
-        if name
-        else None
-    )
+    parts = (*_extended(node), _name(at(node, "name")))
+    body = child_of(node, "function_body")
+    return DefinitionHead(parts, SymbolType.FUNCTION, body, after_annotations(node)) if parts[-1] else None
 
 
-def _constructor(node: Node) -> DefinitionHead | None:
+def _constructor(node: Node) -> DefinitionHead:
     return DefinitionHead(("constructor",), SymbolType.FUNCTION, child_of(node, "block"), after_annotations(node))
 
 
@@ -81,14 +136,14 @@ def _extended(node: Node) -> tuple[str, ...]:
             type_ = before.named_children[0] if before.type == "nullable_type" and before.named_children else before
             names = [raw_text(part) for part in type_.children if part.type == "identifier"]
             names = names[:-1] if len(names) > 1 and names[-1] == "Companion" else names
-            return (names[-1],) if names else ()
+            return tuple(names[-1:])
         if child.type in ("function_value_parameters", "variable_declaration"):
             break
     return ()
 
 
 def _property(node: Node) -> DefinitionHead | None:
-    name = _name(child_of(child_of(node, "variable_declaration"), "identifier"))
+    name = _named(child_of(node, "variable_declaration"))
     if not name:
         return None
     head, value = after_annotations(node), _value(node)
@@ -98,9 +153,8 @@ def _property(node: Node) -> DefinitionHead | None:
         body = child_of(value, "function_body") if value.type == "anonymous_function" else value
         return DefinitionHead((name,), SymbolType.FUNCTION, body, head)
     accessors = [child for child in node.children if child.type in ("getter", "setter")]
-    if not any(child_of(accessor, "function_body") for accessor in accessors):
-        return None
-    return DefinitionHead((*_extended(node), name), SymbolType.FUNCTION, accessors[0], head)
+    has_code = any(child_of(accessor, "function_body") for accessor in accessors)
+    return DefinitionHead((*_extended(node), name), SymbolType.FUNCTION, accessors[0], head) if has_code else None
 
 
 def _value(property_: Node) -> Node | None:
@@ -122,27 +176,27 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             kind = "var_positional" if "vararg" in words.split() else "positional"
             is_default = after is not None and after.type == "="
             default = text(child.next_sibling.next_sibling) if is_default and child.next_sibling else None
-            yield Parameter(_name(child_of(child, "identifier")), _type_of(child, text) or None, default, kind)
+            yield Parameter(_named(child), _type_of(child, text) or None, default, kind)
             words = ""
 
 
-def _type_of(node: Node, text: Text) -> str:
+def _type_of(node: Node | None, text: Text) -> str:
     """The type behind the colon of a parameter, a variable or a function."""
-    return text(next((type_ for mark, type_ in pairwise(node.children) if mark.type == ":"), None))
+    children = node.children if node is not None else ()
+    return text(next((type_ for mark, type_ in pairwise(children) if mark.type == ":"), None))
 
 
 def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
-        variable, value = child_of(node, "variable_declaration"), _value(node)
-        if value is not None and value.type in FUNCTION_VALUES:
-            return _type_of(value, text) or None
-        return (_type_of(variable, text) if variable is not None else "") or None
+        value = _value(node)
+        is_function = value is not None and value.type in FUNCTION_VALUES
+        return _type_of(value if is_function else child_of(node, "variable_declaration"), text) or None
     return _type_of(node, text) or None if node.type == "function_declaration" else None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
-    holder = _value(node) if node.type == "property_declaration" else node
-    for specifier in getattr(child_of(holder, "delegation_specifiers"), "named_children", ()):
+    holder = child_of(_value(node) if node.type == "property_declaration" else node, "delegation_specifiers")
+    for specifier in holder.named_children if holder is not None else ():
         base = child_of(specifier, "constructor_invocation", "explicit_delegation") or specifier
         if type_ := text(child_of(base, *TYPE_NODES)):
             yield type_
@@ -159,19 +213,13 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
     function = node.children[0]
-    if function.type == "identifier":
-        return CallSyntax("", text(function))
     if function.type == "navigation_expression" and function.children[-1].type == "identifier":
         return CallSyntax(text(function.children[0]), text(function.children[-1]))
-    return None
+    return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
 def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     return CallSyntax(text(node.children[0]), text(node.children[1])) if node.child_count == 3 else None
-
-
-def _delegation(node: Node, text: Text) -> CallSyntax | None:
-    return CallSyntax("", node.children[0].type)
 
 
 def _reference(node: Node, text: Text) -> CallSyntax | None:
@@ -186,16 +234,11 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     if child_of(node, "*") is not None:
         yield ImportSyntax(path, "*")
     elif path:
-        module, _, name = path.rpartition(".")
-        yield ImportSyntax(module or name, name if module else None, text(child_of(node, "identifier")) or None)
-
-
-def _package(node: Node, text: Text) -> str:
-    return text(child_of(node, "qualified_identifier", "identifier"))
+        yield imported(path, ".", text(child_of(node, "identifier")))
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    yield TypedName(_name(child_of(node, "identifier")), _type_of(node, text))
+    yield TypedName(_named(node), _type_of(node, text))
 
 
 def _made(node: Node, text: Text) -> Iterator[TypedName]:
@@ -209,29 +252,21 @@ def _made(node: Node, text: Text) -> Iterator[TypedName]:
 
 def _field(node: Node, text: Text) -> Iterator[str]:
     variable = child_of(node, "variable_declaration")
-    if variable is not None and _property(node) is None:
-        yield _named_type(_name(child_of(variable, "identifier")), _type_of(variable, text))
+    if (name := _named(variable)) and _property(node) is None:
+        yield member(name, _type_of(variable, text))
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
     """The parameters of a class that are its properties."""
-    if child_of(node, "val", "var") is not None:
-        yield _named_type(_name(child_of(node, "identifier")), _type_of(node, text))
-
-
-def _named_type(name: str, type_: str) -> str:
-    return f"{name}: {type_}" if name and type_ else name
-
-
-def _entry(node: Node, text: Text) -> Iterator[str]:
-    yield _name(child_of(node, "identifier"))
+    if (name := _named(node)) and child_of(node, "val", "var") is not None:
+        yield member(name, _type_of(node, text))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
     if node.type == "type_alias":
         yield field_text(node, "type", text)
     elif (variable := child_of(node, "variable_declaration")) is not None and _property(node) is None:
-        yield _name(child_of(variable, "identifier"))
+        yield _named(variable)
 
 
 def _result(body: Node) -> Node | None:
@@ -240,24 +275,7 @@ def _result(body: Node) -> Node | None:
         held = child_of(body, "function_body") if body.type == "getter" else None
         return _result(held) if held is not None else None
     shown = [child for child in body.named_children if not child.is_extra and child.type != "lambda_parameters"]
-    if not shown or body.type == "block" or shown[-1].type in STATEMENTS | {"block", "return_expression"}:
-        return None
-    return shown[-1]
-
-
-_BEFORE = (
-    r"(?:@[\w.:]+(?:\([^()]*\))?[ \t]+)*(?:(?:public|private|protected|internal|open|abstract|final|override|inline"
-    r"|suspend|operator|infix|tailrec|external|expect|actual|data|sealed|enum|annotation|value|inner|fun)[ \t]+)*"
-)
-
-
-# Lines that look like a definition.
-_LINES = (
-    rf"[ \t]*{_BEFORE}(?<=[ \tn])?fun[ \t]+(?:<[^()]*>[ \t]*)?(?:[\w<>?*,. ]+\.)?"
-    r"(?P<name>\w+|`[^`]+`)[ \t]*\(",
-    rf"[ \t]*{_BEFORE}(?:class|interface)[ \t]+(?P<name>\w+)",
-    rf"[ \t]*{_BEFORE}(?:companion[ \t]+)?object[ \t]+(?P<name>(?!:)\w+)",
-)
+    return shown[-1] if shown and body.type != "block" and shown[-1].type not in _NO_RESULTS else None
 
 
 def _aliased_type(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -267,13 +285,10 @@ def _aliased_type(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax("", text(types[0]), field_text(node, "type", text))
 
 
-_unknown = unknown_words(unknown)
-
-
 DECLARATION = Declaration(
-    spec=SPEC,
-    tests=FrameworkRules(specs=SPEC_BASES, methods_decide=True),
-    definition_lines=_LINES,
+    **SYNTAX["declaration"],
+    spec=LanguageSpec(grammar=tree_sitter_kotlin.language, **SYNTAX["spec"]),
+    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions={
         "class_declaration object_declaration": _type,
         "companion_object": _companion,
@@ -282,26 +297,18 @@ DECLARATION = Declaration(
         "secondary_constructor": _constructor,
         "property_declaration": _property,
     },
-    masked=masked,
-    hiding=lambda source, is_broken: (*annotations(source), *_unknown(source, is_broken)),
-    docs=Docs.MARKED,
-    doc_marks=("/**",),
-    # What the grammar takes an annotation with arguments on a line of its own for.
-    preambles=words("annotated_expression"),
-    facts=Facts(
-        returns=words("return_expression"),
-        raises=words("throw_expression"),
-        assignments={"assignment": "left"},
-        raising_calls=words("error TODO"),
-        closures=words("anonymous_function"),
-        delegations=words("constructor_delegation_call"),
-        result=_result,
-        fields={"property_declaration": _field, "class_parameter": _component, "enum_entry": _entry},
-    ),
+    masked=_masked,
+    hiding=lambda source, is_broken: (*_annotations(source), *_unknown(source, is_broken)),
+    result=_result,
+    fields={
+        "property_declaration": _field,
+        "class_parameter": _component,
+        "enum_entry": lambda node, text: [_named(node)],
+    },
     calls={
         "call_expression": _call,
         "infix_expression": _infix_call,
-        "constructor_delegation_call": _delegation,
+        "constructor_delegation_call": lambda node, text: CallSyntax("", node.children[0].type),
         "callable_reference navigation_expression": _reference,
     },
     imports={"import": _import},
@@ -310,8 +317,7 @@ DECLARATION = Declaration(
     return_type=_return_type,
     bases=_bases,
     modifiers=_modifiers,
-    is_public=hidden_by("private internal"),
-    package={"package_header": _package},
+    package={"package_header": lambda node, text: text(child_of(node, "qualified_identifier", "identifier"))},
     reexports={"type_alias": _aliased_type},
     globals={"property_declaration type_alias": _global},
 )

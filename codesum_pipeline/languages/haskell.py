@@ -3,26 +3,65 @@
 import re
 from collections.abc import Container, Iterator, Sequence
 
+import tree_sitter_haskell
 from tree_sitter import Node
 
-from codesum_pipeline.languages.conditional import directives, later_branches
 from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    Docs,
     Extension,
-    Facts,
+    FrameworkRules,
     ImportSyntax,
     Text,
 )
-from codesum_pipeline.languages.frameworks import FrameworkRules
-from codesum_pipeline.languages.haskell.layout import ASIDE, SPEC
-from codesum_pipeline.languages.hooks import field_reader, field_text, raw_text, unknown_words
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.hooks import at, child_of, field_reader, field_text, inside, raw_text, unknown_words
+from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.texts import directives, later_branches
 from codesum_pipeline.model.symbols import Import, Parameter, Symbol, SymbolType
 
+SYNTAX = syntax_beside(__file__)
+_ASIDE = words("comment haddock pragma cpp")
+# Operators that give the function on their left an argument.
+_APPLYING = words("$ $! <$> . =<< >>= >> <*> &")
 _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
+_TEST_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
+_TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
+_unknown = unknown_words(later_branches)
+
+
+def _is_inline(rows: Node) -> bool:
+    """Whether rows stand between braces of their own, or in a guard."""
+    if any(child.type == "{" for child in rows.children[:2]):
+        return True
+    around = rows.parent.parent if rows.type == "local_binds" and rows.parent is not None else None
+    return around is not None and around.type == "guards"
+
+
+def _is_unguarded(match: Node) -> bool:
+    return not match.children or match.children[0].type != "|"
+
+
+def _is_head(where: Node) -> bool:
+    """Whether the `where` of a module, class or type, which ends its line."""
+    after = where.next_sibling
+    while after is not None and after.type in _ASIDE:
+        after = after.next_sibling
+    return after is None or after.type != "local_binds"
+
+
+def _ends_inline(word: Node) -> bool:
+    """Whether the `in` of a `let` on one line."""
+    before = word.prev_sibling
+    while before is not None and before.type in _ASIDE:
+        before = before.prev_sibling
+    return before is None or before.type != "local_binds" or _is_inline(before)
+
+
+def _count_branches(node: Node) -> int:
+    if node.type == "match":
+        return int(not _is_unguarded(node) and raw_text(node, "guards") not in ("otherwise", "True"))
+    return int(node.type != "alternative" or raw_text(node, "pattern") != "_")
 
 
 def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
@@ -32,20 +71,20 @@ def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
     return node
 
 
-def _shown(node: Node) -> list[Node]:
-    return [child for child in node.named_children if child.type not in ASIDE]
+def _shown(node: Node | None, *fields: str) -> list[Node]:
+    return [child for child in inside(node, *fields) if child.type not in _ASIDE]
 
 
-# Operators that give the function on their left an argument.
-_APPLYING = words("$ $! <$> . =<< >>= >> <*> &")
+def _plain(node: Node | None) -> str:
+    """A name without the parentheses around an operator."""
+    return raw_text(node, "name").strip("() ")
 
 
 def _name_of(node: Node) -> str:
     """`f` of `f x`, and of the infix ``x `f` y``; an operator without its parentheses."""
-    name = node.child_by_field_name("name")
-    head = node
+    name, head = at(node, "name"), node
     while name is None and (inner := _infix_head(head)) is not None:
-        name, head = inner.child_by_field_name("operator") or inner.child_by_field_name("name"), inner
+        name, head = at(inner, "operator") or at(inner, "name"), inner
     return raw_text(name).strip("()` ")
 
 
@@ -53,60 +92,50 @@ def _infix_head(node: Node) -> Node | None:
     return next((c for c in node.named_children[:1] if c.type in ("infix", "function_head_parens", "parens")), None)
 
 
-def _match_of(node: Node) -> Node | None:
-    return next((child for child in node.children if child.type == "match"), None)
-
-
 def _function(node: Node) -> DefinitionHead | None:
-    name, body = _name_of(node), _match_of(node)
+    name, body = _name_of(node), child_of(node, "match")
     return DefinitionHead((name,), SymbolType.FUNCTION, body) if name and body is not None else None
 
 
 def _bind(node: Node) -> DefinitionHead | None:
     """A name without arguments is a function, but in a function only one bound to a lambda."""
-    name, body = node.child_by_field_name("name"), _match_of(node)
-    if name is None or body is None:
+    body = child_of(node, "match")
+    if at(node, "name") is None or body is None:
         return None
-    value = body.child_by_field_name("expression")
+    value = at(body, "expression")
     is_lambda = value is not None and value.type in ("lambda", "lambda_case", "lambda_cases")
-    if not is_lambda and node.parent is not None and node.parent.type == "local_binds":
-        return None
-    return DefinitionHead((raw_text(name).strip("() "),), SymbolType.FUNCTION, body)
+    is_local = node.parent is not None and node.parent.type == "local_binds"
+    return DefinitionHead((_plain(node),), SymbolType.FUNCTION, body) if is_lambda or not is_local else None
 
 
 def _signature(node: Node) -> DefinitionHead | None:
     """A type signature is the head of the equations right after it; that of a class's method stands alone."""
-    name = raw_text(node.child_by_field_name("name")).strip("() ")
-    around = node.parent
+    name, around = _plain(node), node.parent
     if not name or around is None:
         return None
-    following = _past(node.next_named_sibling, ASIDE)
-    if around.type == "class_declarations":
-        return DefinitionHead((name,), SymbolType.FUNCTION)
-    if following is None or following.type not in ("function", "bind") or _name_of(following) != name:
+    following = _past(node.next_named_sibling, _ASIDE)
+    is_found, is_macro = around.type == "class_declarations", False
+    if not is_found and (
+        following is None or following.type not in ("function", "bind") or _name_of(following) != name
+    ):
         # A pattern that binds several names gives the body, or a macro, which looks like no definition.
-        equation = _past(following, ASIDE | {"signature"})
-        pattern = equation.child_by_field_name("pattern") if equation is not None else None
+        pattern = at(_past(following, _ASIDE | {"signature"}), "pattern")
         is_macro = pattern is None or name not in re.findall(r"[\w']+", raw_text(pattern))
-        return (
-            DefinitionHead((name,), SymbolType.FUNCTION, is_prototype=is_macro)
-            if around.type == "declarations"
-            else None
-        )
-    is_found = following.type == "function" or _bind(following) is not None
-    return DefinitionHead((name,), SymbolType.FUNCTION) if is_found else None
+        is_found = around.type == "declarations"
+    elif not is_found and following is not None:
+        is_found = following.type == "function" or _bind(following) is not None
+    return DefinitionHead((name,), SymbolType.FUNCTION, is_prototype=is_macro) if is_found else None
 
 
 def _type(node: Node) -> DefinitionHead | None:
-    name = raw_text(node.child_by_field_name("name")).strip("() ")
-    body = next((child for child in node.children if child.type in ("=", "where")), None)
-    return DefinitionHead((name,), SymbolType.CLASS, body) if name else None
+    name = _plain(node)
+    return DefinitionHead((name,), SymbolType.CLASS, child_of(node, "=", "where")) if name else None
 
 
 def _instance(node: Node) -> DefinitionHead | None:
     """What is in an instance belongs to the type."""
-    patterns = node.child_by_field_name("patterns")
-    name = raw_text(_head_of(patterns.named_children[0])) if patterns is not None and patterns.named_children else ""
+    patterns = inside(node, "patterns")
+    name = raw_text(_head_of(patterns[0])) if patterns else ""
     return DefinitionHead((name,), None) if name else None
 
 
@@ -119,42 +148,34 @@ def _head_of(type_: Node) -> Node:
 
 def _foreign(node: Node) -> DefinitionHead | None:
     """`foreign import … name :: type`."""
-    signature = node.child_by_field_name("signature")
-    name = raw_text(signature.child_by_field_name("name")).strip("() ") if signature is not None else ""
+    name = _plain(at(node, "signature"))
     return DefinitionHead((name,), SymbolType.FUNCTION) if name else None
 
 
-def _equation_of(node: Node) -> Node | None:
-    following = _past(node.next_named_sibling, ASIDE) if node.type == "signature" else node
-    return following if following is not None and following.type == "function" else None
-
-
-def _patterns(equation: Node | None) -> list[Node]:
-    if equation is None:
+def _patterns(node: Node) -> list[Node]:
+    """What the first equation of a definition takes."""
+    equation = _past(node.next_named_sibling, _ASIDE) if node.type == "signature" else node
+    if equation is None or equation.type != "function":
         return []
-    patterns = equation.child_by_field_name("patterns")
     infix = _infix_head(equation)
-    operands = (infix.child_by_field_name("left_operand"), infix.child_by_field_name("right_operand")) if infix else ()
-    return [*filter(None, operands), *(_shown(patterns) if patterns is not None else ())]
+    return [*filter(None, (at(infix, "left_operand"), at(infix, "right_operand"))), *_shown(equation, "patterns")]
 
 
 def _type_steps(node: Node) -> list[Node]:
     """The types of `a -> b -> c`."""
-    signature = node.child_by_field_name("signature") if node.type == "foreign_import" else node
-    type_ = signature.child_by_field_name("type") if signature is not None else None
+    type_ = at(node, "signature", "type") if node.type == "foreign_import" else at(node, "type")
     while type_ is not None and type_.type in ("forall", "context"):
-        type_ = type_.child_by_field_name("type")
+        type_ = at(type_, "type")
     steps = []
     while type_ is not None and type_.type == "function":
-        parameter, type_ = type_.child_by_field_name("parameter"), type_.child_by_field_name("result")
-        steps.extend([parameter] if parameter is not None else [])
-    return [*steps, *([type_] if type_ is not None else [])]
+        steps.append(at(type_, "parameter"))
+        type_ = at(type_, "result")
+    return [*filter(None, [*steps, type_])]
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     """The names are those of the first equation, the types those of the signature."""
-    types = _type_steps(node)[:-1]
-    names = _patterns(_equation_of(node))
+    types, names = _type_steps(node)[:-1], _patterns(node)
     for number in range(max(len(types), len(names))):
         type_ = text(types[number]) if number < len(types) else None
         yield Parameter(text(names[number]) if number < len(names) else "_", type_, None, "positional")
@@ -167,39 +188,32 @@ def _return_type(node: Node, text: Text) -> str | None:
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """What a class asks of its types, and what a type derives."""
-    context = node.child_by_field_name("context") if node.type == "class" else None
-    asked = next(iter(_shown(context)), None) if context is not None else None
-    for child in _shown(asked) if asked is not None and asked.type == "tuple" else filter(None, [asked]):
-        if (head := _head_of(child)).type in ("name", "qualified"):
-            yield text(head)
+    for asked in _shown(node, "context")[:1] if node.type == "class" else ():
+        for child in _shown(asked) if asked.type == "tuple" else [asked]:
+            if (head := _head_of(child)).type in ("name", "qualified"):
+                yield text(head)
     for derived in node.children_by_field_name("deriving"):
         yield from filter(None, field_text(derived, "classes", text).strip("()").split(", "))
 
 
 def _extension(node: Node, text: Text) -> Extension | None:
     """`instance Class Type`; a class of several types says nothing of one of them alone."""
-    patterns = node.child_by_field_name("patterns")
-    types = _shown(patterns) if patterns is not None else []
+    types = _shown(node, "patterns")
     type_ = _head_of(types[0]) if len(types) == 1 else None
     if type_ is None or type_.type not in ("name", "qualified"):
         return None
     return Extension(text(type_), (field_text(node, "name", text),))
 
 
-def _call(node: Node, text: Text) -> CallSyntax | None:
-    function = node.child_by_field_name("function")
-    return _called(function, text)
-
-
 def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """``x `f` y`` and `f $ x`, where that is not what is defined."""
-    operator = node.child_by_field_name("operator")
+    operator = at(node, "operator")
     if operator is not None and operator.type == "infix_id":
         if node.parent is not None and node.parent.type in ("function", "function_head_parens"):
             return None
         receiver, _, name = text(operator).strip("`").rpartition(".")
         return CallSyntax(receiver, name)
-    return _called(node.child_by_field_name("left_operand"), text) if text(operator) in _APPLYING else None
+    return _called(at(node, "left_operand"), text) if text(operator) in _APPLYING else None
 
 
 def _called(function: Node | None, text: Text) -> CallSyntax | None:
@@ -212,17 +226,12 @@ def _called(function: Node | None, text: Text) -> CallSyntax | None:
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     module, alias = field_text(node, "module", text), field_text(node, "alias", text) or None
-    words = {child.type for child in node.children}
-    names = node.child_by_field_name("names")
-    if names is not None and "hiding" not in words:
-        yield from (
-            ImportSyntax(module, text(name).partition("(")[0].strip() or text(name).strip("()"), None)
-            for name in _shown(names)
-        )
-    if alias or "qualified" in words or names is None or "hiding" in words:
-        yield ImportSyntax(
-            module, None if "qualified" in words else "*" if names is None or "hiding" in words else None, alias
-        )
+    is_qualified = child_of(node, "qualified") is not None
+    has_all = at(node, "names") is None or child_of(node, "hiding") is not None
+    for name in _shown(node, "names") if not has_all else ():
+        yield ImportSyntax(module, text(name).partition("(")[0].strip() or text(name).strip("()"), None)
+    if alias or is_qualified or has_all:
+        yield ImportSyntax(module, "*" if has_all and not is_qualified else None, alias)
 
 
 def _export(node: Node, text: Text) -> Iterator[str]:
@@ -233,23 +242,20 @@ def _export(node: Node, text: Text) -> Iterator[str]:
 
 def _listed(node: Node, text: Text) -> Iterator[str]:
     """The names of an export list; `T(..)` where it has all of a class, and `*` where it has the module itself."""
-    header = node.parent
     for child in node.named_children:
-        if child.type == "module_export" and header is not None:
-            yield from "*" if field_text(child, "module", text) == field_text(header, "module", text) else ""
+        if child.type == "module_export" and node.parent is not None:
+            yield from "*" if field_text(child, "module", text) == field_text(node.parent, "module", text) else ""
         elif child.type == "export":
             yield from _export(child, text)
-            for part in _shown(child.child_by_field_name("children") or child):
-                name = text(part).strip("()")
-                yield f"{field_text(child, 'type', text)}(..)" if part.type == "all_names" else name
+            for part in _shown(at(child, "children") or child):
+                all_names = f"{field_text(child, 'type', text)}(..)"
+                yield all_names if part.type == "all_names" else text(part).strip("()")
 
 
 def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
     """A class gives away the methods that it names; what is in an instance goes with its type."""
-    if "*" in listed or (len(parts) == 1 and parts[0] in listed):
-        return True
-    if len(parts) == 1:
-        return False
+    if "*" in listed or len(parts) == 1:
+        return "*" in listed or parts[0] in listed
     if node.parent is not None and node.parent.type == "class_declarations":
         return parts[-1] in listed or f"{parts[-2]}(..)" in listed
     return not (parts[-2][:1].islower() or parts[-2][:1] == "_") and parts[-2] in listed
@@ -261,36 +267,16 @@ def _field(node: Node, text: Text) -> Iterator[str]:
 
 
 def _constructor(node: Node, text: Text) -> Iterator[str]:
-    inner = node.child_by_field_name("constructor") or node
+    inner = at(node, "constructor") or node
     yield field_text(inner, "name", text) or field_text(inner, "operator", text)
-
-
-def _result(match: Node) -> Node | None:
-    return match.child_by_field_name("expression") if match.type == "match" else None
-
-
-# Lines that look like a definition.
-_LINES = (
-    r"(?P<name>[a-z_][\w']*)[ \t]+(?:::|∷|\xe2\x88\xb7)",
-    r"(?:data|newtype|class)[ \t]+(?:instance\b|family[ \t]+)?(?:.*=>[ \t]*)?(?P<name>[A-Z][\w']*)",
-)
 
 
 def _exported_modules(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`module X (module Y, …)`."""
-    own = field_text(node.parent, "module", text) if node.parent is not None else ""
+    own = field_text(node.parent, "module", text)
     for child in node.named_children:
         if child.type == "module_export" and (module := field_text(child, "module", text)) != own:
             yield ImportSyntax(module, "*")
-
-
-_unknown = unknown_words(later_branches)
-
-
-_TEST_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
-
-
-_TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
 
 
 def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Import]) -> bool:
@@ -305,9 +291,14 @@ def _is_test_file(path: str, imports: Sequence[Import], symbols: Sequence[Symbol
 
 
 DECLARATION = Declaration(
-    spec=SPEC,
-    tests=FrameworkRules(is_test=_is_test, is_test_file=_is_test_file, stands_beside=True),
-    definition_lines=_LINES,
+    **SYNTAX["declaration"],
+    spec=LanguageSpec(
+        grammar=tree_sitter_haskell.language,
+        flat={"match": _is_unguarded, "where": _is_head, "in": _ends_inline, "local_binds do alternatives": _is_inline},
+        count_branches=_count_branches,
+        **SYNTAX["spec"],
+    ),
+    tests=FrameworkRules(is_test=_is_test, is_test_file=_is_test_file, **SYNTAX["tests"]),
     definitions={
         "function": _function,
         "bind": _bind,
@@ -317,17 +308,9 @@ DECLARATION = Declaration(
         "instance": _instance,
     },
     hiding=lambda source, is_broken: (*directives(source), *_unknown(source, is_broken)),
-    docs=Docs.MARKED,
-    doc_marks=("-- |", "{-|", "{- |", "--|"),
-    clauses=words("function"),
-    heads=words("signature"),
-    facts=Facts(
-        raising_calls=words("error throw throwIO throwError fail undefined"),
-        closures=words("lambda"),
-        fields={"field": _field, "data_constructor gadt_constructor": _constructor},
-        result=_result,
-    ),
-    calls={"apply": _call, "infix": _infix_call},
+    fields={"field": _field, "data_constructor gadt_constructor": _constructor},
+    result=lambda match: at(match, "expression") if match.type == "match" else None,
+    calls={"apply": lambda node, text: _called(at(node, "function"), text), "infix": _infix_call},
     imports={"import": _import},
     parameters=_parameters,
     return_type=_return_type,
@@ -335,7 +318,6 @@ DECLARATION = Declaration(
     extensions={"instance deriving_instance": _extension},
     # The lines after the first of a comment that the grammar takes for one.
     plain_doc=lambda said: _LINE_MARK.sub("", said),
-    heading=words("header"),
     package={"header": field_reader("module")},
     exports={"export": _export},
     reexports={"exports": _exported_modules},

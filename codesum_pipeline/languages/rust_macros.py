@@ -15,28 +15,28 @@ _TOKEN = re.compile(
     rb"|(?P<macro>^[ \t]*(?P<name>(?:\w+::)*\w+)![ \t\n]*(?=[{(]))|(?P<brace>[{}()])",
     re.M | re.S,
 )
-
-
 _ITEM = re.compile(
     rb"^[ \t]*(?:pub(?:[ \t]*\([^()]*\))?[ \t]+)?"
     rb"(?:(?:const|async|unsafe|extern(?:[ \t]+\"[^\"]*\")?|safe|\{const\})[ \t]+)*"
     rb"(?:fn|struct|enum|union|trait|impl|macro_rules!)[ \t<]*",
     re.M,
 )
-
-
 _CONDITION = re.compile(rb"(?:\belse\s+)?\bif\s+#\s*\[(?:[^\[\]\"]|\"[^\"]*\"|\[[^\[\]]*\]){0,1000}\]\s*$|\belse\s*$")
-
-
 # What a macro reads before `fn` and the language does not know there.
 _WORDS = re.compile(rb"(?P<word>\bsafe\b|\{const\})(?=\s+(?:unsafe\s+|extern\s+)*fn\b)")
-
-
 # `struct A: u8 { const B = 1; }` of a macro for sets of flags: a structure with what the language does not know in it.
 _FLAGS = re.compile(rb"\bstruct\s+\w+(?P<type>\s*:\s*\w+)\s*\{(?P<body>[^{}]*)\}")
-
-
 _CLOSED = re.compile(rb"\s*;")
+# What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
+_TEMPLATES = re.compile(
+    r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
+    re.MULTILINE | re.DOTALL,
+)
+_QUOTED_CODE = re.compile(
+    r"^(?P<head>(?P<depth>[ \t]*)[^\n]*\b(?:parse_)?quote(?:_spanned)?![^\n]*[{(])"
+    r"(?P<body>\n.*?\n(?P=depth)[)}])",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
@@ -78,20 +78,6 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
                         macro += [found.span("type"), found.span("body")]
                     yield tuple(sorted(macro))
                 depth = -1
-
-
-# What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
-_TEMPLATES = re.compile(
-    r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
-    re.MULTILINE | re.DOTALL,
-)
-
-
-_QUOTED_CODE = re.compile(
-    r"^(?P<head>(?P<depth>[ \t]*)[^\n]*\b(?:parse_)?quote(?:_spanned)?![^\n]*[{(])"
-    r"(?P<body>\n.*?\n(?P=depth)[)}])",
-    re.MULTILINE | re.DOTALL,
-)
 
 
 def without_templates(text: str) -> str:

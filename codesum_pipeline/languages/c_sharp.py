@@ -1,0 +1,291 @@
+"""C#.
+
+A property, an indexer or an event is one function if it has code of its own,
+and a field if it only holds a value. Members that implement an interface by
+its name, operators and destructors are called as they are written. Namespaces
+are packages. Both branches of an `#if` are read.
+"""
+
+import re
+from collections.abc import Iterator
+
+import tree_sitter_c_sharp
+from tree_sitter import Node
+
+from codesum_pipeline.languages.declaration import (
+    CallSyntax,
+    Declaration,
+    DefinitionHead,
+    FrameworkRules,
+    ImportSyntax,
+    Text,
+    TypedName,
+)
+from codesum_pipeline.languages.hooks import (
+    after_annotations,
+    annotations_and_words,
+    at,
+    child_of,
+    field_reader,
+    field_text,
+    imported,
+    inside,
+    made,
+    names_in,
+    plain_text,
+    raw_text,
+    typed_member,
+    unknown_words,
+)
+from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.texts import later_branches
+from codesum_pipeline.model.symbols import Parameter, SymbolType
+
+SYNTAX = syntax_beside(__file__)
+TYPES = words("class_declaration struct_declaration interface_declaration record_declaration")
+FUNCTION_VALUES = ("lambda_expression", "anonymous_method_expression")
+TEST_ATTRIBUTES = words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
+ACCESS = words("public protected private internal")
+# Between the words of a struct, which it knows in one order only, as a modifier that it knows everywhere.
+_REF = re.compile(rb"\bref(?=[ \t]+partial[ \t]+struct\b)")
+# A name, if no lambda, function or type comes after it, as another name.
+_ASYNC = re.compile(rb"(?<![\w.@])async(?=[ \t]*(?:[),;:?.\]}&|]|[=!]=|=[^>]))")
+_TAGS = (
+    # What a tag refers to stands in its attribute: `<see cref="T:Store"/>`.
+    (re.compile(r'<(?:see|seealso|paramref|typeparamref)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*/>'), r"\1"),
+    (re.compile(r'<(?:param|typeparam|exception|permission)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*>\s*'), r"\1: "),
+    (re.compile(r"<returns>\s*"), "Returns: "),
+    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+)
+
+
+def _masked(source: bytes, is_broken: bool) -> bytes:
+    """A source that the grammar can read, byte for byte as long, where it did not read it as it is."""
+    return _ASYNC.sub(b"asynk", _REF.sub(b"new", source)) if is_broken else source
+
+
+def _holds_a_value(accessors: Node) -> bool:
+    """`{ get; set; }` stands on one line."""
+    return not any(at(child, "body") for child in accessors.named_children)
+
+
+def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead | None:
+    name = name or raw_text(node, "name")
+    return DefinitionHead((name,), type_, body or at(node, "body"), after_annotations(node)) if name else None
+
+
+def _method(node: Node) -> DefinitionHead | None:
+    of = at(node, "operator") or at(node, "type") if "operator" in node.type else None
+    name = f"~{raw_text(node, 'name')}" if node.type == "destructor_declaration" else ""
+    return _defined(node, SymbolType.FUNCTION, f"operator {raw_text(of)}" if of is not None else name)
+
+
+def _property(node: Node) -> DefinitionHead | None:
+    """A property, indexer or event with code; an indexer is called `this`."""
+    body, name = _accessors_with_code(node), "this" if node.type == "indexer_declaration" else ""
+    return _defined(node, SymbolType.FUNCTION, name, body) if body is not None else None
+
+
+def _accessors_with_code(node: Node) -> Node | None:
+    value = at(node, "value")
+    if value is not None and value.type == "arrow_expression_clause":
+        return value
+    accessors = at(node, "accessors")
+    return accessors if accessors is not None and not _holds_a_value(accessors) else None
+
+
+def _variable(node: Node) -> DefinitionHead | None:
+    """A variable bound to a function without a name."""
+    name, value = at(node, "name"), _function_value(node)
+    if name is None or value is None:
+        return None
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, at(value, "body") or value.children[-1])
+
+
+def _function_value(declarator: Node) -> Node | None:
+    last = declarator.children[-1] if declarator.type == "variable_declarator" and declarator.children else None
+    return last if last is not None and last.type in FUNCTION_VALUES else None
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    parameters = at(_function_value(node) or node, "parameters")
+    if parameters is None:
+        return
+    if parameters.type == "implicit_parameter":
+        yield Parameter(text(parameters), None, None, "positional")
+    for child in parameters.named_children:
+        if child.type == "parameter":
+            words = [text(word) for word in child.children if word.type == "modifier"]
+            type_ = " ".join([*(word for word in words if word != "this"), field_text(child, "type", text)])
+            has_default = len(child.children) > 1 and child.children[-2].type == "="
+            default = text(child.children[-1]) if has_default else None
+            kind = "receiver" if "this" in words else "positional"
+            yield Parameter(field_text(child, "name", text), type_ or None, default, kind)
+    if name := field_text(parameters, "name", text):
+        yield Parameter(name, field_text(parameters, "type", text), None, "var_positional")
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    bases = child_of(node, "base_list") if node.type != "enum_declaration" else None
+    for child in bases.named_children if bases is not None else ():
+        if child.type == "primary_constructor_base_type":
+            yield field_text(child, "type", text)
+        elif child.type != "argument_list" and not child.is_extra:
+            yield text(child)
+
+
+def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+    """The words before a definition; an interface's members are public without saying so."""
+    declared = node
+    while declared.type in ("variable_declarator", "variable_declaration") and declared.parent is not None:
+        declared = declared.parent
+    words: list[str] = []
+    for child in annotations_and_words(declared):
+        if child.type == "modifier":
+            words.append(text(child))
+        elif any(_is_test(attribute, text) for attribute in child.named_children):
+            words.append("test")
+    around = declared.parent.parent if declared.parent is not None else None
+    if ACCESS.isdisjoint(words) and around is not None and around.type == "interface_declaration":
+        yield "public"
+    yield from words
+
+
+def _is_test(attribute: Node, text: Text) -> bool:
+    return field_text(attribute, "name", text).rpartition(".")[2].removesuffix("Attribute") in TEST_ATTRIBUTES
+
+
+def _call(node: Node, text: Text) -> CallSyntax | None:
+    function = at(node, "function")
+    if function is None:
+        return None
+    if function.type == "member_access_expression":
+        return CallSyntax(field_text(function, "expression", text), _plain(at(function, "name"), text))
+    if function.type == "conditional_access_expression":
+        binding = function.named_children[-1]
+        name = _plain(at(binding, "name"), text) if binding.type == "member_binding_expression" else ""
+        return CallSyntax(field_text(function, "condition", text), name) if name else None
+    return CallSyntax("", _plain(function, text)) if function.type in ("identifier", "generic_name") else None
+
+
+def _plain(name: Node | None, text: Text) -> str:
+    """A name without type arguments."""
+    return text(name.named_children[0] if name is not None and name.type == "generic_name" else name)
+
+
+def _made(creation: Node, text: Text) -> str:
+    """The type of a new object: that of the variable for a `new()`."""
+    if creation.type == "object_creation_expression":
+        return field_text(creation, "type", text)
+    around = creation.parent
+    if around is not None and around.type == "variable_declarator":
+        around = around.parent
+    is_declared = around is not None and around.type in ("variable_declaration", "property_declaration")
+    return field_text(around, "type", text) if is_declared else ""
+
+
+def _new(node: Node, text: Text) -> CallSyntax | None:
+    return made(_made(node, text).partition("<")[0])
+
+
+def _constructor_call(node: Node, text: Text) -> CallSyntax | None:
+    word = child_of(node, "this", "base")
+    return CallSyntax("", word.type) if word is not None else None
+
+
+def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """A namespace gives all its names, and so does the class of a `using static`; an alias is one name."""
+    alias = field_text(node, "name", text)
+    path = text(node.named_children[-1]) if node.named_children else ""
+    if alias:
+        yield imported(path.partition("<")[0], ".", alias)
+    elif path:
+        yield ImportSyntax(path, "*")
+
+
+def _variables(node: Node | None, text: Text) -> Iterator[TypedName]:
+    """Each variable of a declaration with its type, which is that of the new object for a `var`."""
+    type_ = field_text(node, "type", text)
+    for child in inside(node):
+        if child.type == "variable_declarator" and (name := field_text(child, "name", text)):
+            value = child.children[-1]
+            made_type = _made(value, text) if value.type == "object_creation_expression" else ""
+            yield TypedName(name, made_type if type_ == "var" else type_)
+
+
+def _fields(node: Node, text: Text) -> Iterator[str]:
+    declared = next((child for child in node.named_children if child.type == "variable_declaration"), None)
+    return (f"{variable.name}: {variable.type}" for variable in _variables(declared, text))
+
+
+def _held_property(node: Node, text: Text) -> Iterator[str]:
+    if _accessors_with_code(node) is None:
+        yield from typed_member(node, text)
+
+
+def _component(node: Node, text: Text) -> Iterator[str]:
+    """The parameters of a type are known in all of it."""
+    around = node.parent.parent if node.parent is not None else None
+    if around is not None and around.type in TYPES:
+        yield f"{field_text(node, 'name', text)}: {field_text(node, 'type', text)}"
+
+
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    type_, name = field_text(node, "type", text), at(node, "left" if node.type == "foreach_statement" else "name")
+    if type_ != "var" and name is not None and name.type == "identifier":
+        yield TypedName(text(name), type_)
+
+
+def _result(body: Node) -> Node | None:
+    """What an expression body gives: that of the getter for a property, nothing where nothing is returned."""
+    if body.type == "accessor_list":
+        getters = [at(child, "body") for child in body.named_children if raw_text(child).startswith("get")]
+        return _result(getters[0]) if getters and getters[0] is not None else None
+    if body.type != "arrow_expression_clause":
+        return body if body.type != "block" else None
+    around = body.parent
+    returned = raw_text(at(around, "returns") or at(around, "type"))
+    is_getter = around is not None and around.type == "accessor_declaration"
+    return body.children[-1] if is_getter or returned not in ("", "void") else None
+
+
+DECLARATION = Declaration(
+    **SYNTAX["declaration"],
+    spec=LanguageSpec(grammar=tree_sitter_c_sharp.language, flat={"accessor_list": _holds_a_value}, **SYNTAX["spec"]),
+    tests=FrameworkRules(**SYNTAX["tests"]),
+    definitions={
+        **dict.fromkeys(
+            TYPES | {"enum_declaration", "delegate_declaration"}, lambda node: _defined(node, SymbolType.CLASS)
+        ),
+        "method_declaration constructor_declaration local_function_statement destructor_declaration": _method,
+        "operator_declaration conversion_operator_declaration": _method,
+        "property_declaration indexer_declaration event_declaration": _property,
+        "variable_declarator": _variable,
+    },
+    masked=_masked,
+    hiding=unknown_words(later_branches),
+    plain_doc=plain_text(_TAGS, keeps_margin=False),
+    result=_result,
+    fields={
+        "field_declaration event_field_declaration": _fields,
+        "property_declaration": _held_property,
+        "enum_member_declaration": names_in("name"),
+        "parameter": _component,
+    },
+    calls={
+        "invocation_expression": _call,
+        "object_creation_expression implicit_object_creation_expression": _new,
+        "constructor_initializer": _constructor_call,
+    },
+    imports={"using_directive": _using},
+    typed={
+        "variable_declaration": _variables,
+        "parameter property_declaration foreach_statement": _typed,
+        "catch_declaration declaration_pattern recursive_pattern declaration_expression": _typed,
+    },
+    parameters=_parameters,
+    return_type=lambda node, text: field_text(node, "returns", text) or field_text(node, "type", text) or None,
+    bases=_bases,
+    modifiers=_modifiers,
+    package={"namespace_declaration file_scoped_namespace_declaration": field_reader("name")},
+)

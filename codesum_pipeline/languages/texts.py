@@ -1,0 +1,59 @@
+"""What is seen in a source without a grammar: lines that look like definitions, and what a preprocessor chooses.
+
+Such lines are a second opinion about a file: what one names and no symbol has may be lost. Patterns see one line, so
+they also match in comments and strings; who counts must leave those out.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from msgspec import Struct
+
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif|define|undef|include)\b[^\n]*", re.M)
+
+
+class DefinitionLine(Struct, frozen=True):
+    """A line that looks like a definition: the name that it defines, and where that begins, in characters."""
+
+    name: str
+    start: int
+
+
+@cache
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Those of one language: to compile all takes as long as a few files."""
+    numbered = (pattern.replace("(?P<name>", f"(?P<name{number}>") for number, pattern in enumerate(patterns))
+    return re.compile("|".join(f"(?:^(?:{pattern}))" for pattern in numbered), re.MULTILINE)
+
+
+def definition_lines(text: str, patterns: tuple[str, ...]) -> Iterator[DefinitionLine]:
+    """Those of a text, in order, by patterns whose group `name` is the name; none without patterns."""
+    for match in _compiled(patterns).finditer(text) if patterns else ():
+        if group := match.lastgroup:
+            yield DefinitionLine(match[group].strip("`"), match.start(group))
+
+
+def later_branches(source: bytes) -> Iterator[tuple[int, int]]:
+    """The directives, and of each condition all branches but the first, for a grammar that knows them only in some
+    places."""
+    # Of each `#if` that is open: where its second branch began.
+    began: list[int | None] = []
+    for match in _DIRECTIVE.finditer(source):
+        word = match["word"]
+        if word.startswith(b"if"):
+            began.append(None)
+        elif word in (b"elif", b"else") and began and began[-1] is None:
+            began[-1] = match.start()
+        elif word == b"endif" and began:
+            start = began.pop()
+            yield (match.start() if start is None else start), match.end()
+            continue
+        yield match.span()
+
+
+def directives(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
+    """All directives as one group, for a grammar that reads no branch but the first."""
+    found = tuple(match.span() for match in _DIRECTIVE.finditer(source))
+    if b"#else" in source or b"#elif" in source:
+        yield found
