@@ -24,9 +24,7 @@ from msgspec.structs import astuple
 
 from codesum_pipeline.graph.declared.rules import NameTree
 from codesum_pipeline.graph.scopes import Binding, ImportRow, Scope, ScopedFile
-from codesum_pipeline.languages.python.references.names import Bound
-from codesum_pipeline.languages.python.references.scopes import ScopeKind
-from codesum_pipeline.languages.python.references.statements import RETURN, YIELD
+from codesum_pipeline.model.bindings import RETURN, YIELD, Bound, ScopeKind
 from codesum_pipeline.model.hashing import sha1_hex
 
 _WORD = re.compile(r"\w+")

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, convert, field
 
-from codesum_pipeline.languages.python.references.names import Bound
-from codesum_pipeline.languages.python.references.scopes import ScopeKind
+from codesum_pipeline.model.bindings import Bound, ScopeKind
 from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ids import SEPARATOR

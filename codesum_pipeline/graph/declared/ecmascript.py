@@ -7,7 +7,7 @@ from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.graph.values import ModuleValue
 from codesum_pipeline.languages.ecmascript.specifiers import EcmascriptModules, package_name
 from codesum_pipeline.languages.projects import Projects
-from codesum_pipeline.languages.python.references.names import Bound
+from codesum_pipeline.model.bindings import Bound
 
 
 class EcmascriptRules(Rules):

@@ -20,7 +20,7 @@ from codesum_pipeline.graph.values import (
     agree,
     weakened,
 )
-from codesum_pipeline.languages.python.references.names import Bound
+from codesum_pipeline.model.bindings import Bound
 from codesum_pipeline.model.expressions import chain_of
 from codesum_pipeline.model.guard import FailureGuard
 

@@ -28,7 +28,7 @@ from codesum_pipeline.graph.values import (
     agree,
     weakened,
 )
-from codesum_pipeline.languages.python.references.names import Bound
+from codesum_pipeline.model.bindings import Bound
 from codesum_pipeline.model.expressions import CAST, NO_CALL, OBJECT, Chain, ExpressionStep, TypeName, chain_of
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.symbols import Reexport

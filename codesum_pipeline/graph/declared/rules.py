@@ -13,7 +13,7 @@ from codesum_pipeline.graph.scopes import Binding, ImportRow, Key, Scope, Scoped
 from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, ModuleValue, Value
 from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.languages.projects import Projects
-from codesum_pipeline.languages.python.references.names import Bound
+from codesum_pipeline.model.bindings import Bound
 from codesum_pipeline.model.guard import FailureGuard
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.

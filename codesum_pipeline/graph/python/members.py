@@ -26,7 +26,7 @@ from codesum_pipeline.graph.values import (
     not_own,
     weakened,
 )
-from codesum_pipeline.languages.python.references.statements import RETURN, YIELD
+from codesum_pipeline.model.bindings import RETURN, YIELD
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver

@@ -24,8 +24,7 @@ from codesum_pipeline.graph.values import (
 )
 from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.languages.python.module_paths import Absent, ModulePath
-from codesum_pipeline.languages.python.references.names import Bound
-from codesum_pipeline.languages.python.references.scopes import ScopeKind
+from codesum_pipeline.model.bindings import Bound, ScopeKind
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver

@@ -28,9 +28,7 @@ from codesum_pipeline.graph.values import (
 )
 from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.languages.python.module_paths import Absent, ModulePath, ModulePaths
-from codesum_pipeline.languages.python.references.names import Bound
-from codesum_pipeline.languages.python.references.reaching import CHOSEN
-from codesum_pipeline.languages.python.references.scopes import ScopeKind
+from codesum_pipeline.model.bindings import CHOSEN, Bound, ScopeKind
 from codesum_pipeline.model.symbols import Reexport
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}

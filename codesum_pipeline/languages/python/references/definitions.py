@@ -1,13 +1,13 @@
-"""Reads the scopes of a Python file: its definitions with their parameters, lambdas and comprehensions."""
+"""Reads the scopes of a Python file, its definitions with their parameters, lambdas and comprehensions; and imports."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.python.references.expressions import ExpressionReader
-from codesum_pipeline.languages.python.references.names import Bound, NameTable
-from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind, ScopeRanges
+from codesum_pipeline.languages.python.references.expressions import parts_of
+from codesum_pipeline.languages.python.references.names import NameScope, NameTable
 from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.bindings import Bound, ScopeKind
 
 _CAPTURES = {
     ScopeKind.FUNCTION: "function",
@@ -21,18 +21,15 @@ _CONTAINERS = {"list_splat_pattern": "tuple[{}, ...]", "dictionary_splat_pattern
 
 
 class DefinitionReader:
-    """Fills `scopes`, which begins with the file's own; `ids` maps (name, first line) to the end of a symbol's id."""
+    """Fills the scopes of a table; `ids` maps (name, first line) to the end of a symbol's id."""
 
-    def __init__(
-        self, expressions: ExpressionReader, table: NameTable, length: int, ids: Mapping[tuple[str, int], str]
-    ) -> None:
-        self._expressions = expressions
+    def __init__(self, table: NameTable, ids: Mapping[tuple[str, int], str]) -> None:
         self._table = table
+        self._expressions = table.expressions
+        self._scopes = table.scopes
         self._ids = ids
-        self.ranges = ScopeRanges(length)
-        self.scopes = [NameScope(ScopeKind.MODULE, -1, "")]
 
-    def read(self, captures: dict[str, list[Node]]) -> None:
+    def read(self, captures: Mapping[str, Sequence[Node]]) -> None:
         """Take in all captures of definitions, lambdas and comprehensions."""
         nodes = [
             (node.start_byte, -node.end_byte, kind, node)
@@ -40,80 +37,67 @@ class DefinitionReader:
             for node in captures.get(name, ())
         ]
         nodes.sort(key=lambda entry: entry[:3])
-        decorated = _decorated(captures.get("decorated", ()))
+        definitions = ((node.child_by_field_name("definition"), node) for node in captures.get("decorated", ()))
+        decorated = {inner.start_byte: node for inner, node in definitions if inner is not None}
+        ranges = self._table.ranges
         for number, (_, _, kind, node) in enumerate(nodes, start=1):
-            self.scopes.append(NameScope(kind, -1))
+            self._scopes.append(NameScope(kind, -1))
             self._add_ranges(node, kind, number)
-        self.ranges.close()
+        ranges.close()
         for number, (start, _, kind, node) in enumerate(nodes, start=1):
-            scope = self.scopes[number]
-            scope.parent = self.ranges.scope_around(number, start)
-            self.ranges.parents.append(scope.parent)
+            parent = self._scopes[number].parent = ranges.scope_at(start, besides=number)
+            ranges.parents.append(parent)
+            receives = Bound.RECEIVER
             if kind in (ScopeKind.FUNCTION, ScopeKind.CLASS):
-                self._read_definition(node, number, decorated.get(start))
+                receives = self._read_definition(node, number, decorated.get(start))
             if kind in (ScopeKind.FUNCTION, ScopeKind.LAMBDA):
-                self._read_parameters(node, number)
+                self._read_parameters(node, number, receives)
 
     def _add_ranges(self, node: Node, kind: ScopeKind, number: int) -> None:
-        if kind is not ScopeKind.COMPREHENSION:
-            body = node.child_by_field_name("body")
-            if body is not None:
-                self.ranges.add(body.start_byte, body.end_byte, number)
-            return
-        self.ranges.add(node.start_byte, node.end_byte, number)
-        for child in node.named_children:
-            if child.type == "for_in_clause":
-                drawn_from = child.child_by_field_name("right")
-                if drawn_from is not None:
-                    self.ranges.add_hole(drawn_from.start_byte, drawn_from.end_byte, number)
-                return
+        whole = node if kind is ScopeKind.COMPREHENSION else node.child_by_field_name("body")
+        if whole is not None:
+            self._table.ranges.add(whole, number)
+        loops = node.named_children if kind is ScopeKind.COMPREHENSION else ()
+        loop = next((child for child in loops if child.type == "for_in_clause"), None)
+        drawn_from = loop.child_by_field_name("right") if loop is not None else None
+        if drawn_from is not None:
+            self._table.ranges.add(drawn_from, ~number)
 
-    def _read_definition(self, node: Node, number: int, decorated: Node | None) -> None:
-        scope = self.scopes[number]
+    def _read_definition(self, node: Node, number: int, decorated: Node | None) -> Bound:
+        """Bind a function or class; what the first parameter of a method is."""
+        scope = self._scopes[number]
         name_node = node.child_by_field_name("name")
         if name_node is None:
-            return
-        name = self._expressions.text(name_node)
-        first = decorated or node
-        scope.symbol = self._ids.get((name, first.start_point[0] + 1))
-        scope.decorators = self._decorators(decorated)
+            return Bound.RECEIVER
+        name = self._table.text(name_node)
+        scope.symbol = self._ids.get((name, (decorated or node).start_point[0] + 1))
+        decorators = parts_of(decorated) if decorated is not None else ()
+        expressions = (child.named_children for child in decorators if child.type == "decorator")
+        scope.decorators = tuple([self._expressions.shape(one[0]).removesuffix("()") for one in expressions if one])
         if scope.kind is ScopeKind.FUNCTION:
             scope.returns = self._expressions.annotation(node.child_by_field_name("return_type"))
-            is_class_method = name in _CLASS_METHOD_NAMES or "classmethod" in scope.decorators
-            scope.receives = Bound.CLASS_RECEIVER if is_class_method else Bound.RECEIVER
-        else:
-            scope.bases = self._bases(node.child_by_field_name("superclasses"))
-        self._table.bind(scope.parent, node.start_byte, name, [Bound.DEFINED, number])
+        elif (superclasses := node.child_by_field_name("superclasses")) is not None:
+            bases = (one for one in parts_of(superclasses) if one.type != "keyword_argument")
+            scope.bases = tuple([self._expressions.shape(one).removesuffix("[]") for one in bases])
+        self._table.bind(scope.parent, node, [Bound.DEFINED, number], name)
+        is_of_class = name in _CLASS_METHOD_NAMES or "classmethod" in scope.decorators
+        return Bound.CLASS_RECEIVER if is_of_class else Bound.RECEIVER
 
-    def _decorators(self, decorated: Node | None) -> tuple[str, ...]:
-        if decorated is None:
-            return ()
-        expressions = (child.named_children for child in decorated.named_children if child.type == "decorator")
-        return tuple(self._expressions.shape(nodes[0]).removesuffix("()") for nodes in expressions if nodes)
-
-    def _bases(self, superclasses: Node | None) -> tuple[str, ...]:
-        if superclasses is None:
-            return ()
-        positional = (n for n in superclasses.named_children if n.type not in ("keyword_argument", "comment"))
-        return tuple(self._expressions.shape(node).removesuffix("[]") for node in positional)
-
-    def _read_parameters(self, node: Node, number: int) -> None:
+    def _read_parameters(self, node: Node, number: int, receives: Bound) -> None:
         parameters = node.child_by_field_name("parameters")
         if parameters is None:
             return
-        scope = self.scopes[number]
-        in_class = self.scopes[scope.parent].kind is ScopeKind.CLASS and scope.kind is ScopeKind.FUNCTION
+        scope = self._scopes[number]
+        in_class = self._scopes[scope.parent].kind is ScopeKind.CLASS and scope.kind is ScopeKind.FUNCTION
         awaits_receiver = in_class and "staticmethod" not in scope.decorators
-        for parameter in parameters.named_children:
-            if parameter.type == "comment":
-                continue
+        for parameter in parts_of(parameters):
             name, annotation = self._parameter(parameter)
             if awaits_receiver and name is not None and parameter.type in ("identifier", "typed_parameter"):
                 scope.receiver = name
-                self._table.bind(number, parameter.start_byte, name, [scope.receives, scope.parent])
+                self._table.bind(number, parameter, [receives, scope.parent], name)
             elif name is not None:
                 binding = [Bound.UNKNOWN] if annotation is None else [Bound.ANNOTATED, annotation]
-                self._table.bind(number, parameter.start_byte, name, binding)
+                self._table.bind(number, parameter, binding, name)
             else:
                 self._table.bind_targets(number, parameter, None)
             awaits_receiver = False
@@ -126,11 +110,56 @@ class DefinitionReader:
         annotation = self._expressions.annotation(node.child_by_field_name("type"))
         container = _CONTAINERS.get(name.type)
         if container is not None and name.named_children:
-            return self._expressions.text(name.named_children[0]), container.format(annotation or "Any")
-        return (self._expressions.text(name), annotation) if name.type == "identifier" else (None, None)
+            return self._table.text(name.named_children[0]), container.format(annotation or "Any")
+        return (self._table.text(name), annotation) if name.type == "identifier" else (None, None)
 
 
-def _decorated(nodes: Iterable[Node]) -> dict[int, Node]:
-    """Each decorated definition's first byte with the node that holds its decorators too."""
-    definitions = ((node.child_by_field_name("definition"), node) for node in nodes)
-    return {definition.start_byte: node for definition, node in definitions if definition is not None}
+class ImportReader:
+    """Binds imported names, and keeps what was imported from where: `[module, level, name]` with their places, and
+    `[scope, module, level]` of what is imported whole."""
+
+    def __init__(self, table: NameTable) -> None:
+        self._table = table
+        self._imports: list[tuple[int, str, int, str | None]] = []
+        self._stars: list[tuple[int, int, str, int]] = []
+
+    def read(self, captures: Mapping[str, Sequence[Node]]) -> None:
+        """Take in all captures of import statements."""
+        for node in captures.get("import", ()):
+            for child, module, alias in self._names(node):
+                bound = Bound.MODULE if alias is None else Bound.ALIASED_MODULE
+                name = alias or module.partition(".")[0]
+                self._table.bind(self._table.scope_at(node), child, [bound, module], name)
+                self._imports.append((child.start_byte, module, 0, None))
+        for node in captures.get("from", ()):
+            source = node.child_by_field_name("module_name")
+            if source is not None:
+                self._read_from(node, "".join(self._table.text(source).split()))
+
+    def _read_from(self, node: Node, written: str) -> None:
+        scope = self._table.scope_at(node)
+        module = written.lstrip(".")
+        level = len(written) - len(module)
+        for child, name, alias in self._names(node):
+            self._table.bind(scope, child, [Bound.IMPORTED, module, level, name], alias or name)
+            self._imports.append((child.start_byte, module, level, name))
+        if any(child.type == "wildcard_import" for child in node.named_children):
+            self._stars.append((node.start_byte, scope, module, level))
+            self._imports.append((node.start_byte, module, level, "*"))
+
+    def _names(self, node: Node) -> list[tuple[Node, str, str | None]]:
+        """What a statement imports, and as what."""
+        found = []
+        for child in node.children_by_field_name("name"):
+            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+            is_renamed = name is not None and alias is not None
+            written = "".join(self._table.text(name if name is not None and is_renamed else child).split())
+            found.append((child, written, self._table.text(alias) if alias is not None and is_renamed else None))
+        return found
+
+    def facts(self) -> dict[str, list[list[str | int | None]]]:
+        """All imports and stars, in source order."""
+        return {
+            "imports": [list(entry[1:]) for entry in sorted(self._imports, key=lambda entry: entry[0])],
+            "stars": [list(entry[1:]) for entry in sorted(self._stars, key=lambda entry: entry[0])],
+        }

@@ -167,21 +167,16 @@ class ExpressionReader:
         if mark is None:
             return None
         body = node.child_by_field_name("body")
-        elements = [child for child in node.named_children if child.type != "comment"] if body is None else [body]
+        elements = parts_of(node) if body is None else [body]
         if not 0 < len(elements) <= MAX_DISPLAYED:
             return None
-        found = [self._element(element) for element in elements]
-        if body is not None and _root_of(found[0]) in self._drawn(node):
+        values = [one.child_by_field_name("value") if one.type == "pair" else one for one in elements]
+        found = [UNKNOWN_ROOT if value is None else self.shape(value) for value in values]
+        if body is not None and (root := _WORD.match(found[0])) and root[0] in self._drawn(node):
             return None
         written = f"⟨{mark}{';'.join(found)}⟩"
         is_told = any(not one.startswith(("<", UNKNOWN_ROOT)) for one in found)
         return written if is_told and len(written) <= MAX_DISPLAY_LENGTH else None
-
-    def _element(self, node: Node) -> str:
-        if node.type == "pair":
-            value = node.child_by_field_name("value")
-            return self.shape(value) if value is not None else UNKNOWN_ROOT
-        return self.shape(node)
 
     def _drawn(self, comprehension: Node) -> set[str]:
         """All words in what the loops of a comprehension bind."""
@@ -189,38 +184,34 @@ class ExpressionReader:
         return {word for left in lefts if left is not None for word in _WORD.findall(self.text(left))}
 
 
-def _root_of(shape: str) -> str:
-    match = _WORD.match(shape)
-    return match[0] if match else ""
-
-
 def _alternatives(node: Node) -> list[Node] | None:
     """The values an expression may have, None where it has one."""
     if node.type == "conditional_expression":
-        parts = [child for child in node.named_children if child.type != "comment"]
+        parts = parts_of(node)
         return [parts[0], parts[2]] if len(parts) == 3 else None
     if node.type == "boolean_operator":
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
+        left, operator, right = (node.child_by_field_name(name) for name in ("left", "operator", "right"))
         if left is None or right is None or operator is None:
             return None
         # `a and a.b` is `a.b`, or something false that nobody calls.
         return [right] if operator.type == "and" else [left, right]
     if node.type == "parenthesized_expression":
         inner = only_child(node)
-        return [inner] if inner is not None else None
-    if node.type == "assignment":
-        inner = node.child_by_field_name("right")
-        return [inner] if inner is not None else None
-    if node.type == "named_expression":
-        inner = node.child_by_field_name("value")
-        return [inner] if inner is not None else None
-    return None
+    elif field := {"assignment": "right", "named_expression": "value"}.get(node.type):
+        inner = node.child_by_field_name(field)
+    else:
+        return None
+    return [inner] if inner is not None else None
+
+
+def parts_of(node: Node) -> list[Node]:
+    """What a node consists of, without comments."""
+    return [child for child in node.named_children if child.type != "comment"]
 
 
 def only_child(node: Node) -> Node | None:
     """The one node inside of brackets; None where there is another number."""
-    inner = [child for child in node.named_children if child.type != "comment"]
+    inner = parts_of(node)
     return inner[0] if len(inner) == 1 else None
 
 
@@ -231,4 +222,4 @@ def arguments_of(call: Node) -> list[Node]:
         return []
     if arguments.type == "generator_expression":
         return [arguments]
-    return [child for child in arguments.named_children if child.type not in ("comment", "keyword_argument")]
+    return [child for child in parts_of(arguments) if child.type != "keyword_argument"]

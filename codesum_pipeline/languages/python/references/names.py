@@ -1,57 +1,100 @@
-"""The names a Python file binds, and to what."""
+"""The scopes of a Python file and the names that are bound in them.
 
-from enum import StrEnum
-from typing import Any, NamedTuple, Self
+A function's or class's scope covers its body alone: decorators, defaults, annotations and bases are evaluated around
+it. A comprehension's covers all of it but what its first loop draws from.
+"""
 
+from bisect import bisect_right
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 from tree_sitter import Node
 
 from codesum_pipeline.languages.python.references.expressions import MAX_DOTTED_LENGTH, ExpressionReader
 from codesum_pipeline.languages.spec import words
-
-
-class Bound(StrEnum):
-    """What a name was bound to: the first item of a binding. The others are in the comment."""
-
-    VALUE = "v"  # shape
-    ANNOTATED = "a"  # annotation
-    DEFINED = "d"  # scope of the function or class
-    IMPORTED = "i"  # module, level, name
-    MODULE = "m"  # dotted module whose first part is bound
-    ALIASED_MODULE = "n"  # dotted module
-    RECEIVER = "s"  # scope of the class
-    CLASS_RECEIVER = "k"  # scope of the class
-    GLOBAL = "g"  # name
-    NONLOCAL = "o"  # name
-    ELSEWHERE = "e"  # scope whose statement bound it (by `global` or `nonlocal`), binding there
-    NARROWED = "w"  # shape; of a name that is bound otherwise, for the uses that this binding is chosen for
-    DELETED = "x"
-    UNKNOWN = "u"
-
+from codesum_pipeline.model.bindings import Bound, ScopeKind
 
 Binding = list[Any]
+SEQUENCES = words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
 
 
-class Moment(NamedTuple):
-    """When a binding comes about, as bytes of the file: what is bound is read first, and later holds."""
+class NameScope(Struct):
+    """One scope, filled while the file is read. `symbol` is its symbol's id without the path."""
 
-    read_at: int
-    holds_from: int
+    kind: ScopeKind
+    parent: int
+    symbol: str | None = None
+    names: dict[str, list[Binding]] = field(default_factory=dict)
+    attributes: dict[str, list[list[Any]]] = field(default_factory=dict)
+    receiver: str | None = None
+    is_generator: bool = False
+    returns: str | None = None
+    decorators: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, statement: Node | None, target: Node) -> Self:
-        """That of a statement that binds a target when it is through."""
-        whole = statement or target
-        return cls(whole.start_byte, whole.end_byte)
+
+class NestedRanges:
+    """Ranges of bytes that lie beside or within each other: start, end, and a number."""
+
+    def __init__(self, ranges: list[tuple[int, int, int]]) -> None:
+        self.ranges = sorted(ranges, key=lambda entry: (entry[0], -entry[1], entry[2] < 0, entry[2]))
+        self.around: list[int] = []
+        self._starts = [start for start, _, _ in self.ranges]
+        open_ranges: list[int] = []
+        for position, (start, _, _) in enumerate(self.ranges):
+            while open_ranges and self.ranges[open_ranges[-1]][1] <= start:
+                open_ranges.pop()
+            self.around.append(open_ranges[-1] if open_ranges else -1)
+            open_ranges.append(position)
+
+    def at(self, byte: int) -> int:
+        """The position of the innermost range around a byte; -1 where there is none."""
+        found = bisect_right(self._starts, byte) - 1
+        while found >= 0 and self.ranges[found][1] <= byte:
+            found = self.around[found]
+        return found
+
+
+class ScopeRanges:
+    """Which scope a byte of the file stands in. Scopes are numbered in source order, 0 being the file; `parents` is
+    filled by the reader, in that order."""
+
+    def __init__(self, length: int) -> None:
+        self.parents = [-1]
+        # A hole in a scope (which belongs to its parent) is ~scope.
+        self._added = [(0, length + 1, 0)]
+
+    def add(self, node: Node, scope: int) -> None:
+        self._added.append((node.start_byte, node.end_byte, scope))
+
+    def close(self) -> None:
+        """From here on positions can be asked for."""
+        self._nested = NestedRanges(self._added)
+        self._own = {scope: position for position, (_, _, scope) in enumerate(self._nested.ranges)}
+
+    def start_of(self, scope: int) -> int:
+        """Where a scope begins."""
+        return self._nested.ranges[self._own[scope]][0]
+
+    def scope_at(self, position: int, *, besides: int = -1) -> int:
+        """The innermost scope at a position, or the one around that where it is the scope `besides`."""
+        found = self._nested.at(position)
+        if besides >= 0 and found == self._own.get(besides):
+            found = self._nested.around[found]
+        scope = self._nested.ranges[found][2]
+        return scope if scope >= 0 else self.parents[~scope]
 
 
 class BoundName(NamedTuple):
-    """One binding; unless it `is_sure`, an earlier one may hold still."""
+    """One binding: what is bound is read at `read_at`, and holds from `holds_from`, both bytes of the file; unless it
+    `is_sure`, an earlier one may hold still."""
 
     scope: int
     position: int
     name: str
     binding: Binding
-    moment: Moment
+    read_at: int
+    holds_from: int
     is_sure: bool
 
 
@@ -66,32 +109,43 @@ class BoundAttribute(NamedTuple):
     read_at: int
 
 
-SEQUENCES = words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
-
-
 class NameTable:
-    """Bindings as they are found, in any order."""
+    """The scopes of one file, and bindings as they are found, in any order."""
 
-    def __init__(self, expressions: ExpressionReader) -> None:
-        self._expressions = expressions
+    def __init__(self, source: bytes) -> None:
+        self.expressions = ExpressionReader(source)
+        self.text = self.expressions.text
+        self.scopes = [NameScope(ScopeKind.MODULE, -1, "")]
+        self.ranges = ScopeRanges(len(source))
         self.names: list[BoundName] = []
         self.attributes: list[BoundAttribute] = []
+
+    def scope_at(self, node: Node) -> int:
+        """The scope that a node stands in."""
+        return self.ranges.scope_at(node.start_byte)
 
     def bind(
         self,
         scope: int,
-        position: int,
-        name: str,
+        node: Node,
         binding: Binding,
+        name: str | None = None,
         *,
-        moment: Moment | None = None,
+        by: Node | None = None,
+        holds_from: int | None = None,
         is_sure: bool = True,
     ) -> None:
-        """Record one binding, which comes about at its position if no other moment is given."""
-        moment = moment or Moment(position, position)
-        self.names.append(BoundName(scope, position, name, binding, moment, is_sure))
+        """Record one binding of what a node names, `by` the statement that brings it about, if that takes time: what is
+        bound is read first, and holds when the statement is through."""
+        start = node.start_byte
+        read_at, until = (start, start) if by is None else (by.start_byte, by.end_byte)
+        until = until if holds_from is None else holds_from
+        name = self.text(node) if name is None else name
+        self.names.append(BoundName(scope, start, name, binding, read_at, until, is_sure))
 
-    def bind_targets(self, scope: int, target: Node, value: str | None, *, moment: Moment | None = None) -> None:
+    def bind_targets(
+        self, scope: int, target: Node, value: str | None, *, by: Node | None = None, holds_from: int | None = None
+    ) -> None:
         """Bind each name of a target, which may be a nested tuple; `value` is the shape of what is assigned."""
         waiting = [(target, value)]
         while waiting:
@@ -99,11 +153,9 @@ class NameTable:
             kind = node.type
             if kind == "identifier":
                 # What is None is nothing to be told apart by.
-                is_sure = shape != "<None>"
-                name = self._expressions.text(node)
-                self.bind(scope, node.start_byte, name, valued(shape), moment=moment, is_sure=is_sure)
+                self.bind(scope, node, valued(shape), by=by, holds_from=holds_from, is_sure=shape != "<None>")
             elif kind == "attribute":
-                self.bind_attribute(scope, node, valued(shape), read_at=moment.read_at if moment else node.start_byte)
+                self.bind_attribute(scope, node, valued(shape), by or node)
             elif kind in SEQUENCES:
                 is_told = shape is not None and "|" not in shape and len(shape) <= MAX_DOTTED_LENGTH
                 is_told = is_told and kind != "parenthesized_expression"
@@ -113,12 +165,12 @@ class NameTable:
                 inner = shape if kind == "as_pattern_target" else None
                 waiting.extend((child, inner) for child in node.named_children)
 
-    def bind_attribute(self, scope: int, node: Node, binding: Binding, *, read_at: int) -> None:
-        owner = node.child_by_field_name("object")
-        name = node.child_by_field_name("attribute")
+    def bind_attribute(self, scope: int, node: Node, binding: Binding, by: Node) -> None:
+        """Record the binding of an attribute of a name by a statement."""
+        owner, name = node.child_by_field_name("object"), node.child_by_field_name("attribute")
         if owner is not None and name is not None and owner.type == "identifier":
-            names = self._expressions.text(owner), self._expressions.text(name)
-            self.attributes.append(BoundAttribute(scope, node.start_byte, *names, binding, read_at))
+            names = self.text(owner), self.text(name)
+            self.attributes.append(BoundAttribute(scope, node.start_byte, *names, binding, by.start_byte))
 
 
 def valued(shape: str | None) -> Binding:

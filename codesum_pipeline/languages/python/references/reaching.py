@@ -14,12 +14,10 @@ from enum import Flag, auto
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.python.references.names import Bound, BoundName
-from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind, ScopeRanges
+from codesum_pipeline.languages.python.references.expressions import parts_of
+from codesum_pipeline.languages.python.references.names import BoundName, NameScope, NameTable, NestedRanges
 from codesum_pipeline.languages.spec import words
-
-# Between a name and the numbers of its bindings that reach.
-CHOSEN = "@"
+from codesum_pipeline.model.bindings import CHOSEN, Bound, ScopeKind
 
 # A name with more bindings in one scope is a table's, or a program's that wrote the file.
 _MOST_BINDINGS = 100
@@ -49,16 +47,7 @@ class _Parts:
             self._read(node, ranges)
         for node in captures.get("guarded", ()):
             self._add(ranges, _Part.ARM, node)
-        ranges.sort(key=lambda entry: (entry[0], -entry[1], entry[2]))
-        self._begins = [start for start, _, _ in ranges]
-        self._ranges = ranges
-        self._around: list[int] = []
-        open_ranges: list[int] = []
-        for number, (start, _, _) in enumerate(ranges):
-            while open_ranges and ranges[open_ranges[-1]][1] <= start:
-                open_ranges.pop()
-            self._around.append(open_ranges[-1] if open_ranges else -1)
-            open_ranges.append(number)
+        self._nested = NestedRanges(ranges)
         self._known: dict[int, tuple[int, ...]] = {}
 
     def _read(self, node: Node, ranges: list[tuple[int, int, int]]) -> None:
@@ -90,7 +79,7 @@ class _Parts:
 
     def _leaves(self, block: Node | None) -> _Part:
         """Whether all ways through a block end in the function's end."""
-        statements = [child for child in block.named_children if child.type != "comment"] if block is not None else []
+        statements = parts_of(block) if block is not None else []
         if block is None or not statements or statements[-1].type not in _LEAVING:
             return _Part(0)
         first = bisect_right(self._jumps, block.start_byte)
@@ -101,12 +90,11 @@ class _Parts:
         """The stretches around a position that begin after `start`, where its function does."""
         found = self._known.get(position)
         if found is None:
-            number = bisect_right(self._begins, position) - 1
+            number = self._nested.at(position)
             around: list[int] = []
             while number >= 0:
-                if position < self._ranges[number][1]:
-                    around.append(self._ranges[number][2])
-                number = self._around[number]
+                around.append(self._nested.ranges[number][2])
+                number = self._nested.around[number]
             found = self._known[position] = tuple(reversed(around))
         return tuple([part for part in found if self.starts[part] >= start])
 
@@ -118,18 +106,12 @@ class _Parts:
 class ShapeReach:
     """Writes into shapes which bindings of their root reach."""
 
-    def __init__(
-        self,
-        captures: Mapping[str, Sequence[Node]],
-        names: Sequence[BoundName],
-        scopes: Sequence[NameScope],
-        ranges: ScopeRanges,
-    ) -> None:
+    def __init__(self, captures: Mapping[str, Sequence[Node]], table: NameTable) -> None:
         self._captures = captures
-        self._scopes = scopes
-        self._ranges = ranges
+        self._ranges = table.ranges
+        scopes = self._scopes = table.scopes
         self._bindings: dict[tuple[int, str], list[BoundName]] = {}
-        for one in names:
+        for one in table.names:
             if scopes[one.scope].kind in (ScopeKind.FUNCTION, ScopeKind.MODULE):
                 self._bindings.setdefault((one.scope, one.name), []).append(one)
         self._bindings = {
@@ -187,7 +169,7 @@ class ShapeReach:
         parts = self._parts
         around = parts.at(position, start)
         arms, loops, tries = (parts.of(kind, around) for kind in (_Part.ARM, _Part.LOOP, _Part.TRY))
-        earlier = [number for number, one in enumerate(bindings) if one.moment.holds_from <= position]
+        earlier = [number for number, one in enumerate(bindings) if one.holds_from <= position]
         reach: list[int] = []
         killers: list[set[int]] = []
         for number in reversed(earlier):
@@ -203,7 +185,7 @@ class ShapeReach:
                 killers.append(parts.of(_Part.LOOP, inside))
                 break
         for number in range(len(bindings)):
-            if bindings[number].moment.holds_from <= position or bindings[number].binding[0] == Bound.NARROWED:
+            if bindings[number].holds_from <= position or bindings[number].binding[0] == Bound.NARROWED:
                 continue
             inside = parts.at(bindings[number].position, start)
             common = [part for part in inside if part in loops]

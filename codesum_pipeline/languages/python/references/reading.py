@@ -24,14 +24,13 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
 
 from codesum_pipeline.languages.declaration import NAMELESS, References
-from codesum_pipeline.languages.python.references.definitions import DefinitionReader
-from codesum_pipeline.languages.python.references.expressions import ExpressionReader, only_child
-from codesum_pipeline.languages.python.references.imports import ImportReader
-from codesum_pipeline.languages.python.references.names import Bound, NameTable
-from codesum_pipeline.languages.python.references.narrowing import NarrowingReader
+from codesum_pipeline.languages.python.references.definitions import DefinitionReader, ImportReader
+from codesum_pipeline.languages.python.references.expressions import only_child
+from codesum_pipeline.languages.python.references.names import BoundAttribute, BoundName, NameScope, NameTable
+from codesum_pipeline.languages.python.references.narrowing import read_narrowings
 from codesum_pipeline.languages.python.references.reaching import ShapeReach
-from codesum_pipeline.languages.python.references.scopes import NameScope, ScopeKind
 from codesum_pipeline.languages.python.references.statements import StatementReader
+from codesum_pipeline.model.bindings import Bound, ScopeKind
 from codesum_pipeline.model.symbols import Symbol
 
 REFERENCES_VERSION = "5"
@@ -75,22 +74,23 @@ _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 def extract_references(root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
     """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
     captures = QueryCursor(_QUERY).captures(root)
-    expressions = ExpressionReader(source)
-    table = NameTable(expressions)
-    ids = {(symbol.name, symbol.start_line): symbol.id.removeprefix(file_path) for symbol in symbols}
-    definitions = DefinitionReader(expressions, table, len(source), ids)
-    definitions.read(captures)
-    scopes, ranges = definitions.scopes, definitions.ranges
-    imports = ImportReader(expressions, table, ranges)
+    table = NameTable(source)
+    scopes = table.scopes
+    DefinitionReader(
+        table, {(symbol.name, symbol.start_line): symbol.id.removeprefix(file_path) for symbol in symbols}
+    ).read(captures)
+    imports = ImportReader(table)
     imports.read(captures)
-    StatementReader(expressions, table, scopes, ranges).read(captures)
-    narrowing = NarrowingReader(expressions, table, ranges)
-    narrowing.read(captures.get("narrowing", ()))
-    _place_names(scopes, table)
-    _place_attributes(scopes, table)
-    reaching = ShapeReach({**captures, "guarded": narrowing.arms}, table.names, scopes, ranges)
-    _choose_bindings(table, reaching)
-    callees = _in_order(captures.get("callee", ()))
+    StatementReader(table).read(captures)
+    arms = read_narrowings(table, captures.get("narrowing", ()))
+    _place_names(table)
+    _place_attributes(table)
+    reaching = ShapeReach({**captures, "guarded": arms}, table)
+    bound: list[BoundName | BoundAttribute] = [*table.names, *table.attributes]
+    for one in bound:
+        if one.binding[0] == Bound.VALUE:
+            one.binding[1] = reaching.chosen(one.scope, one.binding[1], one.read_at)
+    callees = sorted(captures.get("callee", ()), key=lambda node: (node.start_byte, -node.end_byte))
     facts = {
         "scopes": [[scope.kind, scope.parent, scope.symbol] for scope in scopes],
         "names": [scope.names for scope in scopes],
@@ -105,39 +105,32 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
             for number, scope in enumerate(scopes)
             if scope.kind is ScopeKind.CLASS
         },
-        "imports": imports.imported(),
-        "stars": imports.stars(),
+        **imports.facts(),
         "calls": [
-            [scope, reaching.chosen(scope, expressions.shape(node), node.start_byte), node.start_point[0] + 1]
+            [scope, reaching.chosen(scope, table.expressions.shape(node), node.start_byte), node.start_point[0] + 1]
             for node in callees
-            for scope in [ranges.scope_at(node.start_byte)]
+            for scope in [table.scope_at(node)]
         ],
     }
     written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
     return References(written, tuple([_last_name(node) for node in callees]))
 
 
-def _place_names(scopes: list[NameScope], table: NameTable) -> None:
-    """Give each scope its names, in source order."""
-    _drop_idle_narrowings(scopes, table)
-    table.names.sort(key=lambda one: (one.position, one.moment.holds_from))
+def _place_names(table: NameTable) -> None:
+    """Give each scope its names, in source order, but for what is told of names that the function or file around does
+    not bind itself."""
+    scopes = table.scopes
+    bound = [one for one in table.names if one.binding[0] != Bound.NARROWED]
+    own = {(one.scope, one.name) for one in bound if scopes[one.scope].kind in (ScopeKind.FUNCTION, ScopeKind.MODULE)}
+    own -= {(one.scope, one.name) for one in bound if one.binding[0] in (Bound.GLOBAL, Bound.NONLOCAL)}
+    table.names = [one for one in table.names if one.binding[0] != Bound.NARROWED or (one.scope, one.name) in own]
+    table.names.sort(key=lambda one: (one.position, one.holds_from))
     for one in table.names:
         scopes[one.scope].names.setdefault(one.name, []).append(one.binding)
     for number, scope in enumerate(scopes):
         outer = [names[0] for names in scope.names.values() if names[0][0] in (Bound.GLOBAL, Bound.NONLOCAL)]
-        for bound, name in outer:
-            _move_outward(scopes, number, name, is_global=bound == Bound.GLOBAL)
-
-
-def _drop_idle_narrowings(scopes: list[NameScope], table: NameTable) -> None:
-    """Leave out what is told of names that the function or file around does not bind itself."""
-    own = {
-        (one.scope, one.name)
-        for one in table.names
-        if one.binding[0] != Bound.NARROWED and scopes[one.scope].kind in (ScopeKind.FUNCTION, ScopeKind.MODULE)
-    }
-    own -= {(one.scope, one.name) for one in table.names if one.binding[0] in (Bound.GLOBAL, Bound.NONLOCAL)}
-    table.names = [one for one in table.names if one.binding[0] != Bound.NARROWED or (one.scope, one.name) in own]
+        for kind, name in outer:
+            _move_outward(scopes, number, name, is_global=kind == Bound.GLOBAL)
 
 
 def _move_outward(scopes: list[NameScope], number: int, name: str, *, is_global: bool) -> None:
@@ -156,30 +149,17 @@ def _move_outward(scopes: list[NameScope], number: int, name: str, *, is_global:
         scopes[owner].names.setdefault(name, []).extend(moved)
 
 
-def _place_attributes(scopes: list[NameScope], table: NameTable) -> None:
+def _place_attributes(table: NameTable) -> None:
     """Give each class what its methods assign to their receiver, also in functions inside them."""
+    scopes = table.scopes
     table.attributes.sort(key=lambda one: one.position)
-    for scope, _, owner, attribute, binding, _ in table.attributes:
-        method = scope
-        while method > 0 and owner not in scopes[method].names:
+    for one in table.attributes:
+        method = one.scope
+        while method > 0 and one.owner not in scopes[method].names:
             method = scopes[method].parent
-        if method > 0 and scopes[method].receiver == owner:
-            scopes[scopes[method].parent].attributes.setdefault(attribute, []).append([scope, binding])
-
-
-def _choose_bindings(table: NameTable, reaching: ShapeReach) -> None:
-    """Tell in each value which bindings of its root it can be."""
-    read = [(one.scope, one.binding, one.moment.read_at) for one in table.names]
-    read += [(one.scope, one.binding, one.read_at) for one in table.attributes]
-    for scope, binding, position in read:
-        if binding[0] == Bound.VALUE:
-            binding[1] = reaching.chosen(scope, binding[1], position)
-
-
-def _in_order(callees: Sequence[Node]) -> list[Node]:
-    calls = [(node.start_byte, -node.end_byte, node) for node in callees]
-    calls.sort(key=lambda entry: entry[:2])
-    return [node for _, _, node in calls]
+        if method > 0 and scopes[method].receiver == one.owner:
+            of_class = scopes[scopes[method].parent].attributes
+            of_class.setdefault(one.attribute, []).append([one.scope, one.binding])
 
 
 def _last_name(callee: Node) -> int:
