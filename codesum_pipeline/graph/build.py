@@ -22,7 +22,6 @@ from codesum_pipeline.graph.families import families_of, indexed_paths, load_fil
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.python.resolver import split_shape
 from codesum_pipeline.graph.python.types import parse_annotation
-from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
 from codesum_pipeline.model.expressions import chain_of, type_of
 from codesum_pipeline.model.files import FilePlace, SourceFile
@@ -32,6 +31,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.model.values import Reason
 from codesum_pipeline.parsing.testing import read_tests_in_code
 from codesum_pipeline.settings.stages import ContextSettings
 from codesum_pipeline.store.atomic import write_text_atomically

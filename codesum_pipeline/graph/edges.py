@@ -12,12 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.graph.reasons import CONFIDENCE, Reason
 from codesum_pipeline.graph.reexports import handed_on
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.scopes import ScopedFile
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.model.graph import Alias, CallRow, Edge, EdgeKind
+from codesum_pipeline.model.ids import SEPARATOR, module_path_of
+from codesum_pipeline.model.scopes import ScopedFile
+from codesum_pipeline.model.values import (
     AMBIGUOUS,
+    CONFIDENCE,
     OUTSIDE,
     BuiltinValue,
     ClassValue,
@@ -25,10 +27,9 @@ from codesum_pipeline.graph.values import (
     ExternalValue,
     FunctionValue,
     OneOf,
+    Reason,
     Value,
 )
-from codesum_pipeline.model.graph import Alias, CallRow, Edge, EdgeKind
-from codesum_pipeline.model.ids import SEPARATOR, module_path_of
 
 
 class CallOutcome(StrEnum):

@@ -9,18 +9,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.graph import declared
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
-from codesum_pipeline.graph.declared.rules import Rules
 from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.interfaces import interface_of
 from codesum_pipeline.graph.python.resolver import PythonResolver, Telling, telling_names
-from codesum_pipeline.graph.scopes import LazyFiles, Row, ScopedFile
+from codesum_pipeline.languages import families
 from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.languages.python.module_paths import ModulePaths
+from codesum_pipeline.languages.rules import Rules
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.scopes import LazyFiles, Row, ScopedFile
 from codesum_pipeline.parsing.text import NO_REFERENCES, project_text
 
 
@@ -141,8 +141,8 @@ class _DeclaredFamily(LanguageFamily):
 
 @cache
 def rules_of_families() -> tuple[type[Rules], ...]:
-    """The rules of each family of declared languages, found by looking through their package."""
-    for found in iter_modules(declared.__path__, f"{declared.__name__}."):
+    """The rules of each family of declared languages, found by looking through `languages/families/`."""
+    for found in iter_modules(families.__path__, f"{families.__name__}."):
         import_module(found.name)
     return tuple(sorted(Rules.__subclasses__(), key=lambda rules: rules.__name__))
 

@@ -22,10 +22,10 @@ from typing import Any
 
 from msgspec.structs import astuple
 
-from codesum_pipeline.graph.declared.rules import NameTree
-from codesum_pipeline.graph.scopes import Binding, ImportRow, Scope, ScopedFile
+from codesum_pipeline.languages.rules import NameTree
 from codesum_pipeline.model.bindings import RETURN, YIELD, Bound, ScopeKind
 from codesum_pipeline.model.hashing import sha1_hex
+from codesum_pipeline.model.scopes import Binding, ImportRow, Scope, ScopedFile
 
 _WORD = re.compile(r"\w+")
 _NUMBERED = frozenset({Bound.DEFINED, Bound.RECEIVER, Bound.CLASS_RECEIVER})

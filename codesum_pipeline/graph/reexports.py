@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.scopes import ScopedFile
-from codesum_pipeline.graph.values import ClassValue, FunctionValue, ModuleValue, Value, VariableValue
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.scopes import ScopedFile
+from codesum_pipeline.model.values import ClassValue, FunctionValue, ModuleValue, Value, VariableValue
 
 ALL = "*"
 # How many files stars are followed to from one file.

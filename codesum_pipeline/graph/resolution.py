@@ -17,10 +17,10 @@ from msgspec import MsgspecError, Struct, json
 
 from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
-from codesum_pipeline.graph.scopes import Row
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.scopes import Row
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 

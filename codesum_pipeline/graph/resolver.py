@@ -10,17 +10,14 @@ depend on what was asked for other files: all but what is the same in any order
 is forgotten before each file.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
-
-from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.scopes import Scope, ScopedFile
-from codesum_pipeline.graph.values import NONE, UNKNOWN, FunctionValue, ModuleValue, Value, agree
+from codesum_pipeline.languages.rules import TellingNames
+from codesum_pipeline.model.scopes import Scope, ScopedFile
 from codesum_pipeline.model.symbols import Reexport
+from codesum_pipeline.model.values import NONE, UNKNOWN, FunctionValue, ModuleValue, Reason, Value, agree
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What
@@ -29,18 +26,6 @@ MAX_DEPTH = 80
 
 Answer = TypeVar("Answer")
 Expression = TypeVar("Expression")
-
-
-class TellingNames(Struct, frozen=True):
-    """The names that one class alone is likely to have: long enough and of two words, and no method of the language's
-    own library or of a well-known package is called so."""
-
-    least_length: int
-    two_words: re.Pattern[str]
-    common: frozenset[str]
-
-    def __contains__(self, name: str) -> bool:
-        return len(name) >= self.least_length and name not in self.common and bool(self.two_words.search(name))
 
 
 class Resolver(ABC, Generic[Expression]):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.graph.reasons import OF_TRUST, is_trusted
+from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
 from codesum_pipeline.indexes.index_files import KINDS, Callers, Uses
 from codesum_pipeline.model.graph import Alias, EdgeKind
 from codesum_pipeline.store.rows import from_table

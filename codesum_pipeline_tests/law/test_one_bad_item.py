@@ -13,12 +13,13 @@ import pytest
 
 from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.evaluation import evaluate
-from codesum_pipeline.graph import families, scopes
+from codesum_pipeline.graph import families
 from codesum_pipeline.graph.declared.names import DeclaredNames
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
-from codesum_pipeline.graph.declared.rules import NameTree
 from codesum_pipeline.indexes import lane_texts, sparse
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
+from codesum_pipeline.languages.rules import NameTree
+from codesum_pipeline.model import scopes
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.parsing import batches, text

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from codesum_pipeline.graph.compiled.targets import CompiledTarget, End, IndexedFacts, Targets
 from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
-from codesum_pipeline.graph.reasons import DOUBTFUL, TRUSTED, Reason, of_tool
+from codesum_pipeline.graph.trust import DOUBTFUL, TRUSTED, of_tool
 from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
+from codesum_pipeline.model.values import Reason
 
 
 class Agreement(StrEnum):

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.graph.declared.names import definitions_of
-from codesum_pipeline.graph.reasons import Reason, weaker
-from codesum_pipeline.graph.scopes import Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.model.expressions import ROOT, TypeName
+from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.model.values import (
     AMBIGUOUS,
     OUTSIDE,
     UNKNOWN,
@@ -20,14 +21,14 @@ from codesum_pipeline.graph.values import (
     ModuleValue,
     ObjectValue,
     OneOf,
+    Reason,
     SuperValue,
     Value,
     agree,
     found_by,
     weakened,
+    weaker,
 )
-from codesum_pipeline.model.expressions import ROOT, TypeName
-from codesum_pipeline.model.guard import FailureGuard
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.declared.resolver import DeclaredResolver

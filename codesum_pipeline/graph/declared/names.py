@@ -4,10 +4,12 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.declared.rules import Member, NameTree, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.model.bindings import Bound
+from codesum_pipeline.model.expressions import chain_of
+from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import (
     OUTSIDE,
     UNKNOWN,
     BuiltinValue,
@@ -15,14 +17,12 @@ from codesum_pipeline.graph.values import (
     ExternalValue,
     FunctionValue,
     ModuleValue,
+    Reason,
     Value,
     VariableValue,
     agree,
     weakened,
 )
-from codesum_pipeline.model.bindings import Bound
-from codesum_pipeline.model.expressions import chain_of
-from codesum_pipeline.model.guard import FailureGuard
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.declared.resolver import DeclaredResolver

@@ -4,11 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from codesum_pipeline.graph.declared.members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.declared.names import DeclaredNames
-from codesum_pipeline.graph.declared.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
-from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import Resolver
-from codesum_pipeline.graph.scopes import CallExpression, ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
+from codesum_pipeline.model.bindings import Bound
+from codesum_pipeline.model.expressions import CAST, NO_CALL, OBJECT, Chain, ExpressionStep, TypeName, chain_of
+from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.scopes import CallExpression, ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.symbols import Reexport
+from codesum_pipeline.model.values import (
     AMBIGUOUS,
     NONE,
     OUTSIDE,
@@ -23,15 +26,12 @@ from codesum_pipeline.graph.values import (
     NoValue,
     ObjectValue,
     OneOf,
+    Reason,
     SuperValue,
     Value,
     agree,
     weakened,
 )
-from codesum_pipeline.model.bindings import Bound
-from codesum_pipeline.model.expressions import CAST, NO_CALL, OBJECT, Chain, ExpressionStep, TypeName, chain_of
-from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.symbols import Reexport
 
 THIS = chain_of("this")
 _THIS = ("this",)

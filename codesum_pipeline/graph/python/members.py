@@ -4,9 +4,9 @@ value gives."""
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.reasons import Reason, weaker
-from codesum_pipeline.graph.scopes import Scope
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.model.bindings import RETURN, YIELD
+from codesum_pipeline.model.scopes import Scope
+from codesum_pipeline.model.values import (
     AMBIGUOUS,
     NONE,
     OUTSIDE,
@@ -19,14 +19,15 @@ from codesum_pipeline.graph.values import (
     InstanceValue,
     ModuleValue,
     NoValue,
+    Reason,
     SuperValue,
     Value,
     agree,
     is_inside,
     not_own,
     weakened,
+    weaker,
 )
-from codesum_pipeline.model.bindings import RETURN, YIELD
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver

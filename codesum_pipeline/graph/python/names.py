@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import MAX_DEPTH
-from codesum_pipeline.graph.scopes import Binding, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.languages.profiles import library_names
+from codesum_pipeline.languages.python.module_paths import Absent, ModulePath
+from codesum_pipeline.model.bindings import Bound, ScopeKind
+from codesum_pipeline.model.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import (
     AMBIGUOUS,
     NONE,
     OUTSIDE,
@@ -18,13 +20,11 @@ from codesum_pipeline.graph.values import (
     InstanceValue,
     ModuleValue,
     OneOf,
+    Reason,
     Value,
     agree,
     found_by,
 )
-from codesum_pipeline.languages.profiles import library_names
-from codesum_pipeline.languages.python.module_paths import Absent, ModulePath
-from codesum_pipeline.model.bindings import Bound, ScopeKind
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver

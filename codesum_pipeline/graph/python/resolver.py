@@ -8,9 +8,14 @@ from functools import cached_property, lru_cache
 from codesum_pipeline.graph.python.members import Members
 from codesum_pipeline.graph.python.names import PythonNames
 from codesum_pipeline.graph.python.types import Types
-from codesum_pipeline.graph.resolver import Resolver, TellingNames
-from codesum_pipeline.graph.scopes import LazyFiles, Scope, ScopedFile
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.graph.resolver import Resolver
+from codesum_pipeline.languages.profiles import library_names
+from codesum_pipeline.languages.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.languages.rules import TellingNames
+from codesum_pipeline.model.bindings import CHOSEN, Bound, ScopeKind
+from codesum_pipeline.model.scopes import LazyFiles, Scope, ScopedFile
+from codesum_pipeline.model.symbols import Reexport
+from codesum_pipeline.model.values import (
     AMBIGUOUS,
     NONE,
     OUTSIDE,
@@ -26,10 +31,6 @@ from codesum_pipeline.graph.values import (
     agree,
     is_inside,
 )
-from codesum_pipeline.languages.profiles import library_names
-from codesum_pipeline.languages.python.module_paths import Absent, ModulePath, ModulePaths
-from codesum_pipeline.model.bindings import CHOSEN, Bound, ScopeKind
-from codesum_pipeline.model.symbols import Reexport
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
 # What a name that could tell a method stands for in one file: the number of the method's scope, or `_NO_METHOD`.

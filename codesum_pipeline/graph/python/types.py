@@ -7,10 +7,10 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.graph.resolver import MAX_DEPTH
-from codesum_pipeline.graph.scopes import Scope
-from codesum_pipeline.graph.values import (
+from codesum_pipeline.model.expressions import TypeName, type_of
+from codesum_pipeline.model.scopes import Scope
+from codesum_pipeline.model.values import (
     NONE,
     UNKNOWN,
     BuiltinValue,
@@ -19,10 +19,10 @@ from codesum_pipeline.graph.values import (
     ExternalValue,
     InstanceValue,
     NoValue,
+    Reason,
     Value,
     agree,
 )
-from codesum_pipeline.model.expressions import TypeName, type_of
 
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.graph.reasons import OF_TRUST, is_trusted
+from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
 from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ledger import CallTotals

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.defs.building.report_values import report_values
-from codesum_pipeline.graph.reasons import Reason
 from codesum_pipeline.model.documents import Gate, PlanRow
 from codesum_pipeline.model.graph import Edge
+from codesum_pipeline.model.values import Reason
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.gates import count_trust
 from codesum_pipeline.summaries.by_model.prices import price_all, ways_on

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.languages.projects import Projects, folders_above, join, table, texts
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.model.expressions import ROOT
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import UNKNOWN, ExternalValue, ModuleValue, Reason, Value
 
 
 class PhpRules(Rules):

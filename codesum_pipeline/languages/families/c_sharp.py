@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import UNKNOWN, ExternalValue, ModuleValue, Value
 
 
 class CSharpRules(Rules):

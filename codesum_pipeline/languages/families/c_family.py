@@ -7,11 +7,10 @@ repository defines it for all others to link with.
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.graph.declared.rules import NameTree, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Value
 from codesum_pipeline.languages.projects import Projects, join
+from codesum_pipeline.languages.rules import NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Reason, Value
 
 # How many headers are followed from one file.
 MAX_HEADERS = 400

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from codesum_pipeline.graph.declared.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.languages.projects import Projects, folders_above, join, table, text
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import UNKNOWN, ExternalValue, ModuleValue, Value
 
 _ROOTS = frozenset({"lib", "main"})
 # Folders whose files are each a crate of their own.

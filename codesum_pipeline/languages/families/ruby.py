@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.languages.projects import join
+from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
+from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
 
 
 class RubyRules(Rules):

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.declared.rules import NameTree, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import ModuleValue
 from codesum_pipeline.languages.projects import Projects, folders_above, join
+from codesum_pipeline.languages.rules import NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import ModuleValue
 
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)

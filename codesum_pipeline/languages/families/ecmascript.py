@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.graph.declared.rules import Member, NameTree, Outside, ResolvedImport, Rules
-from codesum_pipeline.graph.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import ModuleValue
 from codesum_pipeline.languages.ecmascript.specifiers import EcmascriptModules, package_name
 from codesum_pipeline.languages.projects import Projects
+from codesum_pipeline.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
 from codesum_pipeline.model.bindings import Bound
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import ModuleValue
 
 
 class EcmascriptRules(Rules):

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.graph.reasons import Reason
-from codesum_pipeline.graph.resolver import TellingNames
-from codesum_pipeline.graph.scopes import Binding, ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.graph.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, ModuleValue, Value
 from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.model.bindings import Bound
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.model.scopes import Binding, ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, ModuleValue, Reason, Value
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.
 MAX_NAMESAKES = 200
@@ -122,6 +120,18 @@ class NameTree:
             if is_held:
                 nearest = key
         return nearest
+
+
+class TellingNames(Struct, frozen=True):
+    """The names that one class alone is likely to have: long enough and of two words, and no method of the language's
+    own library or of a well-known package is called so."""
+
+    least_length: int
+    two_words: re.Pattern[str]
+    common: frozenset[str]
+
+    def __contains__(self, name: str) -> bool:
+        return len(name) >= self.least_length and name not in self.common and bool(self.two_words.search(name))
 
 
 class Rules:
