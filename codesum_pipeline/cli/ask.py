@@ -2,28 +2,42 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from types import TracebackType
+from typing import Annotated, Any, Self
 
 import typer
 from msgspec import to_builtins
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.text import Text
 
-from codesum_pipeline.asking.events import Event
+from codesum_pipeline.asking.events import (
+    BlockWritten,
+    Event,
+    SynthesisBegan,
+    TextAdded,
+    TextVoided,
+    ToolAnswered,
+    ToolCalled,
+    call_line,
+    synthesis_line,
+)
 from codesum_pipeline.asking.session import LATEST, NO_MODEL, AskedQuestion
 from codesum_pipeline.asking.turn import TurnAnswer
-from codesum_pipeline.cli.asking_options import ReposOption
+from codesum_pipeline.cli.documents import catalogue_of
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import catalogue_of
-from codesum_pipeline.cli.render import count, note, on_terminal
-from codesum_pipeline.cli.safe_text import clean, safe_json
-from codesum_pipeline.cli.written_answer import WrittenAnswer
+from codesum_pipeline.cli.options import ReposOption, argument, option, switch
+from codesum_pipeline.cli.render import drawing_on, note, on_terminal, safe_json
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.printable import clean, counted, one_line
 
 
 def ask(
     ctx: typer.Context,
-    words: Annotated[list[str], typer.Argument(metavar="QUESTION", show_default=False, help="What you want to know.")],
+    words: Annotated[list[str], argument("QUESTION", "What you want to know.")],
     repo: ReposOption = None,
     goes_on: Annotated[
         bool,
@@ -31,13 +45,8 @@ def ask(
             "--continue", "-c", help="Go on with the last conversation about the same repositories: it is read first."
         ),
     ] = False,
-    conversation: Annotated[
-        str | None,
-        typer.Option(metavar="ID", show_default=False, help="Go on with this one; --json prints the id of each."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the answer and what it took as one JSON object.")
-    ] = False,
+    conversation: Annotated[str | None, option("ID", "Go on with this one; --json prints the id of each.")] = None,
+    as_json: Annotated[bool, switch("--json", "Print the answer and what it took as one JSON object.")] = False,
 ) -> None:
     """Answer a question about repositories, with the places that show it.
 
@@ -86,14 +95,80 @@ def _tell(answer: TurnAnswer, model: str) -> None:
         note(f"no answer by a model: {answer.detail}; above is what the index has")
     if answer.citations_dropped:
         one = answer.citations_dropped == 1
-        dropped = count(answer.citations_dropped, "citation")
+        dropped = counted(answer.citations_dropped, "citation")
         note(f"{dropped} taken out: {'it names' if one else 'they name'} lines that the sources do not have")
     note(f"as of {'; '.join(map(str, answer.as_of))}")
     if answer.failed != NO_MODEL:
         tokens = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
-        note(f"{model}: ${answer.usd:.4f}, {count(answer.steps, 'step')}, {tokens}")
+        note(f"{model}: ${answer.usd:.4f}, {counted(answer.steps, 'step')}, {tokens}")
 
 
 def _as_json(asked: AskedQuestion, answer: TurnAnswer, model: str) -> dict[str, Any]:
     said = to_builtins(answer) | {"as_of": [each.model_dump() for each in answer.as_of]}
     return {"question": asked.text, "model": None if answer.failed == NO_MODEL else model, **said}
+
+
+_TAIL_LINES = 4
+_REFRESHES_A_SECOND = 8
+
+
+class WrittenAnswer:
+    """What is shown of a turn, for the time of a `with` block."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False, markup=False, emoji=False)
+        self._tail = ""
+        self._has_blocks = False
+        self._live = Live(
+            console=self._console, transient=True, refresh_per_second=_REFRESHES_A_SECOND, get_renderable=self._below
+        )
+        self._drawing = drawing_on(self._console)
+
+    def __enter__(self) -> Self:
+        self._drawing.__enter__()
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._live.__exit__(kind, error, traceback)
+        self._drawing.__exit__(kind, error, traceback)
+
+    def hear(self, event: Event) -> None:
+        """Show what happens."""
+        match event:
+            case TextAdded(text):
+                self._tail += text
+            case BlockWritten(text):
+                self._tail = ""
+                self._has_blocks = True
+                self._print(text)
+            case TextVoided(reason):
+                self._remark(f"{reason}{'; what was written so far does not count' if self._has_blocks else ''}")
+                self._tail, self._has_blocks = "", False
+            case ToolCalled(name, arguments):
+                self._has_blocks = False
+                self._remark(call_line(name, arguments))
+            case ToolAnswered(name, _, True):
+                self._remark(f"{name} gave an error")
+            case SynthesisBegan(tool, files):
+                self._remark(synthesis_line(tool, files))
+
+    def show_rest(self, answer: TurnAnswer) -> None:
+        """After the block: an answer that was not written by the model is shown as it is."""
+        if answer.is_fallback:
+            self._console.print(Text(clean(answer.text)), soft_wrap=True)
+
+    def _print(self, text: str) -> None:
+        self._console.print(Markdown(clean(text), hyperlinks=False))
+        self._console.print()
+
+    def _remark(self, said: str) -> None:
+        self._console.print(Text(f"· {one_line(said)}", style="dim"))
+
+    def _below(self) -> Text:
+        lines = clean(self._tail).split("\n")[-_TAIL_LINES:]
+        shown = Text("\n".join(lines) or "…", style="dim", no_wrap=False)
+        wrapped = shown.wrap(self._console, max(1, self._console.width - 1))
+        return Text("\n").join(wrapped[-_TAIL_LINES:])

@@ -6,8 +6,7 @@ import typer
 from msgspec import to_builtins
 
 from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.cli.render import note, show, table
-from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.cli.render import note, safe_json, show, table
 from codesum_pipeline.model.ledger import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.store.tables import TableStore
 

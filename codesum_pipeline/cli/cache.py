@@ -6,31 +6,24 @@ from typing import Annotated
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.render import count, note, show, table
-from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.cli.options import option, switch
+from codesum_pipeline.cli.render import note, safe_json, show, table
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.printable import counted
 
 # Of a digest such as `blake3:0123…`, enough to tell versions apart.
 _SHOWN_DIGEST = 19
 
-cache = typer.Typer(
-    cls=PlainGroup,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="Show what is kept of models' texts, or delete what is not used any more.",
-)
+cache = CommandGroup("cache")
 
 
-@cache.command(cls=PlainCommand)
+@cache.command()
 def stats(
-    ctx: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per prompt version.")] = False,
+    ctx: typer.Context, as_json: Annotated[bool, switch("--json", "Print one JSON object per prompt version.")] = False
 ) -> None:
     """Show how many texts are kept, by prompt version and model, and what they cost."""
     kept = _cache(ctx)
@@ -58,21 +51,17 @@ def stats(
     show(table(columns, rows, right=("texts", "bytes", "US dollars")))
 
 
-@cache.command(cls=PlainCommand)
+@cache.command()
 def prune(
     ctx: typer.Context,
     unused_for: Annotated[
-        int | None,
-        typer.Option(
-            "--unused-for", metavar="DAYS", min=1, show_default=False, help="Delete what no build took for so long."
-        ),
+        int | None, option("DAYS", "Delete what no build took for so long.", "--unused-for", min=1)
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PROMPT-VERSION",
-            show_default=False,
-            help="Delete the texts of all prompt versions but this, which may be cut short. Can be repeated.",
+        option(
+            "PROMPT-VERSION",
+            "Delete the texts of all prompt versions but this, which may be cut short. Can be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -87,7 +76,7 @@ def prune(
         unused_for=timedelta(days=unused_for) if unused_for is not None else None,
         keep_prompt_versions=_known_versions(kept, keep) if keep else None,
     )
-    show(f"{count(deleted, 'text')} deleted, {count(sum(each.texts for each in kept.stats()), 'text')} kept")
+    show(f"{counted(deleted, 'text')} deleted, {counted(sum(each.texts for each in kept.stats()), 'text')} kept")
 
 
 def _cache(ctx: typer.Context) -> AnswerCache:

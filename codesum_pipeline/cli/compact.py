@@ -1,41 +1,133 @@
-"""`codesum compact`: old rows become one text, as an attestation says."""
+"""`codesum attest`: the file with which an operator answers for a compaction."""
 
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from codesum_pipeline.cli.compaction import all_compactions, attested_fields, compaction_as_json, compactor, source
-from codesum_pipeline.cli.completion import complete_keys
-from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.render import count, fields, note, show, table
-from codesum_pipeline.cli.safe_text import escaped, safe_json
-from codesum_pipeline.compaction.attestation import Attestation, read_signed
+from codesum_pipeline.cli.commands import CommandGroup
+from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.cli.options import complete_keys, option, switch
+from codesum_pipeline.cli.render import escaped, fields, note, safe_json, show, table
+from codesum_pipeline.compaction.attestation import (
+    NAMESPACE,
+    Attestation,
+    Policy,
+    Selection,
+    read_attestation,
+    read_signed,
+    signature_path,
+)
+from codesum_pipeline.compaction.compacting import Compactor
+from codesum_pipeline.compaction.history_rows import TABLE, HistoryRows
+from codesum_pipeline.compaction.kinds import KINDS, all_sources, source_of
+from codesum_pipeline.compaction.sources import CompactionSource
+from codesum_pipeline.compaction.ssh_signatures import fingerprint, load_key
+from codesum_pipeline.compaction.ssh_signatures import sign as sign_bytes
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.moments import iso_moment, utc_now
+from codesum_pipeline.model.printable import counted
+from codesum_pipeline.store.atomic import write_bytes_atomically
+from codesum_pipeline.store.tables import TableStore
+
+File = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="The attestation.")]
+
+attest = CommandGroup("attest")
+
+
+@attest.command()
+def new(
+    ctx: typer.Context,
+    policy: Annotated[
+        Policy, typer.Option(help="What becomes of the rows: they stay, or only their ids and hashes do.")
+    ],
+    by: Annotated[str, typer.Option(metavar="PRINCIPAL", help="Who attests, as in the allowed-signers file.")],
+    kind: Annotated[str, typer.Option(metavar="KIND", help=f"The rows: {' or '.join(KINDS)}.")] = TABLE,
+    repo: Annotated[str | None, option("KEY", "Whose history.", autocompletion=complete_keys)] = None,
+    before: Annotated[datetime | None, option("DATE", "Rows older than this day, UTC.", formats=["%Y-%m-%d"])] = None,
+    ids: Annotated[
+        str | None, option("PATTERN", "Only documents whose ids match; of digests, intents whose names do.")
+    ] = None,
+    prompt_version: Annotated[str | None, option("DIGEST", "The old prompt version of the texts.")] = None,
+    limit: Annotated[int | None, option("N", "At most so many rows, oldest first.", min=1)] = None,
+    max_bytes: Annotated[int, typer.Option(metavar="N", min=1, max=65536, help="Bytes of the text at most.")] = 4096,
+    model: Annotated[str | None, option("MODEL", "The model. Default: llm.model.")] = None,
+    output: Annotated[Path | None, option("FILE", "Default: JOB.json here.", "--output", "-o")] = None,
+) -> None:
+    """Write an attestation of the old rows as they are now, to be looked at and signed.
+
+    codesum attest new --repo shop --before 2026-01-01 --policy tombstoned --by ops@example.org
+    """
+    called = invocation(ctx)
+    selection = Selection(
+        before=iso_moment(before.replace(tzinfo=UTC)) if before else None,
+        ids=ids,
+        prompt_version=prompt_version,
+        limit=limit,
+    )
+    attestation = compactor(called).attest(
+        source(called, kind, repo), selection, policy=policy, attested_by=by, max_output_bytes=max_bytes, model=model
+    )
+    path = output or Path(f"{attestation.job_id}.json")
+    if path.exists():
+        raise ConfigurationError(f"--output {path}: there is such a file: name another one")
+    with with_modes_of_the_caller():
+        write_bytes_atomically(path, attestation.to_bytes())
+    show(fields(attested_fields(attestation)))
+    note(f"written to {path}: read it, then `codesum attest sign {path} --key KEY`")
+
+
+@attest.command()
+def sign(
+    file: File,
+    key: Annotated[
+        Path,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Your OpenSSH private key, of type Ed25519."),
+    ],
+) -> None:
+    """Sign an attestation: FILE.sig is written beside it.
+
+    It is the signature that `ssh-keygen -Y sign -n codesum-attestation -f KEY FILE` makes.
+    """
+    _, data = read_attestation(file)
+    private = load_key(key, lambda: str(typer.prompt(f"Passphrase of {key}", hide_input=True, err=True)))
+    path = signature_path(file)
+    with with_modes_of_the_caller():
+        write_bytes_atomically(path, sign_bytes(data, private, namespace=NAMESPACE).encode())
+    note(f"written to {path}: `codesum attest verify {file}` checks it")
+
+
+@attest.command()
+def verify(ctx: typer.Context, file: File) -> None:
+    """Check all that [bold]codesum compact[/] checks before it asks a model: it costs nothing.
+
+    The signature and who signed, the rows, the model, the template.
+    """
+    called = invocation(ctx)
+    signed = read_signed(file)
+    found = signed.attestation
+    done = compactor(called).check(signed, source(called, found.kind, found.repository))
+    show(fields({**attested_fields(found), "signed with": fingerprint(signed.parsed_signature.public_key)}))
+    note(
+        f"carried out at {done.compacted_at}" if done else f"it holds: `codesum compact --attest {file}` carries it out"
+    )
 
 
 def compact(
     ctx: typer.Context,
     attested: Annotated[
         Path | None,
-        typer.Option(
-            "--attest",
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            show_default=False,
-            help="Carry out this attestation, whose signature is FILE.sig.",
+        option(
+            "FILE", "Carry out this attestation, whose signature is FILE.sig.", "--attest", exists=True, dir_okay=False
         ),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List what was compacted, oldest first.")] = False,
-    repo: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY", autocompletion=complete_keys, show_default=False, help="With --list: only this one's."
-        ),
-    ] = None,
+    listed: Annotated[bool, switch("--list", "List what was compacted, oldest first.")] = False,
+    repo: Annotated[str | None, option("KEY", "With --list: only this one's.", autocompletion=complete_keys)] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per compaction, with text, rows and signature.")
+        bool, switch("--json", "Print one JSON object per compaction, with text, rows and signature.")
     ] = False,
 ) -> None:
     """Compress old rows into one text, as an attestation says; list what was.
@@ -49,7 +141,7 @@ def compact(
     if (attested is None) == (not listed):
         raise ConfigurationError("say what to do: --attest FILE, or --list")
     if attested is None:
-        _list(called, repo, as_json=as_json)
+        _list_compactions(called, repo, as_json=as_json)
         return
     if repo is not None:
         raise ConfigurationError("--repo goes with --list: an attestation names its repository")
@@ -64,7 +156,7 @@ def compact(
         note(f"{found.job_id} was carried out at {done.record.compacted_at}: nothing was asked or changed")
 
 
-def _list(called: Invocation, repo: str | None, *, as_json: bool) -> None:
+def _list_compactions(called: Invocation, repo: str | None, *, as_json: bool) -> None:
     records = list(all_compactions(called, repo))
     if as_json:
         for record in records:
@@ -80,7 +172,7 @@ def _list(called: Invocation, repo: str | None, *, as_json: bool) -> None:
             (
                 record.compacted_at[:10],
                 found.repository or "all",
-                count(len(found.sources), "row"),
+                counted(len(found.sources), "row"),
                 found.kind,
                 found.policy.value,
                 found.attested_by,
@@ -89,3 +181,77 @@ def _list(called: Invocation, repo: str | None, *, as_json: bool) -> None:
             )
         )
     show(table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows))
+
+
+def compactor(called: Invocation) -> Compactor:
+    """Of the home of a call."""
+    return Compactor(called.settings, called.layout.home, utc_now)
+
+
+def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
+    """The rows of a kind; a repository must be registered. Raises `ConfigurationError`."""
+    key = called.registry.get(repo).key if repo is not None else None
+    return source_of(kind, key, layout=called.layout, settings=called.settings, now=utc_now)
+
+
+def all_compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
+    """What stands in place of rows: of one repository, or of all and of the cache."""
+    if repo is not None:
+        called.registry.get(repo)
+    keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
+    for each in all_sources(sorted(keys), layout=called.layout, settings=called.settings, now=utc_now):
+        if repo is None or each.repository == repo:
+            yield from each.compactions()
+
+
+def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
+    """The compactions that stand in place of rows of a document's history, oldest first."""
+    history = HistoryRows(TableStore(called.layout.warehouse), called.layout, repo)
+    return [
+        {
+            "job_id": record.job_id,
+            "rows": rows,
+            "policy": Attestation.of(record.attestation.encode()).policy.value,
+            "compacted_at": record.compacted_at,
+        }
+        for record, rows in history.of_document(doc_id)
+    ]
+
+
+def attested_fields(attestation: Attestation) -> dict[str, Any]:
+    """An attestation for a person to read."""
+    selection = attestation.selection
+    return {
+        "job": attestation.job_id,
+        "rows": f"{counted(len(attestation.sources), 'row')} of {attestation.kind}",
+        "repository": attestation.repository,
+        "before": selection.before,
+        "ids": selection.ids,
+        "prompt version": selection.prompt_version,
+        "at most": selection.limit,
+        "become": f"one text of at most {attestation.max_output_bytes:,} bytes; the rows are {attestation.policy}",
+        "model": attestation.model,
+        "template": attestation.prompt_template_blake3,
+        "attested by": f"{attestation.attested_by} at {attestation.attested_at}",
+    }
+
+
+def compaction_as_json(record: CompactionRecord) -> dict[str, object]:
+    """All of a compaction, for a program."""
+    found = Attestation.of(record.attestation.encode())
+    return {
+        "job_id": record.job_id,
+        "kind": found.kind,
+        "repository": found.repository,
+        "policy": found.policy.value,
+        "sources": [{"id": source.id, "blake3": source.blake3} for source in found.sources],
+        "text": record.claim,
+        "model": record.model_name_echoed,
+        "request_hash": record.request_hash,
+        "cost_usd": record.cost_usd,
+        "compacted_at": record.compacted_at,
+        "attested_by": found.attested_by,
+        "attested_at": found.attested_at,
+        "attestation": record.attestation,
+        "signature": record.signature,
+    }

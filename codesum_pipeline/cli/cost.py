@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,16 +14,16 @@ from rich.console import RenderableType
 from codesum_pipeline.asking.past import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
 from codesum_pipeline.cli.avoided import read_avoided, show_avoided
-from codesum_pipeline.cli.completion import complete_keys
-from codesum_pipeline.cli.cost_plot import write_plot
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.render import SHORT_COMMIT, count, note, show, table
-from codesum_pipeline.cli.safe_text import safe_json
+from codesum_pipeline.cli.options import argument, complete_keys, option, switch
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, safe_json, show, table
 from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.digests.store import calls_of_digests
 from codesum_pipeline.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.llm.totals import Totals, total, total_by
 from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.model.printable import counted
+from codesum_pipeline.store.atomic import replacing
 from codesum_pipeline.store.tables import TableStore
 
 _ISO_DAY = "%Y-%m-%d"
@@ -48,29 +49,17 @@ class By(StrEnum):
 def cost(
     ctx: typer.Context,
     keys: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="KEY",
-            autocompletion=complete_keys,
-            show_default=False,
-            help="Only these repositories; default: all.",
-        ),
+        list[str] | None, argument("KEY", "Only these repositories; default: all.", autocompletion=complete_keys)
     ] = None,
     by: Annotated[
         By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
     ] = By.DAY,
-    since: Annotated[
-        datetime | None,
-        typer.Option(metavar="YYYY-MM-DD", formats=[_ISO_DAY], show_default=False, help="Only from this day on (UTC)."),
-    ] = None,
+    since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
     avoided: Annotated[
-        bool, typer.Option("--avoided", help="Show what builds did not have to ask for, by cause, instead.")
+        bool, switch("--avoided", "Show what builds did not have to ask for, by cause, instead.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line of the table.")] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.png", show_default=False, help="Draw dollars per day, and their sum, too."),
-    ] = None,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
+    plot: Annotated[Path | None, option("FILE.png", "Draw dollars per day, and their sum, too.")] = None,
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
@@ -107,7 +96,7 @@ def cost(
     if digests:
         show(_table(by, {**digests, "all": total(row for _, row in told)}, _OF_DIGESTS))
     if compacting:
-        note(f"`codesum compact`, which is not among these: {count(compacting, 'call')}, ${compacting_usd:.4f}")
+        note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${compacting_usd:.4f}")
     if not texts and not questions and not digests and not compacting:
         note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
@@ -166,3 +155,29 @@ def _table(by: By, totals: Mapping[str, Totals], of: tuple[str, str, str]) -> Re
         for name, found in totals.items()
     ]
     return table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+
+
+_COLOR = "#4f43dd"
+_SUM_COLOR = "#d9822b"
+# More names would run into each other.
+_NAMED_DAYS = 12
+
+
+def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
+    """Write a PNG: a bar for each day that had calls, and a line for all up to then; days are ISO dates."""
+    from matplotlib.figure import Figure
+
+    days = sorted(usd_by_day)
+    figure = Figure(figsize=(8, 3.2), dpi=100, layout="constrained")
+    axes = figure.add_subplot()
+    axes.bar(range(len(days)), [usd_by_day[day] for day in days], color=_COLOR)
+    sums = axes.twinx()
+    sums.plot(range(len(days)), [*accumulate(usd_by_day[day] for day in days)], color=_SUM_COLOR)
+    step = max(1, -(-len(days) // _NAMED_DAYS))
+    axes.set_xticks(range(0, len(days), step), days[::step], rotation=30, ha="right", fontsize=8)
+    for drawn, color in ((axes, _COLOR), (sums, _SUM_COLOR)):
+        drawn.set_ylim(bottom=0)
+        drawn.tick_params(axis="y", labelsize=8, labelcolor=color)
+    axes.set_title("US dollars a day (bars), and all so far (line)", fontsize=9, loc="left")
+    with replacing(path) as file:
+        figure.savefig(file, format="png", metadata={"Software": None})

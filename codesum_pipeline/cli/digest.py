@@ -6,14 +6,13 @@ from typing import Annotated
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.commands import CommandGroup
+from codesum_pipeline.cli.digest_making import aggregate, preview_digest, run_digests, send
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.next_digest import preview_digest, run_digests
-from codesum_pipeline.cli.past_digests import JsonOption, list_digests, show_digest
-from codesum_pipeline.cli.render import count, fields, note, show, table
-from codesum_pipeline.cli.rollups import aggregate, send
-from codesum_pipeline.cli.safe_text import clean, safe_json
+from codesum_pipeline.cli.options import JsonOption, argument, option
+from codesum_pipeline.cli.past_digests import list_digests, show_digest
+from codesum_pipeline.cli.render import fields, note, safe_json, show, table
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
@@ -21,25 +20,19 @@ from codesum_pipeline.digests.desk import deliver as deliver_due
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.printable import clean, counted
 from codesum_pipeline.wiring import Home
 
-digest = typer.Typer(
-    cls=PlainGroup,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="Show digests and send them; show what waits, and try channels.",
-)
-digest.command("list", cls=PlainCommand)(list_digests)
-digest.command("show", cls=PlainCommand)(show_digest)
-digest.command("preview", cls=PlainCommand)(preview_digest)
-digest.command("run", cls=PlainCommand)(run_digests)
-digest.command(cls=PlainCommand)(aggregate)
-digest.command(cls=PlainCommand)(send)
+digest = CommandGroup("digest")
+digest.command("list")(list_digests)
+digest.command("show")(show_digest)
+digest.command("preview")(preview_digest)
+digest.command("run")(run_digests)
+digest.command()(aggregate)
+digest.command()(send)
 
 
-@digest.command(cls=PlainCommand)
+@digest.command()
 def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """List the channels: whether each can be used, and what it promises about sending something twice.
 
@@ -60,15 +53,11 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
         note("there are no channels: docs/delivery.md shows how codesum.toml names one")
 
 
-@digest.command(cls=PlainCommand)
+@digest.command()
 def outbox(
     ctx: typer.Context,
-    post: Annotated[
-        str | None, typer.Argument(metavar="[ID]", show_default=False, help="A post, with each try and its text.")
-    ] = None,
-    state: Annotated[
-        list[DeliveryState] | None, typer.Option(show_default=False, help="Only what stands so. Can be repeated.")
-    ] = None,
+    post: Annotated[str | None, argument("[ID]", "A post, with each try and its text.")] = None,
+    state: Annotated[list[DeliveryState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List what is to be sent and what was, the newest first; with an ID, show one post.
@@ -90,7 +79,7 @@ def outbox(
     _show_deliveries(found)
 
 
-@digest.command(cls=PlainCommand)
+@digest.command()
 def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Send what is due now. What fails is tried again later, by the next call or tick.
 
@@ -110,13 +99,11 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
         raise typer.Exit(FAILED)
 
 
-@digest.command(cls=PlainCommand)
+@digest.command()
 def retry(
     ctx: typer.Context,
-    post: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="The post, as the outbox lists it.")],
-    channel: Annotated[
-        str | None, typer.Option(show_default=False, help="Only on this channel. Default: wherever it was given up.")
-    ] = None,
+    post: Annotated[str, argument("ID", "The post, as the outbox lists it.")],
+    channel: Annotated[str | None, option(None, "Only on this channel. Default: wherever it was given up.")] = None,
 ) -> None:
     """Have what was given up sent again, at the next `codesum digest deliver` or tick.
 
@@ -128,11 +115,8 @@ def retry(
     note(f"to be sent again: {', '.join(each.channel for each in found)}")
 
 
-@digest.command("try", cls=PlainCommand)
-def try_(
-    ctx: typer.Context,
-    channel: Annotated[str, typer.Argument(metavar="CHANNEL", show_default=False, help="A name in delivery.channels.")],
-) -> None:
+@digest.command("try")
+def try_(ctx: typer.Context, channel: Annotated[str, argument("CHANNEL", "A name in delivery.channels.")]) -> None:
     """Send a short message over a channel, to see whether it works.
 
     codesum digest try team
@@ -189,5 +173,5 @@ def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
         for each in tries
     ]
     if rows:
-        note(count(len(rows), "try", "tries"))
+        note(counted(len(rows), "try", "tries"))
         show(table(("channel", "try", "from (UTC)", "to", "state", "answer"), rows, right=("try",)))

@@ -10,22 +10,15 @@ import typer
 from msgspec import Struct
 from rich.text import Text
 
-from codesum_pipeline.cli.completion import complete_keys
-from codesum_pipeline.cli.digest_trouble import digest_troubles
 from codesum_pipeline.cli.failures import FAILED
-from codesum_pipeline.cli.index_health import index_troubles
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.render import count, indented, note, show, styled
-from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.cli.options import argument, complete_keys, switch
+from codesum_pipeline.cli.render import indented, note, safe_json, show, styled
+from codesum_pipeline.cli.troubles import digest_troubles, index_troubles
 from codesum_pipeline.homes.folders import check_may_be_own, record_home
 from codesum_pipeline.indexes.verify import verify_index
-from codesum_pipeline.model.errors import (
-    BrokenStore,
-    BucketUnavailable,
-    CannotWrite,
-    CodesumError,
-    ConfigurationError,
-)
+from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, CannotWrite, CodesumError, ConfigurationError
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import broken_promises, examine_heads, release_head
 from codesum_pipeline.store.layout import BucketPlace, reading_copy
@@ -51,37 +44,32 @@ class Problem(Struct, frozen=True):
 
 def doctor(
     ctx: typer.Context,
-    key: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="KEY", autocompletion=complete_keys, show_default=False, help="Look at this repository alone."
-        ),
-    ] = None,
+    key: Annotated[str | None, argument("KEY", "Look at this repository alone.", autocompletion=complete_keys)] = None,
     release_lease: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--release-lease",
-            help="Take the lease of KEY away from whoever holds it. Only for a holder on a machine that is gone: "
+            "Take the lease of KEY away from whoever holds it. Only for a holder on a machine that is gone: "
             "two builds of one repository at a time can break its index.",
         ),
     ] = False,
     trust: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--trust",
-            help="Record that the home is yours, so that it counts without being named. Only for one whose settings "
+            "Record that the home is yours, so that it counts without being named. Only for one whose settings "
             "you know: they can run code, and send sources and keys to any address.",
         ),
     ] = False,
     llm: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--llm",
-            help="Look whether the language model could be asked now: its key is there, its server listens. Costs "
+            "Look whether the language model could be asked now: its key is there, its server listens. Costs "
             "nothing, and does not tell whether the model's name is right.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per problem.")] = False,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per problem.")] = False,
 ) -> None:
     """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
@@ -298,6 +286,6 @@ def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
     open_ones = {problem.repo for problem in problems if problem.way_out}
     sound = [key for key in keys if key not in open_ones]
     if sound:
-        show(styled(f"{count(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green"))
+        show(styled(f"{counted(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green"))
     if not keys:
         note("no repository is registered: `codesum index PATH|URL` registers and indexes one")

@@ -1,36 +1,44 @@
 """`codesum eval`: how well questions with known answers are answered, and by what."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 
-from codesum_pipeline.cli.asking_options import LanesOption, LevelsOption, ReposOption
-from codesum_pipeline.cli.eval_asking import Ways, ask_given, ask_own
-from codesum_pipeline.cli.eval_lift import lifts, lifts_json, lifts_markdown
-from codesum_pipeline.cli.invocation import invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.lookup import open_published
+from codesum_pipeline.cli.documents import open_published
+from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.render import show, table
-from codesum_pipeline.cli.safe_text import safe_json
-from codesum_pipeline.evaluation.questions import read_questions
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, safe_json, show, table
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, evaluate, indexes_of
+from codesum_pipeline.evaluation.lift import Lift, lift_markdown, lift_report
+from codesum_pipeline.evaluation.own_questions import ask_own_questions
+from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import Report, cells, columns, markdown, short, shown_tables, summarize
 from codesum_pipeline.evaluation.report import as_json as report_json
-from codesum_pipeline.indexes.version_folder import LANES
-from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.version_folder import LANES, Lane
+from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import counted
+from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.weights import has_lane
 from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.wiring import Home
 
 
 def eval(
     ctx: typer.Context,
     questions: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="QUESTIONS.jsonl",
-            show_default=False,
-            help='One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
+        argument(
+            "QUESTIONS.jsonl",
+            'One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
             '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, what each repository\'s '
             "docstrings and commit messages say is asked.",
         ),
@@ -38,21 +46,14 @@ def eval(
     repo: ReposOption = None,
     lane: LanesOption = None,
     level: LevelsOption = None,
-    each_lane: Annotated[bool, typer.Option("--each-lane", help="Ask each lane alone as well.")] = False,
-    each_level: Annotated[bool, typer.Option("--each-level", help="Ask each level alone as well.")] = False,
+    each_lane: Annotated[bool, switch("--each-lane", "Ask each lane alone as well.")] = False,
+    each_level: Annotated[bool, switch("--each-level", "Ask each level alone as well.")] = False,
     lift: Annotated[
         bool,
-        typer.Option(
-            "--lift", help="Show instead what the written texts add to code alone, level by level, and their price."
-        ),
+        switch("--lift", "Show instead what the written texts add to code alone, level by level, and their price."),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print every measure with its interval for programs.")
-    ] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.md", show_default=False, help="Write the tables as a page of Markdown, too."),
-    ] = None,
+    as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
+    report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,
 ) -> None:
     """Measure how well questions with known answers are answered, by lane and level.
 
@@ -96,3 +97,141 @@ def _tables(report: Report) -> list[RenderableType]:
         rows = [cells(row, summary.headline, numbers) for row in summary.rows]
         parts += [*([""] if parts else []), table(head, rows, right=head[1:])]
     return parts
+
+
+class Ways(Struct, frozen=True):
+    """The lanes and levels that a person chose, and which of them are asked alone beside them together."""
+
+    lanes: tuple[Lane, ...]
+    levels: tuple[Level, ...]
+    each_lane: bool
+    each_level: bool
+
+    def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[EvaluationSetup]:
+        """What was chosen first; `with_symbols`, functions and classes are looked for among themselves as well. Of the
+        lanes each is asked alone that all indexes have."""
+        name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
+        if self.levels != LEVELS:
+            name = f"{name}, {' + '.join(self.levels)}"
+        setups = [EvaluationSetup(name, self.lanes, self.levels)]
+        if with_symbols and self.levels == LEVELS:
+            setups.append(EvaluationSetup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
+        if self.each_lane:
+            there = [lane for lane in self.lanes if all(has_lane(index, lane) for index in indexes)]
+            setups += [EvaluationSetup(f"lane {lane}", (lane,), self.levels) for lane in there]
+        if self.each_level:
+            setups += [EvaluationSetup(f"level {level}", self.lanes, (level,)) for level in self.levels]
+        return setups
+
+
+class EvaluationAnswers(Struct, frozen=True):
+    """The answers, and what a person should know about them."""
+
+    answers: Sequence[QuestionResult]
+    notes: tuple[str, ...]
+
+
+def ask_given(
+    called: Invocation,
+    indexes: Sequence[PublishedIndex],
+    questions: Sequence[Question],
+    ways: Ways,
+    *,
+    progress: Progress,
+) -> EvaluationAnswers:
+    """Ask all questions about what is indexed; raises `ConfigurationError` where there are none."""
+    left_out = Counter(question.repo for question in questions if not indexes_of(indexes, question))
+    kept = [question for question in questions if question.repo not in left_out]
+    named = ", ".join(f"{repo} ({number})" for repo, number in sorted(left_out.items(), key=str))
+    here = ", ".join(sorted(index.repo for index in indexes))
+    if not kept:
+        raise ConfigurationError(f"no question is about an index that is asked ({here}), but about {named}")
+    notes = [f"{counted(len(kept), 'question')} for {here}"]
+    if left_out:
+        notes.append(f"{counted(left_out.total(), 'question')} left out, about what is not asked: {named}")
+    notes += _other_commits(indexes, kept)
+    for remark in notes:
+        note(remark)
+    setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
+    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
+    if not answers:
+        raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
+    return EvaluationAnswers(answers, tuple(notes))
+
+
+def ask_own(
+    called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress
+) -> EvaluationAnswers:
+    """Ask of each repository what its docstrings and commit messages say."""
+    home = Home(called.settings)
+    answers: list[QuestionResult] = []
+    notes = []
+    for index in indexes:
+        workspace = home.workspace(index.repo, run_id="eval")
+        options = called.settings.evaluation
+        own = ask_own_questions(
+            workspace,
+            index,
+            setups=ways.setups([index], with_symbols=True),
+            sample=options.sample,
+            commits=options.commits,
+            progress=progress,
+        )
+        kinds = Counter(category for category, _ in {(answer.question.category, answer.question.id) for answer in own})
+        named = ", ".join(f"{category} ({number})" for category, number in sorted(kinds.items())) or "none"
+        notes.append(f"{index.repo}: questions of its own: {named}")
+        note(notes[-1])
+        answers += own
+    if not answers:
+        raise ConfigurationError(
+            f"no docstrings or commit messages to ask {', '.join(index.repo for index in indexes)}: "
+            "give a file of questions"
+        )
+    return EvaluationAnswers(answers, tuple(notes))
+
+
+def _other_commits(indexes: Sequence[PublishedIndex], questions: Sequence[Question]) -> list[str]:
+    """A remark per index whose commit is not the one that questions were written for."""
+    others = Counter(
+        (index.repo, index.commit, question.commit)
+        for question in questions
+        if question.repo and question.commit
+        for index in indexes_of(indexes, question)
+        if index.commit != question.commit
+    )
+    return [
+        f"{repo}: {counted(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
+        f"the index is of {indexed[:SHORT_COMMIT]}"
+        for (repo, indexed, wanted), number in sorted(others.items())
+    ]
+
+
+def lifts(
+    called: Invocation, indexes: Sequence[PublishedIndex], questions: Sequence[Question] | None, *, progress: Progress
+) -> dict[str, Lift]:
+    """The ledger of each repository, by key; of those without a question there is none.
+
+    Raises `ConfigurationError` where no repository has a question.
+    """
+    home, options = Home(called.settings), called.settings.evaluation
+    found: dict[str, Lift] = {}
+    for index in indexes:
+        about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]
+        workspace = home.workspace(index.repo, run_id="eval")
+        if about is None or about:
+            found[index.repo] = lift_report(
+                workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
+            )
+    if not any(lift.rows for lift in found.values()):
+        raise ConfigurationError(f"no question is about {', '.join(index.repo for index in indexes)}")
+    return found
+
+
+def lifts_markdown(found: Mapping[str, Lift]) -> str:
+    """The ledgers, a section each."""
+    return "\n".join(f"## {repo}\n\n{lift_markdown(lift)}\n" for repo, lift in found.items())
+
+
+def lifts_json(found: Mapping[str, Lift]) -> dict[str, Any]:
+    """The ledgers for programs."""
+    return {"lift": {repo: to_builtins(lift)["rows"] for repo, lift in found.items()}}

@@ -7,12 +7,12 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from codesum_pipeline.cli.compaction import compactions_of_document
+from codesum_pipeline.cli.compact import compactions_of_document
+from codesum_pipeline.cli.documents import find_document, readable, telling
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import RepoOption, find_document
-from codesum_pipeline.cli.origin import readable, telling
-from codesum_pipeline.cli.render import SHORT_COMMIT, count, fields, show
-from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.cli.options import DocumentRepoOption, switch
+from codesum_pipeline.cli.render import SHORT_COMMIT, fields, safe_json, show
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.summaries.explain import ExplainStep
 from codesum_pipeline.summaries.explain import explain as explain_document
 from codesum_pipeline.wiring import Home
@@ -26,8 +26,8 @@ _OF_ROW = (
 def explain(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")],
-    repo: RepoOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with the steps.")] = False,
+    repo: DocumentRepoOption = None,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
 ) -> None:
     """Show why a document was last rewritten, as the chain of causes.
 
@@ -64,7 +64,7 @@ def _record(step: ExplainStep) -> dict[str, Any]:
 def _told(compaction: Mapping[str, Any]) -> str:
     """Which earlier rows a text stands in place of."""
     number, are = compaction["rows"], compaction["policy"]
-    return f"{count(number, 'earlier row')} ({are}), at {compaction['compacted_at']} by {compaction['job_id']}"
+    return f"{counted(number, 'earlier row')} ({are}), at {compaction['compacted_at']} by {compaction['job_id']}"
 
 
 def _tree(steps: Sequence[ExplainStep]) -> Tree:

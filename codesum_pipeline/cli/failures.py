@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import typer
 
-from codesum_pipeline.cli.safe_text import one_line
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, ConfigurationError, MissingTable, RetryLater
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.refusals import cannot_write, is_refusal
 
 FAILED = 1

@@ -19,8 +19,7 @@ from types import FrameType
 from msgspec import Struct, field
 
 from codesum_pipeline.cli.first_use import UnindexedCheckout, in_time
-from codesum_pipeline.cli.home_folder import make_home
-from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.invocation import Invocation, make_home
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.tools.catalogue import Checkout, checkout_of

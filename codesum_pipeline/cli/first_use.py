@@ -13,15 +13,17 @@ from pathlib import Path
 import typer
 from msgspec import Struct
 
-from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.cli.render import count, note
-from codesum_pipeline.cli.usual_home import main_work_tree
+from codesum_pipeline.cli.documents import open_published
+from codesum_pipeline.cli.invocation import Invocation, main_work_tree
+from codesum_pipeline.cli.render import note
 from codesum_pipeline.homes.folders import user_home
 from codesum_pipeline.model.errors import CodesumError, MissingTable
+from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.tools.catalogue import Checkout, entries_of
+from codesum_pipeline.tools.catalogue import Checkout, checkout_of, entries_of
 
 _TIMEOUT_S = 60.0
 # Of a build on two cores: to start it, and the source that it takes in a second (benchmarks/results/growth.md).
@@ -121,7 +123,7 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
 def _is_wanted(found: UnindexedCheckout) -> bool:
     size = found.size()
     note(
-        f"{found.checkout.root} is not indexed yet: {count(size.files, 'file')}, about {in_time(size.seconds)}; "
+        f"{found.checkout.root} is not indexed yet: {counted(size.files, 'file')}, about {in_time(size.seconds)}; "
         f"the index will lie in {found.called.settings.home}"
     )
     return typer.confirm("Index it now?", default=True, err=True)
@@ -177,3 +179,49 @@ def _problem(location: Path, entries: Sequence[RepositoryEntry]) -> str:
 def in_time(seconds: float) -> str:
     """`8 s`, `3 min`."""
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
+class SearchScope(Struct, frozen=True):
+    """The indexes to search; `remark` says why it is these where nobody named them.
+
+    It `leaves_out` others that a question of a batch may name.
+    """
+
+    indexes: list[PublishedIndex]
+    remark: str | None = None
+    leaves_out: bool = False
+
+
+def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, may_ask: bool = False) -> SearchScope:
+    """Open the indexes that a search is about; in a checkout, those of its repository.
+
+    One that is not indexed is, if somebody at the terminal may be asked and wants it.
+    """
+    checkout = None if names or everything else checkout_of(Path.cwd())
+    if checkout is None:
+        return SearchScope(open_published(called, names))
+    published = [
+        entry
+        for entry in called.registry.entries()
+        if entry.enabled and os.path.lexists(called.layout.published(entry.key))
+    ]
+    ours = entries_of(checkout, published)
+    if not ours and index_on_first_use(called, checkout, may_ask=may_ask):
+        return open_scope(called, names, everything=everything)
+    others = len(published) - len(ours)
+    if not ours:
+        remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`)"
+        return SearchScope(
+            open_published(called), f"{remark}: searching {_all_that_are(others)}" if published else None
+        )
+    keys = [entry.key for entry in ours]
+    if not others:
+        return SearchScope(open_published(called))
+    is_one = len(keys) == 1
+    remark = f"searching {', '.join(keys)}, the {'repository' if is_one else 'repositories'} of this folder"
+    rest = "the other one" if others == 1 else f"the other {others:,}"
+    return SearchScope(open_published(called, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
+
+
+def _all_that_are(number: int) -> str:
+    return "the one that is" if number == 1 else f"the {counted(number, 'repository', 'repositories')} that are"

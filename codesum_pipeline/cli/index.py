@@ -5,30 +5,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.cli.built import built_table, outcome_json, standing_json, standing_line
-from codesum_pipeline.cli.completion import complete_keys
-from codesum_pipeline.cli.failed_items import failure_lines, failures_json, failures_of, tracebacks
+from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.cli.build_report import (
+    ModelReport,
+    built_table,
+    failure_lines,
+    outcome_json,
+    shut_out,
+    standing_json,
+    standing_line,
+    tell_uncommitted,
+)
 from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
-from codesum_pipeline.cli.freshness import LastBuild, standing_builds
-from codesum_pipeline.cli.index_health import unusable_indexes
+from codesum_pipeline.cli.freshness import standing_builds
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.model_report import model_lines, model_report, model_warnings, shut_out
-from codesum_pipeline.cli.new_entries import NewEntries, was_fetched
-from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.registration import (
-    EntryOptions,
+from codesum_pipeline.cli.options import (
     ExcludeOption,
     IncludeOption,
+    JsonOfRepositories,
     KeyOption,
     RefOption,
     SubdirOption,
     WorktreeOption,
-    find_entry,
+    argument,
+    complete_keys,
+    switch,
 )
-from codesum_pipeline.cli.render import note, show, styled
-from codesum_pipeline.cli.safe_text import escaped, safe_json
-from codesum_pipeline.cli.uncommitted import tell_uncommitted, uncommitted_json
-from codesum_pipeline.indexes.version_folder import read_published
+from codesum_pipeline.cli.progress_bar import progress_bar
+from codesum_pipeline.cli.registration import EntryOptions, NewEntries, find_entry, was_fetched
+from codesum_pipeline.cli.render import escaped, note, print_json, safe_json, show, styled
+from codesum_pipeline.cli.troubles import unusable_indexes
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.store.schemas import BOOKS
@@ -45,11 +51,10 @@ def index(
     ctx: typer.Context,
     targets: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="LOCATION|KEY",
+        argument(
+            "LOCATION|KEY",
+            "Paths, git URLs or registered keys. Without any: every enabled repository.",
             autocompletion=complete_keys,
-            show_default=False,
-            help="Paths, git URLs or registered keys. Without any: every enabled repository.",
         ),
     ] = None,
     key: KeyOption = None,
@@ -59,19 +64,15 @@ def index(
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Run every step and write every text again, also where nothing changed.")
+        bool, switch("--force", "Run every step and write every text again, also where nothing changed.")
     ] = False,
     rebuild: Annotated[
-        bool,
-        typer.Option(
-            "--rebuild", help="Drop the tables first: the way out where they were written by another version."
-        ),
+        bool, switch("--rebuild", "Drop the tables first: the way out where they were written by another version.")
     ] = False,
     yes: Annotated[
-        bool,
-        typer.Option("--yes", help="Let a language model write more of an index again than `max_rewrite_fraction`."),
+        bool, switch("--yes", "Let a language model write more of an index again than `max_rewrite_fraction`.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per repository.")] = False,
+    as_json: JsonOfRepositories = False,
 ) -> None:
     """Bring repositories' indexes up to date, registering what is not known yet.
 
@@ -82,10 +83,9 @@ def index(
     codesum index https://github.com/pallets/flask --ref main
     """
     called = invocation(ctx)
-    options = EntryOptions.of(key=key, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
-    home = Home(called.settings)
+    options = EntryOptions.of(key, ref, subdir, include, exclude, worktree)
+    home, new = called.home, NewEntries(called)
     home.check_choices()
-    new = NewEntries(called)
     keys = _keys(new, targets or [], options)
     try:
         if rebuild:
@@ -94,7 +94,7 @@ def index(
             progress("looking for changes", 0, 0)
             standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in standing.items():
-            typer.echo(_standing_json(home, found, last) if as_json else standing_line(found, last))
+            typer.echo(safe_json(standing_json(home, found, last)) if as_json else standing_line(found, last))
         outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
@@ -112,39 +112,6 @@ def index(
         raise typer.Exit(FAILED)
 
 
-def _standing_json(home: Home, key: str, last: LastBuild) -> str:
-    return safe_json(standing_json(key, last) | uncommitted_json(home, key))
-
-
-def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
-    """What came of the runs; what somebody has to do about them goes to stderr."""
-    if as_json:
-        for outcome in outcomes:
-            published = read_published(home.layout, outcome.key)
-            numbers = outcome_json(outcome, commit=published.commit if published else None)
-            told = {"llm": model_report(home, outcome), "failures": failures_json(failures_of(home, outcome.key))}
-            typer.echo(safe_json(numbers | told | uncommitted_json(home, outcome.key)))
-    elif outcomes:
-        show(built_table(outcomes))
-        for outcome in outcomes:
-            name = f"{outcome.key}: " if len(outcomes) > 1 else ""
-            show(*(styled(f"{name}{line}", "dim") for line in model_lines(home, outcome)))
-    for outcome in outcomes:
-        if outcome.is_held:
-            note(f"{outcome.key}: {outcome.message}")
-        for line in unusable_indexes(home, outcome.key):
-            note(f"{outcome.key}: {line}")
-        for warning in model_warnings(home, outcome):
-            note(f"{outcome.key}: {warning}")
-        failures = failures_of(home, outcome.key)
-        for line in failure_lines(outcome.key, failures):
-            note(f"{outcome.key}: {line}")
-        for trace in tracebacks(failures) if debug else ():
-            typer.echo(escaped(trace), err=True)
-    if said := shut_out(home, outcomes):
-        note(said)
-
-
 def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
     """The keys to build, each once; targets that are not registered as described are."""
     if not targets:
@@ -156,30 +123,19 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
         return keys
     if options.key and len(targets) > 1:
         raise ConfigurationError(f"--key {options.key} names one repository, {len(targets)} are given")
+    found = {}
     try:
-        return list(dict.fromkeys(_registered(new, target, options) for target in targets))
+        for target in targets:
+            entry, is_known = find_entry(new.called.registry, target, options)
+            if not entry.enabled:
+                raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
+            if not is_known:
+                new.register(entry)
+            found[entry.key] = entry
     except BaseException:
         new.take_back()
         raise
-
-
-def _registered(new: NewEntries, target: str, options: EntryOptions) -> str:
-    entry, is_known = find_entry(new.called.registry, target, options)
-    if not entry.enabled:
-        raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
-    if not is_known:
-        new.register(entry)
-    return entry.key
-
-
-def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:
-    """A location that could not be fetched is not left registered by the command that registered it."""
-    unfetched = [found for found in failed if _FETCH not in found.numbers and found.error is not LeaseHeld]
-    new.take_back(outcome.key for outcome in unfetched)
-    known = {entry.key for entry in home.registry.entries()}
-    for outcome in unfetched:
-        if outcome.key in known and not was_fetched(home, outcome.key):
-            note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")
+    return list(found)
 
 
 def _drop_tables(home: Home, keys: Sequence[str]) -> None:
@@ -190,15 +146,49 @@ def _drop_tables(home: Home, keys: Sequence[str]) -> None:
 
 
 def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
+    def tell(outcome: "RunOutcome") -> None:
+        note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
+
     if not keys:
         return []
     with progress_bar() as progress:
         from codesum_pipeline.defs.companion import index_repositories
 
-        tell = _tell if len(keys) > 1 else None
-        return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=tell)
+        heard = tell if len(keys) > 1 else None
+        return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=heard)
 
 
-def _tell(outcome: "RunOutcome") -> None:
-    """One of several is finished."""
-    note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
+def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
+    """What came of the runs; what somebody has to do about them goes to stderr."""
+    reports = [ModelReport(home, outcome) for outcome in outcomes]
+    if as_json:
+        print_json(*(outcome_json(home, outcome) for outcome in outcomes))
+    elif outcomes:
+        show(built_table(outcomes))
+        for report in reports:
+            name = f"{report.outcome.key}: " if len(outcomes) > 1 else ""
+            show(*(styled(f"{name}{line}", "dim") for line in report.lines()))
+    for report in reports:
+        outcome, failures = report.outcome, read_failures(home.layout.memos(report.outcome.key))
+        for line in (
+            *([outcome.message] if outcome.is_held else ()),
+            *unusable_indexes(home, outcome.key),
+            *report.warnings(),
+            *failure_lines(outcome.key, failures),
+        ):
+            note(f"{outcome.key}: {line}")
+        for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():
+            if failure.traceback:
+                typer.echo(escaped(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
+    if said := shut_out(reports):
+        note(said)
+
+
+def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:
+    """A location that could not be fetched is not left registered by the command that registered it."""
+    unfetched = [found for found in failed if _FETCH not in found.numbers and found.error is not LeaseHeld]
+    new.take_back(outcome.key for outcome in unfetched)
+    known = {entry.key for entry in home.registry.entries()}
+    for outcome in unfetched:
+        if outcome.key in known and not was_fetched(home, outcome.key):
+            note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")

@@ -8,14 +8,12 @@ from zoneinfo import ZoneInfo
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
-from codesum_pipeline.cli.completion import complete_intents, complete_keys
+from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.failures import MISCONFIGURED
-from codesum_pipeline.cli.home_folder import make_home
 from codesum_pipeline.cli.intent_test import test
-from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.render import count, note, show, table
-from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.cli.options import argument, complete_intents, complete_keys, option, switch
+from codesum_pipeline.cli.render import note, safe_json, show, table
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.intents.due import next_due
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
@@ -25,79 +23,49 @@ from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Cadence, Intent, Weekday
 from codesum_pipeline.model.moments import iso_moment, utc_now
+from codesum_pipeline.model.printable import counted, one_line
 
-intent = typer.Typer(
-    cls=PlainGroup,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="Add, list, try and remove standing questions: digests tell what changed about them.",
-)
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per intent.")]
+intent = CommandGroup("intent")
+JsonOption = Annotated[bool, switch("--json", "Print one JSON object per intent.")]
 # As much of a question as a table shows.
 _SHOWN_TEXT = 70
 
 
-@intent.command(cls=PlainCommand)
+@intent.command()
 def add(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="What to call it.")],
-    text: Annotated[
-        str, typer.Argument(metavar="TEXT", show_default=False, help="What you want to be told about, in a sentence.")
-    ],
+    name: Annotated[str, argument("NAME", "What to call it.")],
+    text: Annotated[str, argument("TEXT", "What you want to be told about, in a sentence.")],
     repo: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="GLOB",
+        option(
+            "GLOB",
+            "Only these repositories, as in 'shop-*'. Can be repeated. Default: all, later ones too.",
             autocompletion=complete_keys,
-            show_default=False,
-            help="Only these repositories, as in 'shop-*'. Can be repeated. Default: all, later ones too.",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            show_default=False,
-            help=f"How well a change has to fit, from 0 (all) to 1. Default: {DEFAULT_THRESHOLD}, without --top-k.",
+        option(
+            None, f"How well a change has to fit, from 0 (all) to 1. Default: {DEFAULT_THRESHOLD}, without --top-k."
         ),
     ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(show_default=False, metavar="N", help="The best N changes instead, however they fit.")
-    ] = None,
+    top_k: Annotated[int | None, option("N", "The best N changes instead, however they fit.")] = None,
     every: Annotated[
-        Cadence | None,
-        typer.Option(show_default=False, help="A digest with each build, or one a day or week. Default: build."),
+        Cadence | None, option(None, "A digest with each build, or one a day or week. Default: build.")
     ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(metavar="WEEKDAY", show_default=False, help="The day of a weekly one. Default: monday."),
-    ] = None,
-    at: Annotated[
-        str | None, typer.Option(metavar="HH:MM", show_default=False, help="Its time. Default: 07:00.")
-    ] = None,
-    timezone: Annotated[
-        str | None, typer.Option(metavar="ZONE", show_default=False, help="As Europe/Berlin. Default: UTC.")
-    ] = None,
+    on: Annotated[str | None, option("WEEKDAY", "The day of a weekly one. Default: monday.")] = None,
+    at: Annotated[str | None, option("HH:MM", "Its time. Default: 07:00.")] = None,
+    timezone: Annotated[str | None, option("ZONE", "As Europe/Berlin. Default: UTC.")] = None,
     language: Annotated[
-        str | None,
-        typer.Option(show_default=False, help="What it is written in: a name or tag (German, de). Default: English."),
+        str | None, option(None, "What it is written in: a name or tag (German, de). Default: English.")
     ] = None,
     channel: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", show_default=False, help="Where it is sent; `codesum digest channels`. Can be repeated."
-        ),
+        list[str] | None, option("NAME", "Where it is sent; `codesum digest channels`. Can be repeated.")
     ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", show_default=False, help="A digest_system template. Default: default."),
-    ] = None,
-    instruction: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", show_default=False, help="A digest_instruction template. Default: default."),
-    ] = None,
-    disabled: Annotated[bool, typer.Option("--disabled", help="Write it down without having it run.")] = False,
+    system: Annotated[str | None, option("NAME", "A digest_system template. Default: default.")] = None,
+    instruction: Annotated[str | None, option("NAME", "A digest_instruction template. Default: default.")] = None,
+    disabled: Annotated[bool, switch("--disabled", "Write it down without having it run.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add a standing question to intents.yaml, if it can be used as it stands.
@@ -133,7 +101,7 @@ def add(
     _tell_added(called, written, surroundings)
 
 
-@intent.command("list", cls=PlainCommand)
+@intent.command("list")
 def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """List the intents: what each is about, when its next digest is, and what is wrong with it.
 
@@ -158,12 +126,9 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
         raise typer.Exit(MISCONFIGURED)
 
 
-@intent.command(cls=PlainCommand)
+@intent.command()
 def remove(
-    ctx: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", autocompletion=complete_intents, show_default=False, help="An intent.")
-    ],
+    ctx: typer.Context, name: Annotated[str, argument("NAME", "An intent.", autocompletion=complete_intents)]
 ) -> None:
     """Take a standing question out of intents.yaml. Its digests are kept; what waited for the next one is not.
 
@@ -176,11 +141,11 @@ def remove(
     if digests.exists():
         with open_digests(digests, now=utc_now) as store:
             if forgotten := store.forget(name):
-                show(f"forgotten: {count(forgotten, 'change')} that waited for its next digest")
+                show(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
     show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
 
 
-intent.command(cls=PlainCommand)(test)
+intent.command()(test)
 
 
 def _intents(called: Invocation) -> Intents:
@@ -258,7 +223,7 @@ def _tell_added(called: Invocation, written: Intent, surroundings: IntentContext
     due = next_due(written.schedule, utc_now())
     first = f", first on {_local(due, written)}" if due else " that changes something about it"
     covered = sum(covers(written, key) for key in surroundings.repositories)
-    known = count(len(surroundings.repositories), "registered repository", "registered repositories")
+    known = counted(len(surroundings.repositories), "registered repository", "registered repositories")
     if written.enabled:
         show(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
     else:

@@ -7,12 +7,11 @@ import typer
 from msgspec.structs import replace
 from rich.text import Text
 
-from codesum_pipeline.cli.completion import complete_intents, complete_keys
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.options import argument, complete_intents, complete_keys, option, switch
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.render import SHORT_COMMIT, count, indented, note, show
-from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.cli.render import SHORT_COMMIT, indented, note, safe_json, show
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
 from codesum_pipeline.intents.file import Intents
@@ -21,6 +20,7 @@ from codesum_pipeline.matching.past import PastMatches, past_matches
 from codesum_pipeline.matching.scores import score_of
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.model.intents import Intent, IntentMatch
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.wiring import Home
 
@@ -35,30 +35,22 @@ _DAY = 10
 
 def test(
     ctx: typer.Context,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", autocompletion=complete_intents, show_default=False, help="An intent."),
-    ] = None,
-    text: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", show_default=False, help="A text in place of an intent that is written down."),
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "An intent.", autocompletion=complete_intents)] = None,
+    text: Annotated[str | None, option("TEXT", "A text in place of an intent that is written down.")] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(show_default=False, help="How well a change has to fit, in place of what the intent says."),
+        float | None, option(None, "How well a change has to fit, in place of what the intent says.")
     ] = None,
     commits: Annotated[int, typer.Option(min=1, metavar="N", help="How many commits to look at.")] = _COMMITS,
     repo: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="KEY",
+        option(
+            "KEY",
+            "Only this repository. Can be repeated. Default: those that the intent is about.",
             autocompletion=complete_keys,
-            show_default=False,
-            help="Only this repository. Can be repeated. Default: those that the intent is about.",
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per repository, with all that was looked at.")
+        bool, switch("--json", "Print one JSON object per repository, with all that was looked at.")
     ] = False,
 ) -> None:
     """Show what an intent would have matched in the last commits, commit by commit. Nothing is changed or paid for.
@@ -161,7 +153,7 @@ def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[Any
         yield _head(past)
         yield from (_line(match) for match in past.matched[:_SHOWN])
         if (left := len(past.matched) - _SHOWN) > 0:
-            yield indented(Text(f"and {count(left, 'more document')}", style="dim"), 2)
+            yield indented(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
     below = _best_of_each_document(found)
     if below:
         yield Text(f"below the line ({_line_of(asked)}), the best:", style="dim")
@@ -169,8 +161,8 @@ def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[Any
     documents = sum(len(past.matched) for past in matching)
     yield Text(
         one_line(
-            f"{asked.name}: {count(documents, 'document')} in {len(matching):,} of "
-            f"{count(len(found), 'commit')} of {key}, {_line_of(asked)}"
+            f"{asked.name}: {counted(documents, 'document')} in {len(matching):,} of "
+            f"{counted(len(found), 'commit')} of {key}, {_line_of(asked)}"
         ),
         style="bold",
     )

@@ -1,28 +1,46 @@
-"""What the options before the command say: which home, with which settings."""
+"""What the options before the command say: which home, with which settings.
+
+A command that names no home takes the nearest one upward. In a folder that has none, a checkout that `search`, `mcp` or
+`web` sees for the first time is indexed in the user's data folder, so that it gets no folder that it did not ask for.
+What is indexed there, or in the main work tree of a linked one, is found again by every command.
+"""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 from msgspec import Struct
 
 from codesum_pipeline.cli.failures import complain
-from codesum_pipeline.cli.usual_home import usual_home
-from codesum_pipeline.homes.folders import for_reading
-from codesum_pipeline.homes.loading import load_settings
+from codesum_pipeline.homes.folders import check_is_own, for_reading, record_home, user_home
+from codesum_pipeline.homes.loading import HOME_FOLDER, SETTINGS_FILE, load_settings, nearest_home
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout, layout_of
+from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.tools.catalogue import Checkout, checkout_of, entries_of
+
+if TYPE_CHECKING:
+    from codesum_pipeline.wiring import Home
 
 # Of a home in a bucket these see what is published, and not what is being built here.
 _READING = frozenset({
     "search", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql", "doctor", "eval",
     "cost",
 })  # fmt: skip
+# These index a checkout by themselves where nobody did.
+_INDEX_ON_FIRST_USE = frozenset({"search", "mcp", "web"})
+# What these make belongs to the folder that they are called in.
+_MAKE_A_HOME = frozenset({"add", "index", "plan", "dev"})
+_IGNORE_ALL = "# Made by codesum: what is built here can be built again.\n*\n"
 
 
 class Invocation(Struct, frozen=True, dict=True):
@@ -42,13 +60,20 @@ class Invocation(Struct, frozen=True, dict=True):
         return layout_of(self.settings)
 
     @cached_property
+    def home(self) -> "Home":
+        # It imports what builds; many commands only read.
+        from codesum_pipeline.wiring import Home
+
+        return Home(self.settings)
+
+    @cached_property
     def registry(self) -> Registry:
         """What is registered, but for what a command left that was killed before it had fetched anything."""
         if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
             # Rarely needed, and it imports what writes a home.
-            from codesum_pipeline.cli.new_entries import take_back_of_killed
+            from codesum_pipeline.cli.registration import take_back_of_killed
 
-            take_back_of_killed(self.settings)
+            take_back_of_killed(self.home)
         return Registry(self.settings.repos_file)
 
     def entries(self) -> list[RepositoryEntry]:
@@ -57,6 +82,104 @@ class Invocation(Struct, frozen=True, dict=True):
         for problem in survey.problems.values():
             complain(f"left out: {problem}")
         return list(survey.entries)
+
+
+def invocation(ctx: typer.Context) -> Invocation:
+    """What the command was called with."""
+    found = ctx.find_object(Invocation)
+    if found is None:
+        raise LookupError("a command runs below `codesum`, which makes the invocation")
+    return found
+
+
+def usual_home(command: str, flags: Mapping[str, Any]) -> Path | None:
+    """Where a command looks in the current folder; None leaves it to the environment, and else to a new home there.
+
+    Raises `ConfigurationError` for a home that is not the user's own.
+    """
+    folder, users = Path.cwd(), user_home()
+    if os.environ.get("CODESUM_HOME"):
+        return None
+    if nearest := nearest_home(folder):
+        return nearest
+    checkout = checkout_of(folder)
+    if checkout:
+        for home in _homes_elsewhere(checkout):
+            registry = Registry(load_settings({**flags, "home": home}).repos_file)
+            if entries_of(checkout, registry.survey().entries):
+                return home
+    if command not in _INDEX_ON_FIRST_USE if checkout else command in _MAKE_A_HOME or not users.is_dir():
+        return None
+    if users.is_dir():
+        check_is_own(users)
+    return users
+
+
+def _homes_elsewhere(checkout: Checkout) -> Iterator[Path]:
+    """The homes of this user that may know a checkout, though they do not lie above it.
+
+    One that is not the user's own is refused where it would be used.
+    """
+    main = main_work_tree(checkout)
+    with suppress(ConfigurationError):
+        if main and (home := nearest_home(main)):
+            yield home
+    with suppress(ConfigurationError):
+        if user_home().is_dir():
+            check_is_own(user_home())
+            yield user_home()
+
+
+def main_work_tree(checkout: Checkout) -> Path | None:
+    """The work tree that a linked one belongs to; None for the main one itself, and where there is none."""
+    main = checkout.git_dir.parent
+    is_linked = checkout.git_dir.name == ".git" and main != checkout.root
+    return main if is_linked and checkout_of(main) == Checkout(main, checkout.git_dir) else None
+
+
+def make_home(settings: Settings) -> None:
+    """Create the home if it is not there, and record it as the user's own.
+
+    It is made aside and moved into place, so that another process finds no home or one that is recorded. One inside a
+    project is no part of that project's repository.
+    """
+    home = settings.home
+    if home.exists():
+        return
+    with writing(home):
+        aside = _folder_beside(home)
+        try:
+            aside.chmod(settings.folder_mode)
+            if home.name == HOME_FOLDER:
+                (aside / ".gitignore").write_text(_IGNORE_ALL, encoding="utf-8")
+            if settings.home_mode != Settings.model_fields["home_mode"].default:
+                (aside / SETTINGS_FILE).write_text(f'home_mode = "{settings.home_mode}"\n', encoding="utf-8")
+            record = None
+            try:
+                record = record_home(aside, at=home)
+            except ConfigurationError as error:
+                # It is made all the same: it can be named.
+                complain(str(error))
+            try:
+                aside.rename(home)
+            except OSError:
+                if record:
+                    record.unlink(missing_ok=True)
+                # Another process was first.
+                if not home.is_dir():
+                    raise
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _folder_beside(home: Path) -> Path:
+    try:
+        if not home.parent.is_file():
+            home.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f"{home.name}.new-", dir=home.parent))
+    except OSError as error:
+        # It is the home that was asked for.
+        raise OSError(error.errno, error.strerror, str(home)) from error
 
 
 @contextmanager
@@ -69,18 +192,5 @@ def with_modes_of_the_caller() -> Iterator[None]:
         os.umask(of_the_home)
 
 
-def _current_umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
-
-
-_UMASK_OF_THE_CALLER = _current_umask()
-
-
-def invocation(ctx: typer.Context) -> Invocation:
-    """What the command was called with."""
-    found = ctx.find_object(Invocation)
-    if found is None:
-        raise LookupError("a command runs below `codesum`, which makes the invocation")
-    return found
+_UMASK_OF_THE_CALLER = os.umask(0o077)
+os.umask(_UMASK_OF_THE_CALLER)

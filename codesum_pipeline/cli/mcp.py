@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codesum_pipeline.cli.invocation import Invocation, invocation
+from codesum_pipeline.cli.options import HostNames, ServedRepos, option, switch
 from codesum_pipeline.cli.render import note
-from codesum_pipeline.cli.safe_text import clean
-from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
+from codesum_pipeline.cli.serving import auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.homes.folders import state_folder
 from codesum_pipeline.mcp_server.installing import Agent, Installer
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import clean
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 
@@ -38,10 +39,9 @@ def mcp(
     ctx: typer.Context,
     http: Annotated[
         str | None,
-        typer.Option(
-            metavar="[HOST:]PORT",
-            show_default=False,
-            help="Serve streamable HTTP at /mcp instead of stdio; on 127.0.0.1 where no host is named, port 0 is any.",
+        option(
+            "[HOST:]PORT",
+            "Serve streamable HTTP at /mcp instead of stdio; on 127.0.0.1 where no host is named, port 0 is any.",
         ),
     ] = None,
     tools: Annotated[
@@ -50,31 +50,26 @@ def mcp(
     ] = WhichTools.DEFAULT,
     text_only: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--text-only",
-            help="Answer without structured content, which many agents show their model in place of the text, at twice "
+            "Answer without structured content, which many agents show their model in place of the text, at twice "
             "the tokens; --install writes this option.",
         ),
     ] = False,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
+        option(
+            "FILE",
+            "Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
             "opens; else CODESUM_MCP_TOKEN. Without a token only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
     repo: ServedRepos = None,
     install: Annotated[
-        Agent | None,
-        typer.Option(show_default=False, help="Write `codesum mcp` into the configuration of an agent, and stop."),
+        Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and stop.")
     ] = None,
-    uninstall: Annotated[
-        Agent | None,
-        typer.Option(show_default=False, help="Take away what --install wrote for an agent, and stop."),
-    ] = None,
+    uninstall: Annotated[Agent | None, option(None, "Take away what --install wrote for an agent, and stop.")] = None,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 

@@ -7,66 +7,44 @@ from typing import Annotated, Any
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.failures import MISCONFIGURED, complain
-from codesum_pipeline.cli.home_folder import make_home
-from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.render import count, note, show, table
-from codesum_pipeline.cli.safe_text import one_line, safe_json
+from codesum_pipeline.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.cli.options import argument, option, switch
+from codesum_pipeline.cli.render import note, safe_json, show, table
 from codesum_pipeline.hosts.planning import SyncPlan
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.source.organisations import Organisation, organisation_of, token_variable
 from codesum_pipeline.wiring import Home
 
-org = typer.Typer(
-    cls=PlainGroup,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="Register organisations of code hosts, whose repositories come and go by themselves.",
-)
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per organisation.")]
+org = CommandGroup("org")
+JsonOption = Annotated[bool, switch("--json", "Print one JSON object per organisation.")]
 # What a person reads of a long list.
 _NAMED = 10
 
 
-@org.command(cls=PlainCommand)
+@org.command()
 def add(
     ctx: typer.Context,
-    account: Annotated[
-        str,
-        typer.Argument(metavar="HOST:OWNER", show_default=False, help="As github:acme; also gitlab and gitea."),
-    ],
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", show_default=False, help="Only such names, as 'svc-*'. Can be repeated."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", show_default=False, help="No such names. Can be repeated."),
-    ] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Archived repositories, too.")] = False,
-    forks: Annotated[bool, typer.Option("--forks", help="Forks, too.")] = False,
-    url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", show_default=False, help="The server, if it is not github.com or gitlab.com."),
-    ] = None,
+    account: Annotated[str, argument("HOST:OWNER", "As github:acme; also gitlab and gitea.")],
+    include: Annotated[list[str] | None, option("GLOB", "Only such names, as 'svc-*'. Can be repeated.")] = None,
+    exclude: Annotated[list[str] | None, option("GLOB", "No such names. Can be repeated.")] = None,
+    archived: Annotated[bool, switch("--archived", "Archived repositories, too.")] = False,
+    forks: Annotated[bool, switch("--forks", "Forks, too.")] = False,
+    url: Annotated[str | None, option("URL", "The server, if it is not github.com or gitlab.com.")] = None,
     token_env: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            show_default=False,
-            help="The environment variable with the API's token. Default: GITHUB_TOKEN or GITLAB_TOKEN, "
+        option(
+            "NAME",
+            "The environment variable with the API's token. Default: GITHUB_TOKEN or GITLAB_TOKEN, "
             "of the public servers alone.",
         ),
     ] = None,
-    ssh: Annotated[bool, typer.Option("--ssh", help="Fetch by ssh. Default: by https.")] = False,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", show_default=False, help="What to call it. Default: HOST:OWNER.")
-    ] = None,
+    ssh: Annotated[bool, switch("--ssh", "Fetch by ssh. Default: by https.")] = False,
+    name: Annotated[str | None, option("NAME", "What to call it. Default: HOST:OWNER.")] = None,
 ) -> None:
     """Register an organisation, group or user of GitHub, GitLab, Gitea or Forgejo; nothing is asked of the host yet.
 
@@ -94,7 +72,7 @@ def add(
     show(f"next: codesum org sync {written.name}")
 
 
-@org.command("list", cls=PlainCommand)
+@org.command("list")
 def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """List the organisations, with the numbers of their repositories.
 
@@ -113,14 +91,12 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     show(table(("organisation", "server", "repositories", "enabled", "retired"), rows, right=("enabled", "retired")))
 
 
-@org.command(cls=PlainCommand)
+@org.command()
 def sync(
     ctx: typer.Context,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", show_default=False, help="Default: all of them.")
-    ] = None,
-    preview: Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Retire however many are gone.")] = False,
+    names: Annotated[list[str] | None, argument("NAME", "Default: all of them.")] = None,
+    preview: Annotated[bool, switch("--preview", "Show what would change, and change nothing.")] = False,
+    yes: Annotated[bool, switch("--yes", "Retire however many are gone.")] = False,
 ) -> None:
     """Ask the hosts which repositories there are: register new ones, retire those that are gone.
 
@@ -146,11 +122,11 @@ def sync(
         raise typer.Exit(MISCONFIGURED)
 
 
-@org.command(cls=PlainCommand)
+@org.command()
 def remove(ctx: typer.Context, name: Annotated[str, typer.Argument(metavar="NAME", help="An organisation.")]) -> None:
     """Forget an organisation. Its repositories stay registered as they are, by hand from then on."""
     left = invocation(ctx).registry.remove_organisation(name)
-    show(f"{name}: forgotten; {count(len(left), 'repository', 'repositories')} of it stay registered")
+    show(f"{name}: forgotten; {counted(len(left), 'repository', 'repositories')} of it stay registered")
 
 
 def _chosen(called: Invocation, names: list[str]) -> list[Organisation]:

@@ -11,14 +11,13 @@ from msgspec import Struct
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.theme import Theme
 
-from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.documents import catalogue_of
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.lookup import catalogue_of
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal
+from codesum_pipeline.cli.options import argument, complete_keys, switch
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal, safe_json
 from codesum_pipeline.cli.render import show as show_parts
-from codesum_pipeline.cli.safe_text import clean, safe_json
-from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
+from codesum_pipeline.model.printable import clean
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import checkout_of, entries_of
@@ -32,14 +31,13 @@ def overview(
     ctx: typer.Context,
     repo: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[REPO]",
+        argument(
+            "[REPO]",
+            "The repository's key, or owner/name. Default: that of this folder, or the only one.",
             autocompletion=complete_keys,
-            show_default=False,
-            help="The repository's key, or owner/name. Default: that of this folder, or the only one.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the facts as one JSON object.")] = False,
+    as_json: Annotated[bool, switch("--json", "Print the facts as one JSON object.")] = False,
 ) -> None:
     """Show a repository to a newcomer: its parts, entry points, frameworks, where to start.
 

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.compaction import compaction_as_json
-from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.compact import compaction_as_json
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.render import TableView, count, fields, note, show, table
-from codesum_pipeline.cli.safe_text import clean, escaped, safe_json
+from codesum_pipeline.cli.options import JsonOption, SinceOption, UntilOption, argument, complete_keys, option
+from codesum_pipeline.cli.render import TableView, escaped, fields, note, safe_json, show, table
 from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.delivery.outbox import Delivery, open_outbox
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState
@@ -24,34 +23,18 @@ from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import IntentMatch
 from codesum_pipeline.model.moments import iso_moment, utc_now
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-SinceOption = Annotated[
-    datetime | None,
-    typer.Option(metavar="DATE", formats=["%Y-%m-%d"], show_default=False, help="Only from this day on, UTC."),
-]
-UntilOption = Annotated[
-    datetime | None,
-    typer.Option(metavar="DATE", formats=["%Y-%m-%d"], show_default=False, help="Only before this day, UTC."),
-]
+from codesum_pipeline.model.printable import clean, counted
 
 
 def list_digests(
     ctx: typer.Context,
-    intent: Annotated[
-        str | None, typer.Option(metavar="NAME", show_default=False, help="Only those of this intent.")
-    ] = None,
+    intent: Annotated[str | None, option("NAME", "Only those of this intent.")] = None,
     repo: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY", autocompletion=complete_keys, show_default=False, help="Only those about this repository."
-        ),
+        str | None, option("KEY", "Only those about this repository.", autocompletion=complete_keys)
     ] = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    state: Annotated[
-        list[DigestState] | None, typer.Option(show_default=False, help="Only what stands so. Can be repeated.")
-    ] = None,
+    state: Annotated[list[DigestState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the digests and roll-ups, the newest first, with what each cost, and compactions in the place of old ones.
@@ -79,14 +62,14 @@ def list_digests(
             typer.echo(safe_json(compaction_as_json(record)))
     elif rows or inside:
         show(_listed(rows, inside))
-        note(f"{count(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
+        note(f"{counted(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
     else:
         note("no digest fits these filters" if everything else "there are no digests yet")
 
 
 def show_digest(
     ctx: typer.Context,
-    digest: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="A digest, as the list names it.")],
+    digest: Annotated[str, argument("ID", "A digest, as the list names it.")],
     as_json: JsonOption = False,
 ) -> None:
     """Show one digest: its text, its sources, where it was sent, and how that stands.
@@ -211,12 +194,12 @@ def _told(row: DigestRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "intent": row.intent_name,
-        "kind": f"a {row.kind.value} of {count(row.matches, things, plural)}, {count(row.items, 'item')}",
+        "kind": f"a {row.kind.value} of {counted(row.matches, things, plural)}, {counted(row.items, 'item')}",
         "repositories": ", ".join(row.repositories),
         "written": f"{row.created_at}, in {row.language}, by {row.model or 'no model'}",
         "about": f"{row.from_at} to {row.to_at}",
         "cost": _cost(row),
-        "left out": f"{count(row.dropped_claims, 'claim')} without a quote from its source"
+        "left out": f"{counted(row.dropped_claims, 'claim')} without a quote from its source"
         if row.dropped_claims
         else "",
         "state": row.state.value,

@@ -24,7 +24,7 @@ from rich.table import Column
 from rich.text import Text
 
 from codesum_pipeline.cli.render import drawing_on, error_console, note
-from codesum_pipeline.cli.safe_text import one_line
+from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress as Report
 
 STARTING = "starting"

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
+from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.failures import complain
-from codesum_pipeline.cli.home_folder import make_home
-from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.render import note, on_terminal, show, table
-from codesum_pipeline.cli.safe_text import escaped, safe_json
+from codesum_pipeline.cli.invocation import invocation, make_home
+from codesum_pipeline.cli.options import switch
+from codesum_pipeline.cli.render import escaped, note, on_terminal, safe_json, show, table
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.templates import FIELDS, delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.budgets import prompt_chars
@@ -42,28 +41,20 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.store.layout import edited
 
-prompts = typer.Typer(
-    name="prompts",
-    cls=PlainGroup,
-    add_completion=False,
-    help="Show, check and change the templates of what a language model is told.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
+prompts = CommandGroup("prompts")
 
 Kind = Annotated[
     TemplateKind, typer.Argument(help="Of the system turn, or of the user's turn (instruction); those of digests.")
 ]
 Name = Annotated[str, typer.Argument(help="A level (function, class, file, module), default, or a name of your own.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
+AsJson = Annotated[bool, switch("--json", "Print JSON, one object per line.")]
 
 _COMPACT = "codesum compact"
 # The system template that each level is written with by the model that is set.
 _Systems = Mapping[Level, FoundTemplate | None]
 
 
-@prompts.command("list", cls=PlainCommand)
+@prompts.command("list")
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List all templates: whose they are, and which levels and intents use them.
 
@@ -83,7 +74,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     show(table(columns, cells))
 
 
-@prompts.command("show", cls=PlainCommand)
+@prompts.command("show")
 def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: AsJson = False) -> None:
     """Print a template as it is written."""
     folder = _folder(ctx)
@@ -94,7 +85,7 @@ def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: AsJson = False) -
         typer.echo(escaped(text) if on_terminal() else text, nl=False)
 
 
-@prompts.command(cls=PlainCommand)
+@prompts.command()
 def check(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Check every template, and say which ones each level is written with by the model that is set.
 
@@ -115,7 +106,7 @@ def check(ctx: typer.Context, as_json: AsJson = False) -> None:
     show(table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
 
 
-@prompts.command(cls=PlainCommand)
+@prompts.command()
 def save(
     ctx: typer.Context,
     kind: Kind,
@@ -129,7 +120,7 @@ def save(
     _tell_saved(ctx, kind, name, f"saved {path}")
 
 
-@prompts.command(cls=PlainCommand)
+@prompts.command()
 def rename(
     ctx: typer.Context,
     kind: Kind,
@@ -151,7 +142,7 @@ def rename(
     _tell_saved(ctx, kind, new_name, f"renamed to {path}")
 
 
-@prompts.command(cls=PlainCommand)
+@prompts.command()
 def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     """Delete a template of your own; the package's stay, and are used again. One that intents use is not deleted."""
     folder = _folder(ctx)

@@ -1,85 +1,29 @@
 """From what a person types, a key, a path or a URL, to an entry of the registry."""
 
 import os
+import re
+import shlex
+import weakref
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from codesum_pipeline.cli.invocation import Invocation, make_home
 from codesum_pipeline.cli.render import note
-from codesum_pipeline.cli.wrong_locations import check_address, check_path
-from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, LeaseHeld, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.locations import find_root, full_place, is_url, parse_location
+from codesum_pipeline.source.locations import find_root, full_place, is_url, parse_location, redact
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.source.work_trees import covering_entry
+from codesum_pipeline.store.lease import hold_repository
+from codesum_pipeline.store.locks import is_free, take_own
 
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--key", metavar="KEY", show_default=False, help="What to call it. Default: the last part of the location."
-    ),
-]
-RefOption = Annotated[
-    str | None,
-    typer.Option("--ref", show_default=False, metavar="REF", help="Branch, tag or commit. Default: the remote's HEAD."),
-]
-SubdirOption = Annotated[
-    str | None,
-    typer.Option(
-        "--subdir",
-        metavar="FOLDER",
-        show_default=False,
-        help="Index only this folder of the repository. A monorepo can be registered once per folder.",
-    ),
-]
-IncludeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--include",
-        metavar="PATTERN",
-        show_default=False,
-        help="Index only files that match, as in .gitignore. Can be repeated.",
-    ),
-]
-ExcludeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude",
-        metavar="PATTERN",
-        show_default=False,
-        help="Leave out files that match, as in .gitignore. Can be repeated.",
-    ),
-]
-WorktreeOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--worktree/--no-worktree",
-        show_default=False,
-        help="Read the folder as it is on the disk, committed or not. Default: its last commit.",
-    ),
-]
-ScipOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scip",
-        metavar="PATH[@FOLDER]",
-        show_default=False,
-        help="A SCIP index file; FOLDER is the folder of the repository that its paths start at. Can be repeated.",
-    ),
-]
-ScipCommandOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scip-command",
-        metavar="COMMAND",
-        show_default=False,
-        help="A command that writes a SCIP index; each build of a new commit runs it in a sandbox.",
-    ),
-]
+if TYPE_CHECKING:
+    from codesum_pipeline.wiring import Home
 
 
 class EntryOptions(Struct, frozen=True):
@@ -97,7 +41,6 @@ class EntryOptions(Struct, frozen=True):
     @classmethod
     def of(
         cls,
-        *,
         key: str | None,
         ref: str | None,
         subdir: str | None,
@@ -108,16 +51,9 @@ class EntryOptions(Struct, frozen=True):
         scip_command: str | None = None,
     ) -> "EntryOptions":
         """As typer gives them; raises `ConfigurationError` for one that is empty."""
-        given = {
-            "--key": [key],
-            "--ref": [ref],
-            "--include": include or (),
-            "--exclude": exclude or (),
-            "--scip": scip or (),
-            "--scip-command": [scip_command],
-        }
-        for name, values in given.items():
-            if any(value is not None and not value.strip() for value in values):
+        given = {"--key": key, "--ref": ref, "--include": include, "--exclude": exclude, "--scip": scip}
+        for name, values in (given | {"--scip-command": scip_command}).items():
+            if any(not value.strip() for value in ([values] if isinstance(values, str) else values or ())):
                 raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
         places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
         return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree, places, scip_command)
@@ -128,15 +64,8 @@ class EntryOptions(Struct, frozen=True):
 
     def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
         """The entry with what was given in place of what it had."""
-        return replace(
-            entry,
-            ref=self.ref or entry.ref,
-            include=self.include or entry.include,
-            exclude=self.exclude or entry.exclude,
-            worktree=entry.worktree if self.worktree is None else self.worktree,
-            scip=self.scip or entry.scip,
-            scip_command=self.scip_command or entry.scip_command,
-        )
+        names = ("ref", "include", "exclude", "worktree", "scip", "scip_command")
+        return replace(entry, **{name: value for name in names if (value := getattr(self, name)) not in (None, "", ())})
 
 
 _NO_OPTIONS = EntryOptions()
@@ -145,23 +74,37 @@ _NO_OPTIONS = EntryOptions()
 def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS) -> tuple[RepositoryEntry, bool]:
     """The entry that `text` and the options describe, and whether it is registered as it stands.
 
-    `text` is a key, a path (also of a folder inside a git work tree) or a URL.
-    Without options, a folder that a registered repository's index holds is that
-    repository, and the person is told so.
+    `text` is a key, a path (also of a folder inside a git work tree) or a URL. Without options, a folder that the index
+    of a registered repository holds is that repository, and the person is told so.
     """
     known = _by_key(registry, text)
+    if known is not None and (options.key not in (None, known.key) or options.subdir is not None):
+        raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
     if known is None:
         check_address(text)
         location, subdir = _located(text, options)
-        known = _by_place(registry, location, subdir, key=options.key)
+        # A place may be registered under several keys.
+        known = next(
+            (
+                entry
+                for entry in registry.entries()
+                if (entry.location, entry.subdir) == (location, subdir) and options.key in (None, entry.key)
+            ),
+            None,
+        )
         if known is None:
             check_path(text)
-            if not options.any_given and (covering := _covering(registry, location, subdir)):
-                return covering, True
             key = options.key or registry.default_key(location, subdir=subdir)
+            covering = None
+            if not options.any_given and not is_url(location):
+                covering = covering_entry(registry.entries(), Path(location), subdir)
+            if covering:
+                note(
+                    f"{Path(location) / subdir} is inside {covering.key}, which is registered: its index covers it "
+                    f"(`--key {key}` indexes this folder on its own)"
+                )
+                return covering, True
             return options.applied_to(RepositoryEntry(key=key, location=location, subdir=subdir)), False
-    elif options.key not in (None, known.key) or options.subdir is not None:
-        raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
     wanted = options.applied_to(known)
     return wanted, wanted == known
 
@@ -178,40 +121,177 @@ def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
         return None
 
 
-def _by_place(registry: Registry, location: str, subdir: str, *, key: str | None) -> RepositoryEntry | None:
-    """The first entry of a place, or the one with this key: a place may be registered under several."""
-    if key is None:
-        return registry.find(location, subdir=subdir)
-    same = (
-        entry for entry in registry.entries() if (entry.key, entry.location, entry.subdir) == (key, location, subdir)
-    )
-    return next(same, None)
-
-
-def _covering(registry: Registry, location: str, subdir: str) -> RepositoryEntry | None:
-    """The entry whose index holds a folder, which is told."""
-    if is_url(location):
-        return None
-    found = covering_entry(registry.entries(), Path(location), subdir)
-    if found:
-        key = registry.default_key(location, subdir=subdir)
-        note(
-            f"{Path(location) / subdir} is inside {found.key}, which is registered: its index covers it "
-            f"(`--key {key}` indexes this folder on its own)"
-        )
-    return found
-
-
 def _located(text: str, options: EntryOptions) -> tuple[str, str]:
     """Location and subdir; a folder inside a git work tree is that repository with the folder as subdir."""
-    location = parse_location(text, base=Path.cwd())
-    if is_url(location):
-        return location, _folder(options.subdir or "")
-    root, inner = find_root(Path(location))
-    if options.subdir is not None:
-        return (location, _folder(options.subdir)) if not inner else (str(root), _folder(f"{inner}/{options.subdir}"))
-    return str(root), inner
+    location, folder = parse_location(text, base=Path.cwd()), options.subdir
+    if not is_url(location):
+        root, inner = find_root(Path(location))
+        if folder is None:
+            return str(root), inner
+        if inner:
+            location, folder = str(root), f"{inner}/{folder}"
+    return location, "/".join(part for part in (folder or "").split("/") if part not in ("", "."))
 
 
-def _folder(subdir: str) -> str:
-    return "/".join(part for part in subdir.split("/") if part not in ("", "."))
+# What a person most likely meant by a location at which there is no repository.
+_ARCHIVE = re.compile(r"\.(?:zip|whl|jar|7z|rar|tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
+_ZIP = (".zip", ".whl", ".jar")
+_BY_TAR = re.compile(r"\.(?:tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
+_OF_WINDOWS = re.compile(r"(?P<drive>[A-Za-z]):[\\/](?P<path>.*)")
+_OWNER_AND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_HOST_AND_PATH = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)/[\w.~/-]+")
+_INSECURE = re.compile(r"(?:http|git)://(?P<rest>[^@\s]+)")
+_PAGE = re.compile(
+    r"(?P<repository>https://(?:github|gitlab)\.com/[^/]+/[^/]+)/(?:-/)?(?P<kind>tree|blob)/(?P<ref>[^/?#]+)"
+    r"(?:/(?P<folder>[^?#]*))?.*"
+)
+
+
+def check_address(text: str) -> None:
+    """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
+    meant = ""
+    if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
+        return
+    if windows := _OF_WINDOWS.fullmatch(text):
+        path = windows["path"].replace("\\", "/")
+        meant = f"this is a path of Windows; inside WSL it is /mnt/{windows['drive'].lower()}/{path}"
+    elif page := _PAGE.fullmatch(text):
+        folder = page["folder"] if page["kind"] == "tree" else ""
+        subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""
+        command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
+        meant = f"this is a page about a part of a repository: `{command}`"
+    elif insecure := _INSECURE.fullmatch(text):
+        meant = f"only https, ssh and file URLs are read: `codesum index https://{insecure['rest']}`"
+    if meant:
+        raise ConfigurationError(f"location {_shown_location(text)}: {meant}")
+
+
+def check_path(text: str) -> None:
+    """Raise `ConfigurationError`, with the command that may be meant, for a path at which there is no folder.
+
+    `parse_location` has taken it.
+    """
+    path = Path(text).expanduser()
+    if path.is_file():
+        raise ConfigurationError(_about_file(path))
+    if path.is_dir() or ":" in text:
+        return
+    meant = f"there is no folder {path.absolute()}"
+    if _HOST_AND_PATH.fullmatch(text):
+        meant = f"there is no such folder; for the address of a server: `codesum index https://{text}`"
+    elif _OWNER_AND_NAME.fullmatch(text):
+        meant = f"there is no such folder; for the repository on GitHub: `codesum index https://github.com/{text}`"
+    raise ConfigurationError(f"location {_shown_location(text)}: {meant}")
+
+
+def _about_file(path: Path) -> str:
+    if not _ARCHIVE.search(path.name):
+        folder = shlex.quote(str(path.parent))
+        return f"{path} is a file: name the folder of its repository, as in `codesum index {folder}`"
+    folder = shlex.quote(_ARCHIVE.sub("", path.name) or "unpacked")
+    archive = shlex.quote(str(path))
+    if path.suffix.lower() in _ZIP:
+        unpack = f"`unzip {archive} -d {folder}`"
+    elif _BY_TAR.search(path.name):
+        unpack = f"`mkdir {folder}`, `tar -xf {archive} -C {folder}`"
+    else:
+        return f"{path} is an archive and no repository: unpack it, then index the folder that it gives"
+    return f"{path} is an archive and no repository: unpack it with {unpack}, then `codesum index ./{folder}`"
+
+
+def _shown_location(text: str) -> str:
+    shown = redact(text)
+    return repr(shown if len(shown) <= 200 else f"{shown[:199]}…")
+
+
+class NewEntries(Struct, frozen=True, weakref=True):
+    """The entries that one command registered or changed, with what they were before it.
+
+    A command that was killed takes nothing back. While it runs it holds a file locked for each new entry: the next
+    command that finds such a file free does it instead.
+    """
+
+    called: Invocation
+    _before: dict[str, RepositoryEntry | None] = field(default_factory=dict)
+
+    def register(self, entry: RepositoryEntry) -> None:
+        """Write an entry, and say so."""
+        registry = self.called.registry
+        before = next((known for known in registry.entries() if known.key == entry.key), None)
+        make_home(self.called.settings)
+        if before is None:
+            mark = self.called.layout.first_fetches / entry.key
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            # There already: another command registers the same repository at this moment.
+            with suppress(FileExistsError):
+                if (handle := take_own(mark)) is not None:
+                    weakref.finalize(self, _unmark, mark, handle)
+        registry.add(entry)
+        self._before.setdefault(entry.key, before)
+        note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place_of(entry)}")
+
+    def take_back(self, keys: Iterable[str] | None = None) -> None:
+        """Leave these of them (default: all) as they were before. One that was fetched at any time stays."""
+        for key in list(self._before) if keys is None else [key for key in keys if key in self._before]:
+            before = self._before.pop(key)
+            if before is not None:
+                self.called.registry.add(before)
+                note(f"{key}: registered as it was before")
+            elif not was_fetched(self.called.home, key):
+                _forget_quietly(self.called.home, key)
+
+    def take_back_new(self) -> None:
+        """As `take_back`, of those that nobody had registered before."""
+        self.take_back([key for key, before in self._before.items() if before is None])
+
+
+def _unmark(mark: Path, handle: int) -> None:
+    mark.unlink(missing_ok=True)
+    os.close(handle)
+
+
+def take_back_of_killed(home: "Home") -> None:
+    """Take back what commands registered that were killed in their first fetch.
+
+    Who may only read the home finds it as it is, and so does who comes second of two at one moment.
+    """
+    with suppress(CannotWrite, PermissionError, UnknownRepository):
+        for mark in sorted(home.layout.first_fetches.iterdir()):
+            if is_free(mark):
+                known = {entry.key for entry in home.registry.survey().entries}
+                if mark.name in known and not was_fetched(home, mark.name):
+                    _forget_quietly(home, mark.name)
+                mark.unlink(missing_ok=True)
+
+
+def was_fetched(home: "Home", key: str) -> bool:
+    """Whether a build ever got hold of a repository."""
+    return home.tables.readable_path("snapshot", key) is not None
+
+
+def _forget_quietly(home: "Home", key: str) -> None:
+    """Where another process builds it, it stays."""
+    with suppress(LeaseHeld):
+        forget(home, key, is_registered=True)
+        note(f"{key}: not registered any more: nothing could be fetched")
+
+
+def forget(home: "Home", key: str, *, is_registered: bool) -> None:
+    """Delete what is kept of a repository while no build of it runs. The registration goes last: what was
+    interrupted can be repeated. Raises `LeaseHeld`."""
+    state = home.layout.state(key)
+    with hold_repository(home.layout, key, run_id="purge"):
+        home.purge(key)
+        if home.layout.dagster_home.exists():
+            from codesum_pipeline.defs.control import forget_partition
+
+            forget_partition(home, key)
+        if is_registered:
+            home.registry.purge(key)
+    for path in state.parent.glob(f"{state.name}*"):
+        path.unlink(missing_ok=True)
+
+
+def place_of(entry: RepositoryEntry) -> str:
+    """Where a repository lies, and which folder of it is indexed."""
+    return f"{redact(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}"

@@ -1,12 +1,15 @@
 """How results look: tables and styles on a terminal, plain untruncated lines anywhere else."""
 
+import json
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderableType, RenderResult
@@ -14,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from codesum_pipeline.cli.safe_text import clean, one_line
+from codesum_pipeline.model.printable import LINE_SEPARATORS, SUSPECT, UNPRINTABLE, clean, one_line
 
 # Enough of a commit or run id for a person to recognise it.
 SHORT_COMMIT = 10
@@ -191,6 +194,33 @@ def lines_of(document: Mapping[str, Any]) -> str:
     return f"line {start}" if start == end else f"lines {start}-{end}"
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 file`, `1,024 files`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+def print_json(*values: Any) -> None:
+    """Each value as one line of JSON."""
+    for value in values:
+        typer.echo(safe_json(value))
+
+
+def present(values: Sequence[Any], view: Callable[[], RenderableType], *, as_json: bool, otherwise: str) -> None:
+    """Values as lines of JSON, or in a person's view; of none a person is told so."""
+    if as_json:
+        print_json(*values)
+    elif values:
+        show(view())
+    else:
+        note(otherwise)
+
+
+def safe_json(value: Any) -> str:
+    """JSON on one line, also of values that hold our structs; a character that a terminal could act on is escaped."""
+    return escaped(json.dumps(value, ensure_ascii=False, default=to_builtins))
+
+
+def escaped(text: str) -> str:
+    """The text with every character that a terminal could act on written as JSON's escape; line feeds and tabs stay."""
+    return SUSPECT.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    is_harmless = character not in LINE_SEPARATORS and unicodedata.category(character) not in UNPRINTABLE
+    return character if is_harmless else json.dumps(character)[1:-1]

@@ -1,35 +1,39 @@
 """`codesum search`: questions to the published indexes, with numpy alone."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
+from rich.console import RenderableType
+from rich.text import Text
 
-from codesum_pipeline.cli.asking_options import (
+from codesum_pipeline.cli.documents import catalogue_of, described, excerpt_json, legend, numbered, open_published
+from codesum_pipeline.cli.failures import FAILED, complain
+from codesum_pipeline.cli.first_use import open_scope
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.options import (
     LanesOption,
     LanguagesOption,
     LevelsOption,
     PathsOption,
     ReposOption,
     TestsOption,
+    argument,
+    option,
+    switch,
 )
-from codesum_pipeline.cli.failures import FAILED, complain
-from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.lookup import catalogue_of, open_published
-from codesum_pipeline.cli.render import note, show
-from codesum_pipeline.cli.safe_text import one_line, safe_json
-from codesum_pipeline.cli.scope import open_scope
-from codesum_pipeline.cli.shown_hits import CONTEXT_TOKENS, Aids, HitView, answer_json, blocks, with_aids
+from codesum_pipeline.cli.render import fields, indented, lines_of, note, safe_json, show, styled
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.version_folder import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
-from codesum_pipeline.retrieval.hits import Hit
+from codesum_pipeline.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, BadRow, RoutedQuestion, SearchAnswer, answer, read_batch
@@ -37,16 +41,44 @@ from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import changed_files
 from codesum_pipeline.tools.sources import SourceReader, repositories
+from codesum_pipeline.tools.surroundings import BoundedSurroundings, bound_surroundings, surroundings
 
 _STDIN = "-"
 
 
+# What `--context` adds to all hits together, unless another bound is asked for.
+CONTEXT_TOKENS = 1200
+# Of a signature with many parameters the first ones tell it apart.
+SIGNATURE_CHARACTERS = 160
+_NAMES = {
+    "parents": "part of",
+    "children": "contains",
+    "called_by": "called by",
+    "calls": "calls",
+    "dependencies": "depends on",
+}
+
+
+class Aids(Struct, frozen=True):
+    """What is shown of each hit besides itself: what stands around it, and how many of its lines."""
+
+    context: bool = False
+    context_tokens: int = CONTEXT_TOKENS
+    excerpt_lines: int = 0
+
+
+class HitView(Struct, frozen=True):
+    """One hit with the aids that were asked for, and whether its file changed since the commit that is searched."""
+
+    hit: Hit
+    changed_since: bool
+    around: BoundedSurroundings | None
+    excerpt: Excerpt | None
+
+
 def search(
     ctx: typer.Context,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="QUERY", show_default=False, help="What is looked for, in words or as a name."),
-    ] = None,
+    words: Annotated[list[str] | None, argument("QUERY", "What is looked for, in words or as a name.")] = None,
     repo: ReposOption = None,
     level: LevelsOption = None,
     language: LanguagesOption = None,
@@ -54,34 +86,24 @@ def search(
     tests: TestsOption = WhichTests.IN,
     lane: LanesOption = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="How many hits at most.")] = DEFAULT_TOP,
-    excerpt: Annotated[
-        int, typer.Option(min=0, metavar="N", show_default=False, help="Show the N lines of each hit that fit best.")
-    ] = 0,
+    excerpt: Annotated[int, option("N", "Show the N lines of each hit that fit best.", min=0)] = 0,
     context: Annotated[
         bool,
-        typer.Option(
-            "--context", help="Show what each hit is part of and contains, its callers and callees, what it depends on."
-        ),
+        switch("--context", "Show what each hit is part of and contains, its callers and callees, what it depends on."),
     ] = False,
     context_tokens: Annotated[
         int,
         typer.Option(min=0, metavar="N", help="How many tokens --context may add, of four characters, to all hits."),
     ] = CONTEXT_TOKENS,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Search all repositories, also in a checkout of one of them.")
-    ] = False,
+    everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
     as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help='Print {"query", "repositories", "as_of", "fits_well", "hits": [...]} for programs.'
-        ),
+        bool, switch("--json", 'Print {"query", "repositories", "as_of", "fits_well", "hits": [...]} for programs.')
     ] = False,
     batch: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help='Answer every line {"id", "query", "repo"?, "level"?} of a file, or of stdin with -, '
+        option(
+            "FILE",
+            'Answer every line {"id", "query", "repo"?, "level"?} of a file, or of stdin with -, '
             'one line each: "id" and the fields of --json.',
         ),
     ] = None,
@@ -196,3 +218,93 @@ def _lines(file: str) -> Iterable[str]:
         return Path(file).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"--batch {file}: {error}") from error
+
+
+def with_aids(
+    hits: Sequence[Hit],
+    query: str,
+    call: ToolContext,
+    sources: SourceReader,
+    aids: Aids,
+    *,
+    changed: Mapping[str, Collection[str]],
+) -> Iterator[HitView]:
+    """Read what was asked for of each hit; what stands around them shares one bound, evenly."""
+    tokens = aids.context_tokens
+    for place, hit in enumerate(hits):
+        around = None
+        documents = call.documents(hit.repo) if aids.context else None
+        number = documents.number(hit.id) if documents else None
+        if documents and number is not None:
+            share = tokens // (len(hits) - place)
+            around, left = bound_surroundings(surroundings(documents, number), tokens=share)
+            tokens -= share - left
+        excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
+        yield HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, excerpt)
+
+
+def answer_json(
+    query: str,
+    answer: SearchAnswer,
+    shown: Sequence[HitView],
+    *,
+    searched: Sequence[PublishedIndex],
+    aids: Aids,
+    as_of: Sequence[AsOf],
+) -> dict[str, Any]:
+    """The answer to one question, as `--json` prints it and each line of `--batch`."""
+    return {
+        "query": query,
+        "repositories": repositories(searched),
+        "as_of": [each.model_dump() for each in as_of],
+        "fits_well": answer.fits_well,
+        "hits": [_hit_json(each, aids) for each in shown],
+    }
+
+
+def _hit_json(shown: HitView, aids: Aids) -> dict[str, Any]:
+    """The hit's own fields, then those of each aid that was asked for."""
+    around: Mapping[str, Any] = (
+        {**to_builtins(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
+    )
+    excerpt = {"excerpt": excerpt_json(shown.excerpt)} if aids.excerpt_lines else {}
+    return {**to_builtins(shown.hit), "changed_since": shown.changed_since, **around, **excerpt}
+
+
+def blocks(shown: Sequence[HitView], *, several: bool) -> Iterator[RenderableType]:
+    """One block per hit: where it is, how it is called, what it does, why it was found; `several` repositories are
+    named."""
+    width = len(str(len(shown)))
+    for rank, each in enumerate(shown, start=1):
+        hit = each.hit
+        lines = lines_of(to_builtins(hit))
+        yield Text.assemble(
+            (f"{rank:>{width}}. ", "bold"),
+            (one_line(hit.id), "bold cyan"),
+            (f"  {lines}" if lines else "", "cyan"),
+            (f"  {hit.type}{f' in {hit.repo}' if several else ''}", "dim"),
+            ("  changed since" if each.changed_since else "", "yellow"),
+        )
+        if hit.signature_summary:
+            yield indented(styled(_short(one_line(hit.signature_summary)), "cyan"), width + 2)
+        yield indented(Text(clean(hit.summary)), width + 2)
+        yield indented(styled(one_line(hit.why), "dim"), width + 2)
+        if each.excerpt:
+            yield indented(numbered(each.excerpt), width + 4)
+        if each.around:
+            yield indented(fields(_described(each.around)), width)
+        if rank < len(shown):
+            yield ""
+    yield from legend(each.around.around for each in shown if each.around)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SIGNATURE_CHARACTERS else f"{text[: SIGNATURE_CHARACTERS - 1].rstrip()}…"
+
+
+def _described(bounded: BoundedSurroundings) -> dict[str, list[RenderableType]]:
+    """What stands around a hit, and behind each part how many more there are."""
+    parts = described(bounded.around)
+    for name, left in bounded.more.items():
+        parts[_NAMES[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
+    return parts

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.render import note, on_terminal, show, table
-from codesum_pipeline.cli.safe_text import escaped, safe_json
+from codesum_pipeline.cli.options import switch
+from codesum_pipeline.cli.render import escaped, note, on_terminal, safe_json, show, table
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.layout import reading_copy
@@ -36,8 +36,8 @@ def sql(
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="One SELECT, in DuckDB's SQL. [bold]SHOW TABLES[/] lists the tables.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a head.")] = False,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per row.")] = False,
+    as_csv: Annotated[bool, switch("--csv", "Print CSV with a head.")] = False,
 ) -> None:
     """Query every table with SQL; nothing can be changed.
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.options import HostNames, ServedRepos, option, switch
 from codesum_pipeline.cli.render import note
-from codesum_pipeline.cli.serving_options import HostNames, ServedRepos, auditor_of, served_catalogue, told_tokens
+from codesum_pipeline.cli.serving import auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
 from codesum_pipeline.serving.tokens import TokenSource, check_reachable
 from codesum_pipeline.web.app import TOKEN_VARIABLE, make_app
@@ -25,13 +26,12 @@ def web(
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Any other than this machine's own needs a token.")
     ] = DEFAULT_HOST,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    open_browser: Annotated[bool, switch("--open", "Open the page in the browser.")] = False,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="Whoever asks must give a token of this file, in a browser as the password; it may name the "
+        option(
+            "FILE",
+            "Whoever asks must give a token of this file, in a browser as the password; it may name the "
             "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token only this machine is served.",
         ),
     ] = None,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.options import option
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.homes.folders import open_copy
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -31,10 +32,8 @@ def webhooks(
     ] = DEFAULT_HOST,
     secret_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="The secrets that hosts sign with, one a line, all valid; else those of CODESUM_WEBHOOK_SECRET.",
+        option(
+            "FILE", "The secrets that hosts sign with, one a line, all valid; else those of CODESUM_WEBHOOK_SECRET."
         ),
     ] = None,
 ) -> None:

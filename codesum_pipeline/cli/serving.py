@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Annotated
 
-import typer
 from msgspec.structs import replace
 
-from codesum_pipeline.cli.completion import complete_keys
+from codesum_pipeline.cli.documents import catalogue_of
 from codesum_pipeline.cli.first_index import FirstIndex
 from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.cli.lookup import catalogue_of
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.model.errors import CodesumError
@@ -20,23 +17,6 @@ from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.serving.audit import AuditLog, Auditor
 from codesum_pipeline.serving.tokens import TokenSource
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-
-HostNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--host-name", metavar="NAME", show_default=False, help="Another name that clients call the HTTP server by."
-    ),
-]
-ServedRepos = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--repo",
-        metavar="KEY",
-        show_default=False,
-        autocompletion=complete_keys,
-        help="Serve this repository and no other; can be repeated.",
-    ),
-]
 
 
 def auditor_of(called: Invocation, entrance: str) -> Auditor:

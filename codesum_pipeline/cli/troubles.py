@@ -1,5 +1,7 @@
 """What `codesum doctor` and `codesum status` say of compilers' indexes, and of the trust that rests on them."""
 
+import os
+import sqlite3
 from collections import Counter
 from collections.abc import Container, Iterator
 
@@ -7,9 +9,16 @@ from msgspec import Struct
 
 from codesum_pipeline.building.reuse import last_report
 from codesum_pipeline.building.steps import CALL_GRAPH, SYMBOLS
-from codesum_pipeline.cli.render import count
+from codesum_pipeline.delivery.channels import open_channel
+from codesum_pipeline.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.digests.rows import TickOutcome
+from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.intents import Intent
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip.making import MADE_BY
 from codesum_pipeline.summaries.by_model.gates import TrustCount, count_trust
@@ -36,8 +45,8 @@ class IndexedFiles(Struct, frozen=True):
         return bool(self.by_tool or self.stale)
 
     def __str__(self) -> str:
-        tools = ", ".join(f"{tool} for {count(files, 'file')}" for tool, files in self.by_tool.items())
-        stale = f"{count(len(self.stale), 'file')} of another text than the index" if self.stale else ""
+        tools = ", ".join(f"{tool} for {counted(files, 'file')}" for tool, files in self.by_tool.items())
+        stale = f"{counted(len(self.stale), 'file')} of another text than the index" if self.stale else ""
         return "; ".join(filter(None, [tools or "for no file", stale]))
 
 
@@ -85,7 +94,7 @@ def disagreement_line(found: Disagreement) -> str:
 
 
 def edges_line(found: Disagreement) -> str:
-    return f"{count(found.trusted_edges, 'edge')} confirmed, {found.doubtful_edges:,} doubtful"
+    return f"{counted(found.trusted_edges, 'edge')} confirmed, {found.doubtful_edges:,} doubtful"
 
 
 def last_disagreement(home: Home, key: str) -> Disagreement:
@@ -124,6 +133,58 @@ def _without_trust(
         else "it has no index"
     )
     yield (
-        f"llm.trust = 'scip' keeps the model from all of {count(trust.waiting.calls, 'document')}: {why}",
+        f"llm.trust = 'scip' keeps the model from all of {counted(trust.waiting.calls, 'document')}: {why}",
         f"put an index of the commit at mirrors/{key}.scip and run `codesum index {key}`, or set llm.trust = 'off'",
     )
+
+
+class DigestTrouble(Struct, frozen=True):
+    """What is wrong, and the command or file that mends it."""
+
+    what: str
+    way_out: str
+
+
+def digest_troubles(home: Home) -> Iterator[DigestTrouble]:
+    """Standing questions and channels that cannot be used, digests that were not written, and such as were not sent."""
+    try:
+        survey = home.intents.survey()
+    except ConfigurationError as error:
+        yield DigestTrouble(str(error), f"correct {home.intents.file}")
+        return
+    for problem in survey.problems.values():
+        yield DigestTrouble(str(problem), f"correct it in {home.intents.file}")
+    enabled = [intent for intent in survey.intents if intent.enabled]
+    yield from _unusable_channels(home, enabled)
+    for look, file in ((_held, home.layout.digests), (_given_up, home.settings.home / OUTBOX_FILE)):
+        try:
+            yield from look(home, enabled) if file.exists() else ()
+        except (CodesumError, sqlite3.Error) as error:
+            yield DigestTrouble(str(error), f"mv {file} {file}.broken")
+
+
+def _unusable_channels(home: Home, enabled: list[Intent]) -> Iterator[DigestTrouble]:
+    delivery = home.settings.delivery
+    asked = {name for intent in enabled for name in intent.channels} | {*delivery.operator_channels}
+    for name in sorted(asked):
+        try:
+            open_channel(name, delivery, home=home.settings.home, environ=os.environ)
+        except ConfigurationError as error:
+            yield DigestTrouble(str(error), f"codesum digest try {name}")
+
+
+def _held(home: Home, enabled: list[Intent]) -> Iterator[DigestTrouble]:
+    """Questions whose last tick wrote nothing, though there was something to tell."""
+    with open_digests(home.layout.digests, now=utc_now) as store:
+        for intent in enabled:
+            for last in store.ticks(intent.name, limit=1):
+                if last.outcome is TickOutcome.HELD:
+                    what = f"intent {intent.name!r}: no digest could be written at {last.ended_at}: {last.reason}"
+                    yield DigestTrouble(what, f"codesum digest run --intent {intent.name}")
+
+
+def _given_up(home: Home, _enabled: list[Intent]) -> Iterator[DigestTrouble]:
+    with open_outbox(home.settings.home, now=utc_now) as outbox:
+        for each in outbox.deliveries(states=(DeliveryState.GIVEN_UP,)):
+            what = f"{each.post_id} on {each.channel}: given up after {each.tries} tries: {each.detail}"
+            yield DigestTrouble(what, f"codesum digest retry {each.post_id}")

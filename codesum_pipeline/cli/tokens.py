@@ -6,26 +6,23 @@ import secrets
 import stat
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from codesum_pipeline.cli.commands import PlainCommand, PlainGroup
-from codesum_pipeline.cli.render import note
+from codesum_pipeline.cli.commands import CommandGroup
+from codesum_pipeline.cli.invocation import invocation
+from codesum_pipeline.cli.options import option, switch
+from codesum_pipeline.cli.render import note, safe_json, show, table
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import clean
+from codesum_pipeline.serving.audit import read_audit
 from codesum_pipeline.serving.tokens import hashed_token, read_tokens
 from codesum_pipeline.store.locks import exclusive
 
 _BYTES = 32
 
-token = typer.Typer(
-    cls=PlainGroup,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="Make a token that opens some repositories to its holder, for `codesum web` and `codesum mcp --http`.",
-)
+token = CommandGroup("token")
 
 
 @token.callback()
@@ -33,7 +30,7 @@ def _group() -> None:
     """A group, also while it has one command."""
 
 
-@token.command(cls=PlainCommand)
+@token.command()
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is: the audit log has this name.")],
     repo: Annotated[
@@ -44,15 +41,13 @@ def new(
         ),
     ],
     expires: Annotated[
-        datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], show_default=False, help="The day (UTC) from which on it opens nothing."),
+        datetime | None, option(None, "The day (UTC) from which on it opens nothing.", formats=["%Y-%m-%d"])
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="Add it to this file, which is made if need be; servers with it as their --token-file take it at "
+        option(
+            "FILE",
+            "Add it to this file, which is made if need be; servers with it as their --token-file take it at "
             "once. Default: print what belongs into one.",
         ),
     ] = None,
@@ -95,3 +90,42 @@ def _add(file: Path, table: str) -> None:
             raise ConfigurationError(str(error).replace(str(draft), str(file))) from None
         finally:
             draft.unlink(missing_ok=True)
+
+
+_FIELDS = ("time", "token", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
+
+
+def audit(
+    ctx: typer.Context,
+    token: Annotated[str | None, option("NAME", "Requests with the token of this name.")] = None,
+    repo: Annotated[str | None, option("KEY", "Requests that this repository answered.")] = None,
+    outcome: Annotated[
+        str | None, option(None, "Requests that ended so: answered, refused, failed or cancelled.")
+    ] = None,
+    since: Annotated[str | None, option("TIME", "From then on, in UTC: 2027-01-31, or 2027-01-31T12:00.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 100,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
+) -> None:
+    """Show who asked what of servers that ask for a token, newest last."""
+    folder = invocation(ctx).layout.audit
+
+    def is_wanted(line: dict[str, Any]) -> bool:
+        return (
+            (token is None or line.get("token") == token)
+            and (repo is None or repo in (line.get("repos") or ()))
+            and (outcome is None or line.get("outcome") == outcome)
+            and (since is None or str(line.get("time", "")) >= since)
+        )
+
+    lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
+    if as_json:
+        for line in lines:
+            typer.echo(safe_json(line))
+    elif lines:
+        show(table(_FIELDS, [[_shown(line.get(name)) for name in _FIELDS] for line in lines]))
+    else:
+        note(f"no such request is written down in {folder}")
+
+
+def _shown(value: Any) -> str:
+    return clean(", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value))

@@ -1,0 +1,185 @@
+"""Finding one document in the published indexes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
+from rich.text import Text
+
+from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.cli.render import note
+from codesum_pipeline.model.documents import Gate, Level, WrittenBy
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.retrieval.hits import Excerpt
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.tools.call import ToolContext, documents_with_id, no_such_document
+from codesum_pipeline.tools.catalogue import IndexCatalogue
+from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
+
+
+def catalogue_of(called: Invocation) -> IndexCatalogue:
+    """What the home of a call holds."""
+    return IndexCatalogue(called.settings, called.layout, called.registry)
+
+
+def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
+    """As `IndexCatalogue.open_all`; what is left out is told on stderr."""
+    return catalogue_of(called).open_all(names, tell=complain)
+
+
+def find_document(
+    called: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
+) -> IndexedDocument:
+    """The one document with an id; of several, that of the folder's repository, and this is said.
+
+    With a `call`, as the folder's work tree is. Raises `ConfigurationError` where there is none, or more than one.
+    """
+    indexes = open_published(called, [repo] if repo else [])
+    indexes = call.current_of(indexes) if call else indexes
+    found = documents_with_id(indexes, doc_id)
+    if not found:
+        raise no_such_document(doc_id, indexes)
+    return found[0] if len(found) == 1 else _of_this_folder(called, doc_id, found)
+
+
+def _of_this_folder(called: Invocation, doc_id: str, found: Sequence[IndexedDocument]) -> IndexedDocument:
+    here = catalogue_of(called).keys_of_folder(Path.cwd())
+    ours = [each for each in found if each.repo in here]
+    if len(ours) != 1:
+        keys = ", ".join(each.repo for each in found)
+        raise ConfigurationError(f"document {doc_id!r} is in {len(found)} repositories ({keys}): choose with --repo")
+    others = ", ".join(each.repo for each in found if each is not ours[0])
+    note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
+    return ours[0]
+
+
+_TAB = 4
+# Fewer characters of a summary say nothing.
+_SHORTEST_SUMMARY = 20
+
+
+def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
+    """What stands around a document, a line each."""
+    return {
+        "part of": _related_lines(around.parents),
+        "contains": _related_lines(around.children),
+        "called by": _related_lines(around.called_by),
+        "calls": _related_lines(around.calls),
+        "depends on": [Text(one_line(name)) for name in around.dependencies],
+    }
+
+
+def legend(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
+    """What the mark behind neighbours means, where one of them has it."""
+    if any(each.trusted for around in shown for each in (*around.called_by, *around.calls)):
+        yield Text(f"  {TRUST_LEGEND}", style="dim")
+
+
+def numbered(excerpt: Excerpt) -> Text:
+    """Lines behind their numbers, cut at the edge of a terminal."""
+    width = len(str(excerpt.start_line + len(excerpt.lines) - 1))
+    shown = Text(no_wrap=True, overflow="ellipsis")
+    for number, line in enumerate(excerpt.lines, start=excerpt.start_line):
+        shown.append(f"{number:>{width}} ", "dim")
+        shown.append(_as_it_stands(line))
+        shown.append("\n")
+    shown.rstrip()
+    return shown
+
+
+def excerpt_json(excerpt: Excerpt | None) -> dict[str, Any] | None:
+    """For programs."""
+    return None if excerpt is None else {"start_line": excerpt.start_line, "lines": excerpt.lines}
+
+
+class _Line(Struct, frozen=True):
+    """An id, whole, and what it is for as far as its line has room."""
+
+    neighbour: RelatedDocument
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        if cell_len(self._id) + _SHORTEST_SUMMARY <= options.max_width:
+            line = self._whole
+            line.truncate(options.max_width, overflow="ellipsis")
+            yield line
+        else:
+            yield Text(self._id, overflow="fold")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, min(cell_len(self._whole.plain), options.max_width))
+
+    @property
+    def _id(self) -> str:
+        return f"{one_line(self.neighbour.id)}{f' {TRUST_MARK}' if self.neighbour.trusted else ''}"
+
+    @property
+    def _whole(self) -> Text:
+        return Text.assemble(self._id, (f"  {one_line(self.neighbour.summary)}", "dim"))
+
+
+def _related_lines(neighbours: Sequence[RelatedDocument]) -> list[RenderableType]:
+    return [_Line(neighbour) for neighbour in neighbours]
+
+
+def _as_it_stands(line: str) -> str:
+    """Safe for a terminal, with the indentation that it has, on one line."""
+    return clean(line).replace("\n", " ").expandtabs(_TAB)
+
+
+_PUBLISHED = ("written_by", "model", "prompt_version", "gate")
+_IN_TABLES = ("failure", "cost_usd")
+
+
+def telling(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """What is published of that and, of the same text in the tables, why calls failed and what it cost."""
+    return {name: document[name] for name in _PUBLISHED} | failure_and_price(warehouse, key, document)
+
+
+def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Nothing where no model was asked, or where the tables hold another text than the published one."""
+    if document["written_by"] != WrittenBy.LLM and document["gate"] != Gate.FAILED:
+        return {}
+    # Arrow takes longer to load than to show a document, and most are shown without it.
+    import pyarrow.compute as pc
+
+    from codesum_pipeline.store.schemas import texts_table
+    from codesum_pipeline.store.tables import TableStore
+
+    table = texts_table(Level(document["type"]))
+    texts = TableStore(warehouse).read_or_empty(table, key, columns=["id", "text_hash", *_IN_TABLES])
+    rows = texts.filter(pc.equal(texts.column("id"), document["id"])).to_pylist()
+    same = [row for row in rows if row["text_hash"] == document["text_hash"]]
+    return {name: row[name] for row in same for name in _IN_TABLES}
+
+
+def templates_named(settings: Settings, document: Mapping[str, Any]) -> list[str] | None:
+    """The templates that a model wrote a document with; None where no model did, or they have changed since.
+
+    A template that cannot be used now counts as changed, so that it keeps no document from being shown.
+    """
+    if not document["prompt_version"]:
+        return None
+    # Most documents are shown without what reads a template.
+    from codesum_pipeline.llm.templates import resolve, resolve_short
+
+    level, folder = Level(document["type"]), settings.prompts_dir
+    for read in (resolve, resolve_short):
+        with suppress(ConfigurationError):
+            found = read(folder, level, language=settings.llm.language)
+            if found and found.digest == document["prompt_version"]:
+                return list(found.names)
+    return None
+
+
+def readable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for a person; what was free says no price."""
+    named = {name.replace("_", " "): value for name, value in values.items() if name != "cost_usd"}
+    return named | ({"price": f"${values['cost_usd']:.4f}"} if values.get("cost_usd") else {})

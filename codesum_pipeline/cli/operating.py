@@ -1,0 +1,179 @@
+"""`codesum dev`: the Dagster UI with its daemon."""
+
+import errno
+import socket
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from msgspec import to_builtins
+
+from codesum_pipeline.cli.invocation import invocation, make_home
+from codesum_pipeline.cli.options import option, switch
+from codesum_pipeline.cli.render import note, safe_json, show, table
+from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.upkeep.freed import FreedSpace, Maintenance, SkippedUpkeep
+from codesum_pipeline.wiring import Home
+
+
+class UiProcess(StrEnum):
+    """One of the two processes of the UI."""
+
+    WEBSERVER = "webserver"
+    DAEMON = "daemon"
+
+
+def dev(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Option(help="The address to listen on. The UI has no log-in.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        option(
+            "NAME",
+            "A name or address of this machine, besides localhost and HOST, that browsers may ask for the UI. "
+            "May be repeated. Needed with --host 0.0.0.0, and behind a proxy.",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port to listen on.")] = 3000,
+    only: Annotated[
+        UiProcess | None,
+        option(
+            None, "Run one of the two parts alone, where several machines or a service manager run them; default: both."
+        ),
+    ] = None,
+) -> None:
+    """Open the Dagster UI, with its daemon, on the same data.
+
+    The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off
+    in the UI. Pages of others in the same browser are not answered. Stop with Ctrl-C.
+    """
+    home = Home(invocation(ctx).settings)
+    if only is not UiProcess.DAEMON:
+        check_free(host, port)
+    from codesum_pipeline.defs.control import UiPart, start_ui
+
+    make_home(home.settings)
+    part = UiPart(only.value) if only else UiPart.BOTH
+    start_ui(home, host=host, port=port, allowed=allow_host or (), part=part)
+
+
+def worker(
+    ctx: typer.Context,
+    processes: Annotated[
+        int | None, option(None, "Runs at a time; default: engine.worker_processes, which is 1.", min=1, max=1024)
+    ] = None,
+) -> None:
+    """Carry out runs that `codesum dev` hands over, on this machine or another.
+
+    It needs engine.launcher = "celery", the Redis in CODESUM_BROKER_URL and the Postgres in CODESUM_POSTGRES_URL. At
+    SIGTERM it finishes what it has begun, and ends.
+    """
+    home = Home(invocation(ctx).settings)
+    if home.settings.engine.launcher != "celery":
+        raise ConfigurationError(
+            'a worker takes runs from Celery: set engine.launcher = "celery" and engine.storage = "postgres"'
+        )
+    from codesum_pipeline.defs.control import start_worker
+
+    make_home(home.settings)
+    start_worker(home, processes=processes or home.settings.engine.worker_processes)
+
+
+# Ports after the wanted one that are tried before the system names any.
+_NEAR = 20
+_LARGEST = 65_535
+
+
+def check_free(host: str, port: int) -> None:
+    """Raise `ConfigurationError`, with a command that works, where nobody can listen there."""
+    try:
+        _listen(host, port)
+    except socket.gaierror as error:
+        raise ConfigurationError(f"host {host!r} is not an address: {error.strerror}: leave out --host") from error
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise ConfigurationError(f"host {host!r} is not an address of this machine: leave out --host") from error
+        reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
+        named = "" if host == "127.0.0.1" else f" --host {host}"
+        free = _free_port(host, port)
+        raise ConfigurationError(f"port {port} {reason}; `codesum dev{named} --port {free}`") from error
+
+
+def _free_port(host: str, port: int) -> int:
+    start = port if port > 1024 else 3000
+    for near in range(start, min(start + _NEAR, _LARGEST + 1)):
+        try:
+            return _listen(host, near)
+        except OSError:
+            continue
+    return _listen(host, 0)
+
+
+def _listen(host: str, port: int) -> int:
+    """Listen for a moment; the port."""
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind) as server:
+        # As the web server does: a port whose last connections are still closing can be had.
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(address)
+        server.listen()
+        return int(server.getsockname()[1])
+
+
+_UNITS = ("bytes", "KB", "MB", "GB")
+
+
+def maintain(
+    ctx: typer.Context,
+    dry_run: Annotated[bool, switch("--dry-run", "Only say what would go; nothing is changed.")] = False,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per kind and repository.")] = False,
+) -> None:
+    """Prune old runs, rows, mirrors and caches, and say what that freed.
+
+    What is kept, and for how long, is set below [bold]maintenance[/] in codesum.toml. The schedule of the same name in
+    the Dagster UI does this every night. Builds and readers go on meanwhile; a repository that is being built is left
+    for the next time.
+    """
+    called = invocation(ctx)
+    called.settings.apply_mode()
+    from codesum_pipeline.defs.control import maintain_home
+
+    done = maintain_home(Home(called.settings), is_dry_run=dry_run, tell=_tell)
+    if as_json:
+        for each in done.freed:
+            typer.echo(safe_json(to_builtins(each)))
+    elif done.freed:
+        _show(done)
+    else:
+        note("nothing is old enough to go")
+
+
+def _tell(found: FreedSpace | SkippedUpkeep) -> None:
+    if isinstance(found, SkippedUpkeep):
+        note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
+
+
+def _show(done: Maintenance) -> None:
+    rows = [(each.kind.value, each.repository, each.count, size_text(each.size)) for each in _by_repository(done)]
+    verb = "would go" if done.is_dry_run else "went"
+    show(table(("what", "repository", verb, "size"), rows, right=(verb, "size")))
+    note(f"{size_text(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")
+
+
+def _by_repository(done: Maintenance) -> list[FreedSpace]:
+    """One line per kind and repository."""
+    sums: dict[tuple[str, str], FreedSpace] = {}
+    for each in done.freed:
+        place = (each.kind.value, each.repository)
+        before = sums.get(place, FreedSpace(each.kind, each.repository, 0, 0))
+        sums[place] = FreedSpace(each.kind, each.repository, before.count + each.count, before.size + each.size)
+    return list(sums.values())
+
+
+def size_text(size: float) -> str:
+    """A number of bytes as a person reads it."""
+    for unit in _UNITS[:-1]:
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == _UNITS[0] else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} {_UNITS[-1]}"

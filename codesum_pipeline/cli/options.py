@@ -1,0 +1,179 @@
+"""The options and arguments that several commands have, and what a shell completes of them."""
+
+import difflib
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from codesum_pipeline.cli.invocation import Invocation
+from codesum_pipeline.indexes.version_folder import Lane
+from codesum_pipeline.model.documents import LEVELS, Level
+from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.retrieval.filters import WhichTests
+from codesum_pipeline.source.languages import LANGUAGES
+
+
+def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value, whose help says what its default means."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)
+
+
+def argument(metavar: str | None, help: str, **more: Any) -> Any:
+    """An argument, whose help says what its default means."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
+
+
+def switch(name: str, help: str) -> Any:
+    """An option without a value, off unless it is given."""
+    return typer.Option(name, help=help)
+
+
+def complete_keys(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The registered keys that begin so, but for those that were typed already."""
+    typed = {str(word) for value in ctx.params.values() if isinstance(value, list | tuple) for word in value}
+    try:
+        entries = _invocation_of(ctx).registry.entries()
+    except (CodesumError, OSError, ValueError):
+        return []
+    return [entry.key for entry in entries if entry.key not in typed and entry.key.startswith(incomplete)]
+
+
+def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The names of intents that begin so."""
+    from codesum_pipeline.intents.file import Intents
+
+    try:
+        survey = Intents(_invocation_of(ctx).settings.digests.intents_file).survey()
+    except (CodesumError, OSError, ValueError):
+        return []
+    names = {*(intent.name for intent in survey.intents), *survey.problems}
+    return [name for name in sorted(names) if name.startswith(incomplete)]
+
+
+def _invocation_of(ctx: typer.Context) -> Invocation:
+    """While a shell completes, no command has run; what goes wrong is silent, for its text would be typed."""
+    flags = ctx.find_root().params
+    return Invocation({name: flags.get(name) for name in ("home", "settings_file")})
+
+
+def _complete_languages(incomplete: str) -> list[str]:
+    return [name for name in sorted(LANGUAGES) if name.startswith(incomplete)]
+
+
+def _level(written: str) -> Level:
+    if written in LEVELS:
+        return Level(written)
+    near = difflib.get_close_matches(written.lower(), map(str, LEVELS), n=1, cutoff=0.0)[0]
+    raise ConfigurationError(f"no level {written!r}: levels are {', '.join(LEVELS)}; did you mean {near!r}?")
+
+
+JsonOption = Annotated[bool, switch("--json", "Print JSON, one object per line.")]
+JsonOfRepositories = Annotated[bool, switch("--json", "Print one JSON object per repository.")]
+
+# What is asked, and of what.
+ReposOption = Annotated[
+    list[str] | None,
+    option("KEY", "Only this repository (key or owner/name). Can be repeated.", "--repo", autocompletion=complete_keys),
+]
+DocumentArgument = Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")]
+DocumentRepoOption = Annotated[
+    str | None,
+    typer.Option(
+        "--repo",
+        metavar="KEY",
+        autocompletion=complete_keys,
+        help="The repository, where several have a document with this id.",
+    ),
+]
+LevelsOption = Annotated[
+    list[Level] | None,
+    option(
+        "LEVEL",
+        "Only functions, classes, files or modules (function, class, file, module). Can be repeated.",
+        "--level",
+        parser=_level,
+    ),
+]
+LanesOption = Annotated[
+    list[Lane] | None,
+    option(
+        "LANE",
+        "Rank by this alone (code, summary, fused, keywords, symbol) instead of a weighted mix. Can be repeated.",
+        "--lane",
+    ),
+]
+LanguagesOption = Annotated[
+    list[str] | None,
+    option(
+        "NAME",
+        "Only this language, by its name or a file ending (python, py). Can be repeated.",
+        "--language",
+        autocompletion=_complete_languages,
+    ),
+]
+PathsOption = Annotated[
+    list[str] | None,
+    option(
+        "GLOB",
+        "Only files and folders that match, as in .gitignore (src/, '*.go', 'docs/**/*.md'); "
+        "with ! in front, all but these. Can be repeated.",
+        "--path",
+    ),
+]
+TestsOption = Annotated[
+    WhichTests, typer.Option("--tests", metavar="in|out|only", help="Test code too, none of it, or nothing else.")
+]
+
+# What is registered.
+KeyOption = Annotated[str | None, option("KEY", "What to call it. Default: the last part of the location.", "--key")]
+RefOption = Annotated[str | None, option("REF", "Branch, tag or commit. Default: the remote's HEAD.", "--ref")]
+SubdirOption = Annotated[
+    str | None,
+    option(
+        "FOLDER", "Index only this folder of the repository. A monorepo can be registered once per folder.", "--subdir"
+    ),
+]
+IncludeOption = Annotated[
+    list[str] | None, option("PATTERN", "Index only files that match, as in .gitignore. Can be repeated.", "--include")
+]
+ExcludeOption = Annotated[
+    list[str] | None, option("PATTERN", "Leave out files that match, as in .gitignore. Can be repeated.", "--exclude")
+]
+WorktreeOption = Annotated[
+    bool | None,
+    option(
+        None, "Read the folder as it is on the disk, committed or not. Default: its last commit.",
+        "--worktree/--no-worktree",
+    ),
+]  # fmt: skip
+ScipOption = Annotated[
+    list[str] | None,
+    option(
+        "PATH[@FOLDER]",
+        "A SCIP index file; FOLDER is the folder of the repository that its paths start at. Can be repeated.",
+        "--scip",
+    ),
+]
+ScipCommandOption = Annotated[
+    str | None,
+    option(
+        "COMMAND",
+        "A command that writes a SCIP index; each build of a new commit runs it in a sandbox.",
+        "--scip-command",
+    ),
+]
+
+# Digests.
+IntentArgument = Annotated[str, argument("INTENT", "A name in the intents.", autocompletion=complete_intents)]
+SinceOption = Annotated[datetime | None, option("DATE", "Only from this day on, UTC.", formats=["%Y-%m-%d"])]
+UntilOption = Annotated[datetime | None, option("DATE", "Only before this day, UTC.", formats=["%Y-%m-%d"])]
+
+# Servers.
+HostNames = Annotated[
+    list[str] | None, option("NAME", "Another name that clients call the HTTP server by.", "--host-name")
+]
+ServedRepos = Annotated[
+    list[str] | None,
+    option("KEY", "Serve this repository and no other; can be repeated.", "--repo", autocompletion=complete_keys),
+]
