@@ -22,7 +22,7 @@ from codesum_pipeline.cli.options import (
 )
 from codesum_pipeline.cli.past_digests import show_text, window
 from codesum_pipeline.cli.render import note, safe_json, show, table
-from codesum_pipeline.digests.ending import one_at_a_time
+from codesum_pipeline.digests.desk import DigestDesk, deliver, one_at_a_time
 from codesum_pipeline.digests.rollups import (
     MonthlyRollup,
     RollupPlan,
@@ -33,9 +33,9 @@ from codesum_pipeline.digests.rollups import (
     write_rollup,
 )
 from codesum_pipeline.digests.rows import DigestRow, DigestState, DigestWriter, TickOutcome, TickRow
-from codesum_pipeline.digests.running import deliver, run_due, run_now
+from codesum_pipeline.digests.running import run_due, run_now
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.digests.tick import DigestDesk, DigestPreview
+from codesum_pipeline.digests.tick import DigestPreview
 from codesum_pipeline.digests.tick import preview as preview_tick
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent

@@ -13,13 +13,14 @@ from rich.text import Text
 
 from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.cli.render import note
+from codesum_pipeline.cli.render import note, styled
 from codesum_pipeline.model.documents import Gate, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.hits import Excerpt
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ToolContext, documents_with_id, no_such_document
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
@@ -47,10 +48,8 @@ def find_document(
     found = documents_with_id(indexes, doc_id)
     if not found:
         raise no_such_document(doc_id, indexes)
-    return found[0] if len(found) == 1 else _of_this_folder(called, doc_id, found)
-
-
-def _of_this_folder(called: Invocation, doc_id: str, found: Sequence[IndexedDocument]) -> IndexedDocument:
+    if len(found) == 1:
+        return found[0]
     here = catalogue_of(called).keys_of_folder(Path.cwd())
     ours = [each for each in found if each.repo in here]
     if len(ours) != 1:
@@ -61,20 +60,33 @@ def _of_this_folder(called: Invocation, doc_id: str, found: Sequence[IndexedDocu
     return ours[0]
 
 
+def told_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
+    """What answers about repositories stand for; what is not simply the newest commit is told."""
+    found = call.as_of(repos)
+    for each in found:
+        if each.of_tree or each.behind:
+            note(f"as of {each}")
+    return found
+
+
 _TAB = 4
 # Fewer characters of a summary say nothing.
 _SHORTEST_SUMMARY = 20
+_RELATIONS = {
+    "parents": "part of", "children": "contains", "called_by": "called by", "calls": "calls",
+    "dependencies": "depends on",
+}  # fmt: skip
 
 
-def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
-    """What stands around a document, a line each."""
-    return {
-        "part of": _related_lines(around.parents),
-        "contains": _related_lines(around.children),
-        "called by": _related_lines(around.called_by),
-        "calls": _related_lines(around.calls),
-        "depends on": [Text(one_line(name)) for name in around.dependencies],
+def described(around: DocumentRelations, more: Mapping[str, int] | None = None) -> dict[str, list[RenderableType]]:
+    """What stands around a document, a line each, and behind each part how many more there are."""
+    parts: dict[str, list[RenderableType]] = {
+        said: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
+        for name, said in _RELATIONS.items()
     }
+    for name, left in (more or {}).items():
+        parts[_RELATIONS[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
+    return parts
 
 
 def legend(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
@@ -89,15 +101,11 @@ def numbered(excerpt: Excerpt) -> Text:
     shown = Text(no_wrap=True, overflow="ellipsis")
     for number, line in enumerate(excerpt.lines, start=excerpt.start_line):
         shown.append(f"{number:>{width}} ", "dim")
-        shown.append(_as_it_stands(line))
+        # Safe for a terminal, with the indentation that it has, on one line.
+        shown.append(clean(line).replace("\n", " ").expandtabs(_TAB))
         shown.append("\n")
     shown.rstrip()
     return shown
-
-
-def excerpt_json(excerpt: Excerpt | None) -> dict[str, Any] | None:
-    """For programs."""
-    return None if excerpt is None else {"start_line": excerpt.start_line, "lines": excerpt.lines}
 
 
 class _Line(Struct, frozen=True):
@@ -125,22 +133,7 @@ class _Line(Struct, frozen=True):
         return Text.assemble(self._id, (f"  {one_line(self.neighbour.summary)}", "dim"))
 
 
-def _related_lines(neighbours: Sequence[RelatedDocument]) -> list[RenderableType]:
-    return [_Line(neighbour) for neighbour in neighbours]
-
-
-def _as_it_stands(line: str) -> str:
-    """Safe for a terminal, with the indentation that it has, on one line."""
-    return clean(line).replace("\n", " ").expandtabs(_TAB)
-
-
-_PUBLISHED = ("written_by", "model", "prompt_version", "gate")
 _IN_TABLES = ("failure", "cost_usd")
-
-
-def telling(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """What is published of that and, of the same text in the tables, why calls failed and what it cost."""
-    return {name: document[name] for name in _PUBLISHED} | failure_and_price(warehouse, key, document)
 
 
 def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,31 +1,28 @@
 """`codesum explain`: the chain of causes of a document's last rewrite."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 from rich.text import Text
 from rich.tree import Tree
 
 from codesum_pipeline.cli.compact import compactions_of_document
-from codesum_pipeline.cli.documents import find_document, readable, telling
+from codesum_pipeline.cli.documents import failure_and_price, find_document, readable
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import DocumentRepoOption, switch
-from codesum_pipeline.cli.render import SHORT_COMMIT, fields, safe_json, show
+from codesum_pipeline.cli.options import DocumentArgument, DocumentRepoOption, switch
+from codesum_pipeline.cli.render import SHORT_COMMIT, fields, print_json, show
 from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.summaries.explain import ExplainStep
 from codesum_pipeline.summaries.explain import explain as explain_document
-from codesum_pipeline.wiring import Home
 
-_OF_ROW = (
-    *("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd"),
-    *("written_by", "writer"),
-)
+_PUBLISHED = ("written_by", "model", "prompt_version", "gate")
+_OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
 
 
 def explain(
     ctx: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")],
+    id: DocumentArgument,
     repo: DocumentRepoOption = None,
     as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
 ) -> None:
@@ -36,35 +33,30 @@ def explain(
     """
     called = invocation(ctx)
     found = find_document(called, id, repo=repo)
-    workspace = Home(called.settings).workspace(found.repo, run_id="explain")
-    told = telling(called.layout.warehouse, found.repo, found.document())
-    steps = explain_document(workspace, found.id)
+    document = found.document()
+    told = {name: document[name] for name in _PUBLISHED}
+    told |= failure_and_price(called.layout.warehouse, found.repo, document)
+    steps = explain_document(called.home.workspace(found.repo, run_id="explain"), found.id)
     compacted = compactions_of_document(called, found.repo, found.id)
     if as_json:
-        typer.echo(
-            safe_json(
-                {"repo": found.repo, "id": found.id, "steps": [_record(step) for step in steps], **told}
-                | {"compactions": compacted}
-            )
-        )
-    else:
-        show(_tree(steps), fields(readable(told) | {"compacted": [_told(each) for each in compacted]}))
-
-
-def _record(step: ExplainStep) -> dict[str, Any]:
-    """One rewrite as JSON has it."""
-    return {
-        "depth": step.depth,
-        **{name: getattr(step.row, name) for name in _OF_ROW[:-2]},
-        "more_causes": step.more_causes,
-        **{name: getattr(step.row, name) for name in _OF_ROW[-2:]},
-    }
-
-
-def _told(compaction: Mapping[str, Any]) -> str:
-    """Which earlier rows a text stands in place of."""
-    number, are = compaction["rows"], compaction["policy"]
-    return f"{counted(number, 'earlier row')} ({are}), at {compaction['compacted_at']} by {compaction['job_id']}"
+        values = [
+            {
+                "depth": step.depth,
+                **{name: getattr(step.row, name) for name in _OF_ROW},
+                "more_causes": step.more_causes,
+                "written_by": step.row.written_by,
+                "writer": step.row.writer,
+            }
+            for step in steps
+        ]
+        print_json({"repo": found.repo, "id": found.id, "steps": values, **told, "compactions": compacted})
+        return
+    # Which earlier rows a text stands in place of.
+    earlier = [
+        f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
+        for each in compacted
+    ]
+    show(_tree(steps), fields(readable(told) | {"compacted": earlier}))
 
 
 def _tree(steps: Sequence[ExplainStep]) -> Tree:
@@ -81,9 +73,8 @@ def _line(step: ExplainStep) -> Text:
     """One rewrite."""
     line = Text(one_line(step.row.id), style="bold")
     line.append(f"  {step.row.level}", style="dim not bold")
-    line.append(
-        f"  {step.row.event}: {step.row.cause}" if step.row.cause else f"  {step.row.event}", style="yellow not bold"
-    )
+    cause = f": {step.row.cause}" if step.row.cause else ""
+    line.append(f"  {step.row.event}{cause}", style="yellow not bold")
     price = f"${step.row.cost_usd:.4f}" if step.row.cost_usd else "free"
     details = (
         f"commit {step.row.commit[:SHORT_COMMIT]}",

@@ -186,9 +186,8 @@ def indented(part: RenderableType, left: int, *, above: int = 0, below: int = 0)
     return Padding(part, (above, 0, below, left), expand=False)
 
 
-def lines_of(document: Mapping[str, Any]) -> str:
+def lines_of(start: int | None, end: int | None) -> str:
     """`lines 3-14`, or nothing where a document has none."""
-    start, end = document["start_line"], document["end_line"]
     if start is None:
         return ""
     return f"line {start}" if start == end else f"lines {start}-{end}"

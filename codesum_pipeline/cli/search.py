@@ -1,7 +1,7 @@
 """`codesum search`: questions to the published indexes, with numpy alone."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from msgspec import Struct, field, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.cli.documents import catalogue_of, described, excerpt_json, legend, numbered, open_published
+from codesum_pipeline.cli.documents import catalogue_of, described, legend, numbered, open_published, told_as_of
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.first_use import open_scope
 from codesum_pipeline.cli.invocation import invocation
@@ -26,7 +26,7 @@ from codesum_pipeline.cli.options import (
     option,
     switch,
 )
-from codesum_pipeline.cli.render import fields, indented, lines_of, note, safe_json, show, styled
+from codesum_pipeline.cli.render import fields, indented, lines_of, note, print_json, show, styled
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.version_folder import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
@@ -44,36 +44,10 @@ from codesum_pipeline.tools.sources import SourceReader, repositories
 from codesum_pipeline.tools.surroundings import BoundedSurroundings, bound_surroundings, surroundings
 
 _STDIN = "-"
-
-
 # What `--context` adds to all hits together, unless another bound is asked for.
-CONTEXT_TOKENS = 1200
+_CONTEXT_TOKENS = 1200
 # Of a signature with many parameters the first ones tell it apart.
-SIGNATURE_CHARACTERS = 160
-_NAMES = {
-    "parents": "part of",
-    "children": "contains",
-    "called_by": "called by",
-    "calls": "calls",
-    "dependencies": "depends on",
-}
-
-
-class Aids(Struct, frozen=True):
-    """What is shown of each hit besides itself: what stands around it, and how many of its lines."""
-
-    context: bool = False
-    context_tokens: int = CONTEXT_TOKENS
-    excerpt_lines: int = 0
-
-
-class HitView(Struct, frozen=True):
-    """One hit with the aids that were asked for, and whether its file changed since the commit that is searched."""
-
-    hit: Hit
-    changed_since: bool
-    around: BoundedSurroundings | None
-    excerpt: Excerpt | None
+_SIGNATURE_CHARACTERS = 160
 
 
 def search(
@@ -94,7 +68,7 @@ def search(
     context_tokens: Annotated[
         int,
         typer.Option(min=0, metavar="N", help="How many tokens --context may add, of four characters, to all hits."),
-    ] = CONTEXT_TOKENS,
+    ] = _CONTEXT_TOKENS,
     everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
     as_json: Annotated[
         bool, switch("--json", 'Print {"query", "repositories", "as_of", "fits_well", "hits": [...]} for programs.')
@@ -127,86 +101,44 @@ def search(
     call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
-    asking = _SearchView(
+    asking = _Asking(
         call=call,
         sources=call.sources(nameable),
         ask=partial(answer, embedder=embedder_of(called.settings), top=top, lanes=lane or LANES, filters=filters),
-        levels=tuple(level or LEVELS),
-        aids=Aids(context=context, context_tokens=context_tokens, excerpt_lines=excerpt),
+        context_tokens=context_tokens if context else None,
+        excerpt_lines=excerpt,
     )
+    levels = tuple(level or LEVELS)
     if scope.remark:
         note(scope.remark)
-    if query is None:
-        _print_answers(read_batch(_lines(batch or _STDIN), searched, nameable), batch or _STDIN, asking)
+    if batch is not None:
+        _print_answers(read_batch(_lines(batch), searched, nameable), batch, asking, levels)
         return
+    found = asking.answer(query or "", searched, levels)
     if as_json:
-        typer.echo(safe_json(asking.json(query, searched, asking.levels)))
-        return
-    found, shown = asking.hits(query, searched, asking.levels)
-    if shown:
+        print_json(found.as_json())
+    elif found.hits:
         if found.fits_well is False:
-            note(f"nothing fits well: the best hits have little to do with {one_line(query)!r}")
-        show(*blocks(shown, several=len(repositories(searched)) > 1))
+            note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
+        show(*found.blocks())
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
-        note(f"nothing found for {one_line(query)!r} in {', '.join(repositories(searched))}{among}")
+        note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
 
 
-class _SearchView(Struct, frozen=True):
-    """How each question of a call is asked and shown."""
-
-    call: ToolContext
-    sources: SourceReader
-    ask: Callable[..., SearchAnswer]
-    levels: tuple[Level, ...]
-    aids: Aids
-    standing: dict[str, AsOf] = field(default_factory=dict)
-
-    def hits(
-        self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]
-    ) -> tuple[SearchAnswer, list[HitView]]:
-        """The answer, and its hits with what helps to judge them."""
-        found = self.ask(indexes, query, levels=levels, read=self.sources.read)
-        self.as_of(found.hits, indexes)
-        changed = changed_files(self.call, _files_of(found.hits))
-        return found, list(with_aids(found.hits, query, self.call, self.sources, self.aids, changed=changed))
-
-    def json(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> dict[str, Any]:
-        """The fields that a program gets."""
-        found, shown = self.hits(query, indexes, levels)
-        as_of = self.as_of(found.hits, indexes)
-        return answer_json(query, found, shown, searched=indexes, aids=self.aids, as_of=as_of)
-
-    def as_of(self, hits: Sequence[Hit], indexes: Sequence[PublishedIndex]) -> list[AsOf]:
-        """What the answer stands for, repository by repository; what is not simply the newest commit is told, once."""
-        repos = list(dict.fromkeys(hit.repo for hit in hits)) or repositories(indexes)
-        for each in self.call.as_of(repo for repo in repos if repo not in self.standing):
-            self.standing[each.repo] = each
-            if each.of_tree or each.behind:
-                note(f"as of {each}")
-        return [self.standing[repo] for repo in repos]
-
-
-def _files_of(hits: Iterable[Hit]) -> dict[str, set[str]]:
-    """The files that hits are in, by repository."""
-    found: dict[str, set[str]] = {}
-    for hit in hits:
-        if hit.type != Level.MODULE:
-            found.setdefault(hit.repo, set()).add(hit.file_path)
-    return found
-
-
-def _print_answers(rows: Iterable[RoutedQuestion | BadRow], file: str, asking: _SearchView) -> None:
+def _print_answers(
+    rows: Iterable[RoutedQuestion | BadRow], file: str, asking: "_Asking", levels: Sequence[Level]
+) -> None:
     """One line out per line in; a line that cannot be answered is told on stderr, and the rest goes on."""
     bad = 0
     for row in rows:
         if isinstance(row, BadRow):
             bad += 1
             complain(f"{file}: {row}")
-            continue
-        question = row.question
-        levels = (question.level,) if question.level else asking.levels
-        typer.echo(safe_json({"id": question.id, **asking.json(question.query, row.indexes, levels)}))
+        else:
+            question = row.question
+            found = asking.answer(question.query, row.indexes, (question.level,) if question.level else levels)
+            print_json({"id": question.id, **found.as_json()})
     if bad:
         raise typer.Exit(FAILED)
 
@@ -220,91 +152,97 @@ def _lines(file: str) -> Iterable[str]:
         raise ConfigurationError(f"--batch {file}: {error}") from error
 
 
-def with_aids(
-    hits: Sequence[Hit],
-    query: str,
-    call: ToolContext,
-    sources: SourceReader,
-    aids: Aids,
-    *,
-    changed: Mapping[str, Collection[str]],
-) -> Iterator[HitView]:
-    """Read what was asked for of each hit; what stands around them shares one bound, evenly."""
-    tokens = aids.context_tokens
-    for place, hit in enumerate(hits):
-        around = None
-        documents = call.documents(hit.repo) if aids.context else None
-        number = documents.number(hit.id) if documents else None
-        if documents and number is not None:
-            share = tokens // (len(hits) - place)
-            around, left = bound_surroundings(surroundings(documents, number), tokens=share)
-            tokens -= share - left
-        excerpt = sources.excerpt(hit, query, size=aids.excerpt_lines) if aids.excerpt_lines else None
-        yield HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, excerpt)
+class HitView(Struct, frozen=True):
+    """One hit, whether its file changed since the commit that is searched, and the aids that were asked for."""
+
+    hit: Hit
+    changed_since: bool
+    around: BoundedSurroundings | None
+    aids: dict[str, Excerpt | None]
 
 
-def answer_json(
-    query: str,
-    answer: SearchAnswer,
-    shown: Sequence[HitView],
-    *,
-    searched: Sequence[PublishedIndex],
-    aids: Aids,
-    as_of: Sequence[AsOf],
-) -> dict[str, Any]:
-    """The answer to one question, as `--json` prints it and each line of `--batch`."""
-    return {
-        "query": query,
-        "repositories": repositories(searched),
-        "as_of": [each.model_dump() for each in as_of],
-        "fits_well": answer.fits_well,
-        "hits": [_hit_json(each, aids) for each in shown],
-    }
+class AnswerView(Struct, frozen=True):
+    """The answer to one question, for programs and for people."""
+
+    query: str
+    repositories: list[str]
+    as_of: list[AsOf]
+    fits_well: bool | None
+    hits: list[HitView]
+
+    def as_json(self) -> dict[str, Any]:
+        hits = []
+        for each in self.hits:
+            around = {**to_builtins(each.around.around), "more": each.around.more} if each.around else {}
+            hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **around, **each.aids})
+        return {
+            "query": self.query,
+            "repositories": self.repositories,
+            "as_of": [each.model_dump() for each in self.as_of],
+            "fits_well": self.fits_well,
+            "hits": hits,
+        }
+
+    def blocks(self) -> Iterator[RenderableType]:
+        """One block per hit: where it is, how it is called, what it does, why it was found."""
+        width = len(str(len(self.hits)))
+        for rank, each in enumerate(self.hits, start=1):
+            hit, signature = each.hit, one_line(each.hit.signature_summary or "")
+            lines = lines_of(hit.start_line, hit.end_line)
+            yield Text.assemble(
+                (f"{rank:>{width}}. ", "bold"),
+                (one_line(hit.id), "bold cyan"),
+                (f"  {lines}" if lines else "", "cyan"),
+                (f"  {hit.type}{f' in {hit.repo}' if len(self.repositories) > 1 else ''}", "dim"),
+                ("  changed since" if each.changed_since else "", "yellow"),
+            )
+            if len(signature) > _SIGNATURE_CHARACTERS:
+                signature = f"{signature[: _SIGNATURE_CHARACTERS - 1].rstrip()}…"
+            if signature:
+                yield indented(styled(signature, "cyan"), width + 2)
+            yield indented(Text(clean(hit.summary)), width + 2)
+            yield indented(styled(one_line(hit.why), "dim"), width + 2)
+            if excerpt := each.aids.get("excerpt"):
+                yield indented(numbered(excerpt), width + 4)
+            if each.around:
+                yield indented(fields(described(each.around.around, each.around.more)), width)
+            if rank < len(self.hits):
+                yield ""
+        yield from legend(each.around.around for each in self.hits if each.around)
 
 
-def _hit_json(shown: HitView, aids: Aids) -> dict[str, Any]:
-    """The hit's own fields, then those of each aid that was asked for."""
-    around: Mapping[str, Any] = (
-        {**to_builtins(shown.around.around), "more": dict(shown.around.more)} if shown.around else {}
-    )
-    excerpt = {"excerpt": excerpt_json(shown.excerpt)} if aids.excerpt_lines else {}
-    return {**to_builtins(shown.hit), "changed_since": shown.changed_since, **around, **excerpt}
+class _Asking(Struct, frozen=True):
+    """How each question of a call is asked, and what is shown of each hit besides itself."""
 
+    call: ToolContext
+    sources: SourceReader
+    ask: Callable[..., SearchAnswer]
+    context_tokens: int | None
+    excerpt_lines: int
+    told: dict[str, AsOf] = field(default_factory=dict)
 
-def blocks(shown: Sequence[HitView], *, several: bool) -> Iterator[RenderableType]:
-    """One block per hit: where it is, how it is called, what it does, why it was found; `several` repositories are
-    named."""
-    width = len(str(len(shown)))
-    for rank, each in enumerate(shown, start=1):
-        hit = each.hit
-        lines = lines_of(to_builtins(hit))
-        yield Text.assemble(
-            (f"{rank:>{width}}. ", "bold"),
-            (one_line(hit.id), "bold cyan"),
-            (f"  {lines}" if lines else "", "cyan"),
-            (f"  {hit.type}{f' in {hit.repo}' if several else ''}", "dim"),
-            ("  changed since" if each.changed_since else "", "yellow"),
-        )
-        if hit.signature_summary:
-            yield indented(styled(_short(one_line(hit.signature_summary)), "cyan"), width + 2)
-        yield indented(Text(clean(hit.summary)), width + 2)
-        yield indented(styled(one_line(hit.why), "dim"), width + 2)
-        if each.excerpt:
-            yield indented(numbered(each.excerpt), width + 4)
-        if each.around:
-            yield indented(fields(_described(each.around)), width)
-        if rank < len(shown):
-            yield ""
-    yield from legend(each.around.around for each in shown if each.around)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SIGNATURE_CHARACTERS else f"{text[: SIGNATURE_CHARACTERS - 1].rstrip()}…"
-
-
-def _described(bounded: BoundedSurroundings) -> dict[str, list[RenderableType]]:
-    """What stands around a hit, and behind each part how many more there are."""
-    parts = described(bounded.around)
-    for name, left in bounded.more.items():
-        parts[_NAMES[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
-    return parts
+    def answer(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> AnswerView:
+        found = self.ask(indexes, query, levels=levels, read=self.sources.read)
+        searched = repositories(indexes)
+        # What is not simply the newest commit is told, once.
+        repos = list(dict.fromkeys(hit.repo for hit in found.hits)) or searched
+        self.told.update((each.repo, each) for each in told_as_of(self.call, [r for r in repos if r not in self.told]))
+        files: dict[str, set[str]] = {}
+        for hit in found.hits:
+            if hit.type != Level.MODULE:
+                files.setdefault(hit.repo, set()).add(hit.file_path)
+        changed = changed_files(self.call, files)
+        views, tokens = [], self.context_tokens or 0
+        for place, hit in enumerate(found.hits):
+            around = None
+            documents = self.call.documents(hit.repo) if self.context_tokens is not None else None
+            number = documents.number(hit.id) if documents else None
+            if documents and number is not None:
+                # What stands around the hits shares one bound, evenly.
+                share = tokens // (len(found.hits) - place)
+                around, left = bound_surroundings(surroundings(documents, number), tokens=share)
+                tokens -= share - left
+            size = self.excerpt_lines
+            aids = {"excerpt": self.sources.excerpt(hit, query, size=size)} if size else {}
+            views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, aids))
+        return AnswerView(query, searched, [self.told[repo] for repo in repos], found.fits_well, views)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from rich.padding import Padding
 
-from codesum_pipeline.cli.reading_aids import described, numbered
+from codesum_pipeline.cli.documents import described, numbered
 from codesum_pipeline.cli.render import fields, indented
 from codesum_pipeline.retrieval.hits import Excerpt
 from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from codesum_pipeline.cli.safe_text import clean, one_line, safe_json
+from codesum_pipeline.cli.render import safe_json
+from codesum_pipeline.model.printable import clean, one_line
 
 ESC = "\x1b"
 

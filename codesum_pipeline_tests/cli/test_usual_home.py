@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.cli.home_folder import make_home
-from codesum_pipeline.cli.usual_home import usual_home
+from codesum_pipeline.cli.invocation import make_home, usual_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import open_home

@@ -338,7 +338,7 @@ def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[...
     paths = [git_repo({"a.py": SOUND}, name=f"p{number}").path for number in range(3)]
 
     code = (
-        "from codesum_pipeline.cli.home_folder import make_home\n"
+        "from codesum_pipeline.cli.invocation import make_home\n"
         "from codesum_pipeline.homes.loading import load_settings\n"
         "make_home(load_settings())\n"
     )
