@@ -15,6 +15,7 @@ from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.cli.avoided import add_up, avoided_line
 from codesum_pipeline.cli.freshness import LastBuild
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, table
+from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.llm.totals import Totals, total
 from codesum_pipeline.model.documents import LEVELS, Gate, Level
 from codesum_pipeline.model.errors import CallFailure, CodesumError, SummaryCallFailed
@@ -26,7 +27,6 @@ from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.source.work_trees import uncommitted_files
 from codesum_pipeline.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.summaries.by_model.prices import held_back
-from codesum_pipeline.tools.published_state import read_published
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.options import argument, complete_keys, switch
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal, safe_json
 from codesum_pipeline.cli.render import show as show_parts
+from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.printable import clean
 from codesum_pipeline.model.repository import RepositoryEntry

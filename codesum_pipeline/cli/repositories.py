@@ -22,8 +22,9 @@ from codesum_pipeline.cli.options import (
 )
 from codesum_pipeline.cli.registration import EntryOptions, find_entry, forget, place_of
 from codesum_pipeline.cli.render import SHORT_COMMIT, present, show, table
+from codesum_pipeline.indexes.version_folder import read_published
+from codesum_pipeline.model.moments import age, moment_at
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.tools.published_state import age, moment, read_published
 
 NO_REPOSITORY = "no repository is registered: `codesum index PATH|URL` registers and indexes one"
 
@@ -101,7 +102,7 @@ def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
         out = read_published(called.layout, entry.key)
         ref = "work tree" if entry.worktree else entry.ref or "HEAD"
         state = "retired" if entry.retired else entry.enabled
-        built = (out.commit, out.documents, moment(out.published_at)) if out else None
+        built = (out.commit, out.count("documents"), moment_at(out.published_at)) if out else None
         commit, documents, published_at = built or (None, None, None)
         ago = f"{age(out.published_at)} ago" if out else None
         rows.append((entry.key, place_of(entry), ref, state, commit and commit[:SHORT_COMMIT], documents, ago))

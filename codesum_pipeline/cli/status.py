@@ -101,8 +101,8 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                     styled(commit[:SHORT_COMMIT], "cyan") if commit else None
                     for commit in (out and out.commit, each.head)
                 ),
-                out and out.documents,
-                out and out.placeholders,
+                out and out.count("documents"),
+                out and out.count("placeholders"),
                 f"{age(out.published_at)} ago" if out else None,
                 remark,
             )
@@ -114,7 +114,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     entry, out, tables = found.entry, found.published, home.tables
-    counts = out.counts if out else {}
+    counts = out.manifest.get("counts") if out else {}
     documents = ""
     if counts:
         levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
@@ -134,7 +134,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "exclude": ", ".join(entry.exclude),
             "head": found.head,
             "indexed": out and out.commit,
-            "published": out and f"{moment(out.published_at)}, {age(out.published_at)} ago",
+            "published": out and f"{moment_at(out.published_at)}, {age(out.published_at)} ago",
             "documents": documents,
             "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
             "calls": _calls(home, entry.key),
@@ -199,7 +199,7 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
         began, ended = run.started_at, run.ended_at
         took = f"{ended - began:.1f}" if began and ended else None
         rows.append(
-            (run.run_id[:SHORT_COMMIT], run.status.lower(), moment(began) if began else None, took, run.started_by)
+            (run.run_id[:SHORT_COMMIT], run.status.lower(), moment_at(began) if began else None, took, run.started_by)
         )
     if rows:
         yield Text("\nLast runs", style="bold")
