@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.compaction.attestation import Attestation, AttestedSource, Policy, Selection
-from codesum_pipeline.delivery.outbox import open_outbox
+from codesum_pipeline.delivery.outbox import DeliveryState, open_outbox
 from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.digests.store import open_digests
@@ -54,7 +54,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with outbox.holding() as holder:
             claimed = outbox.claim("team", holder)
             assert claimed
-            outbox.mark_refused(claimed[1], "550 no such mailbox")
+            outbox.end(claimed[1], DeliveryState.GIVEN_UP, "550 no such mailbox")
     return folder
 
 
