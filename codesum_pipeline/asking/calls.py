@@ -54,10 +54,6 @@ class ModelTool(Struct, frozen=True):
         return {"type": "function", "function": function}
 
 
-# Some models write Python's booleans as texts.
-_WORDS = {"true": True, "false": False}
-
-
 class InvalidArguments(Exception):
     """Arguments that a tool does not take; the message names them and the tool's arguments."""
 
@@ -70,30 +66,12 @@ def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
         raise InvalidArguments(f"the arguments are no JSON: {error}") from error
     if not isinstance(values, dict):
         raise InvalidArguments(f"the arguments are a {type(values).__name__}, and have to be a JSON object")
-    schema = model.model_json_schema()
     try:
-        return model.model_validate(_mended(values, schema, schema.get("$defs", {})))
+        # Also of booleans that are written as texts, as some models do.
+        return model.model_validate(values)
     except ValidationError as error:
-        told = f"{explained(error, model)}. Arguments: {', '.join(schema.get('properties', {})) or 'none'}"
+        told = f"{explained(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
         raise InvalidArguments(told) from error
-
-
-def _mended(value: Any, schema: Mapping[str, Any], named: Mapping[str, Any]) -> Any:
-    """The value with `"True"` and `"False"` made booleans where the schema has booleans."""
-    if "$ref" in schema:
-        schema = named.get(str(schema["$ref"]).rpartition("/")[2], {})
-    if isinstance(value, dict):
-        fields = schema.get("properties", {})
-        return {name: _mended(part, fields.get(name, {}), named) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_mended(part, schema.get("items", {}), named) for part in value]
-    if isinstance(value, str) and value.strip().lower() in _WORDS and _takes(schema, "boolean"):
-        return value if _takes(schema, "string") else _WORDS[value.strip().lower()]
-    return value
-
-
-def _takes(schema: Mapping[str, Any], kind: str) -> bool:
-    return schema.get("type") == kind or any(_takes(part, kind) for part in schema.get("anyOf", ()))
 
 
 # The tools that describe a repository as a whole; the model uses the results of others itself.
@@ -114,7 +92,12 @@ def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool
     def run(asked: Arguments) -> ToolResult:
         within = _within(asked, repos)
         page = tool.ask(call.again(), within)
-        whole = tool.ask(call.again(), _unbounded(within)).text() if is_overview else None
+        whole = None
+        if is_overview:
+            # The highest possible bounds.
+            fields: dict[str, Any] = within.model_json_schema()["properties"]
+            highest = {name: fields[name]["maximum"] for name in _BOUNDS if "maximum" in fields.get(name, {})}
+            whole = tool.ask(call.again(), within.model_copy(update=highest)).text()
         return ToolResult(page.text(), page, whole=whole)
 
     return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
@@ -128,13 +111,6 @@ def _within(asked: Arguments, repos: Sequence[str]) -> Arguments:
     if values.get("repo") == "" and len(repos) == 1:
         return asked.model_copy(update={"repo": repos[0]})
     return asked
-
-
-def _unbounded(asked: Arguments) -> Arguments:
-    """The arguments with the highest possible bounds."""
-    fields: dict[str, Any] = asked.model_json_schema()["properties"]
-    highest = {name: fields[name]["maximum"] for name in _BOUNDS if "maximum" in fields.get(name, {})}
-    return asked.model_copy(update=highest)
 
 
 # The most characters of a result that a model reads.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
-from codesum_pipeline.llm.prices import Price, tokens_upper, worst_case_usd
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import wait_before_retry
 from codesum_pipeline.model.errors import BackendNotConfigured, CodesumError, SummaryCallFailed
 from codesum_pipeline.model.ledger import AttemptOutcome
@@ -34,7 +34,6 @@ class Payer(Struct):
 
     backend: ChatBackend
     ledger: Ledger
-    price_of: Callable[[str], Price]
     llm: LlmSettings
     ask: AskSettings
     turn: str
@@ -85,23 +84,16 @@ class Payer(Struct):
     async def _attempt(self, request: ChatRequest, number: int, on_text: OnText, timeout_s: float) -> ChatResponse:
         if self.llm.asks_nobody:
             return await self.backend.chat(request, on_text, timeout_s=timeout_s)
-        worst = worst_case_usd(self.price_of(request.model_name), tokens_upper(*request.texts), request.max_tokens)
+        worst = worst_case_usd(price_of(request.model_name, self.llm), tokens_upper(*request.texts), request.max_tokens)
         attempt = CallAttempt(self.turn, LEVEL, request.request_hash, request.model_name, number, worst)
-        return await self._till().pay(
+        ask, ledger = self.ask, self.ledger
+        caps = (
+            Cap("ask.max_cost_usd_per_question", ask.max_cost_usd_per_question, ledger.spent),
+            Cap("ask.max_cost_usd_per_day", ask.max_cost_usd_per_day, ledger.spent_today, not self.is_one_of_many),
+        )
+        return await Till(ledger, caps, CostCapReached, "ask a cheaper model").pay(
             attempt, lambda: self.backend.chat(request, on_text, timeout_s=timeout_s), _settled, self._count
         )
-
-    def _till(self) -> Till:
-        caps = (
-            Cap("ask.max_cost_usd_per_question", self.ask.max_cost_usd_per_question, self.ledger.spent),
-            Cap(
-                "ask.max_cost_usd_per_day",
-                self.ask.max_cost_usd_per_day,
-                self.ledger.spent_today,
-                not self.is_one_of_many,
-            ),
-        )
-        return Till(self.ledger, caps, CostCapReached, "ask a cheaper model")
 
     def _count(self, settled: AttemptResult) -> None:
         self.usd = self.ledger.spent()

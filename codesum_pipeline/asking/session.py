@@ -10,18 +10,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.asking.calls import ModelTool, ToolResult, index_tools
-from codesum_pipeline.asking.conversation import fitting_exchanges
+from codesum_pipeline.asking.citations import RepositoryFiles
 from codesum_pipeline.asking.events import OnEvent
-from codesum_pipeline.asking.notebook import Notebook, closing_turn
 from codesum_pipeline.asking.paying import Payer
-from codesum_pipeline.asking.repository_files import RepositoryFiles
-from codesum_pipeline.asking.store import AskStore, open_store
-from codesum_pipeline.asking.turn import Turn, TurnAnswer
-from codesum_pipeline.llm.backend import check_allowed
-from codesum_pipeline.llm.factory import build_backend, why_shut
-from codesum_pipeline.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.asking.store import AskStore, Notebook, closing_turn, open_store
+from codesum_pipeline.asking.turn import Turn, TurnAnswer, fitting_exchanges
+from codesum_pipeline.llm.factory import build_backend, check_models, why_shut
+from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline.llm.prices import declares, listed, price_of
+from codesum_pipeline.llm.prices import declares, listed
 from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, ModelNotInAllowlist
 from codesum_pipeline.retrieval.query import check_says_something
@@ -37,13 +34,11 @@ def why_no_model(llm: LlmSettings, *, is_offline: bool) -> str | None:
     """Why no model may be called, by the first shut gate: offline, `llm.enabled`, the allowlist, the price."""
     if shut := why_shut(llm, is_offline=is_offline):
         return shut
+    try:
+        check_models(llm)
+    except (ModelNotInAllowlist, ConfigurationError) as error:
+        return str(error)
     for model in (llm.model, *llm.fallback_models):
-        try:
-            check_allowed(model, llm)
-            if not llm.asks_nobody:
-                price_of(model, llm)
-        except (ModelNotInAllowlist, ConfigurationError) as error:
-            return str(error)
         if listed(model) is not None and not declares(model, "supports_function_calling"):
             return f"{model} cannot call tools: choose one that can"
     return None
@@ -104,7 +99,10 @@ class AskedQuestion(Struct, frozen=True):
     async def answer(self, on_event: OnEvent) -> TurnAnswer:
         """The answer, never empty; raises `ConfigurationError` for an empty or overlong question, and the errors of
         opening an index or the store."""
-        _check(self.text)
+        if len(self.text) > LONGEST_QUESTION:
+            size = f"the question has {len(self.text):,} characters, at most {LONGEST_QUESTION:,} are taken"
+            raise ConfigurationError(f"{size}: shorten it")
+        check_says_something(self.text)
         call = ToolContext(self.catalogue, self.folder)
         indexes = call.current(self.repos)
         for note in call.notes:
@@ -118,7 +116,8 @@ class AskedQuestion(Struct, frozen=True):
         settings = self.catalogue.settings
         shut = why_no_model(settings.llm, is_offline=settings.offline)
         if shut:
-            return _without_model(best_without_model(self.text, tools=tools, repos=keys), shut)
+            text = best_without_model(self.text, tools=tools, repos=keys)
+            return TurnAnswer(text=text, failed=NO_MODEL, detail=shut)
         # Malformed prompts raise here, before anything is stored.
         render_system(settings.prompts_dir, TURN_NAME, language=settings.llm.language)
         with open_store(self.catalogue.layout.home, now=self.now) as store:
@@ -137,7 +136,14 @@ class AskedQuestion(Struct, frozen=True):
             turn = store.begin_turn(conversation, asked, model=settings.llm.model)
         notebook = Notebook(store, turn)
         with closing_turn(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
-            payer = self._payer(turn, ledger)
+            payer = Payer(
+                backend=build_backend(settings.llm, {}),
+                ledger=ledger,
+                llm=settings.llm,
+                ask=settings.ask,
+                turn=turn,
+                is_one_of_many=bool(self.catalogue.holder),
+            )
             try:
                 answer = await Turn(
                     question=asked,
@@ -180,27 +186,3 @@ class AskedQuestion(Struct, frozen=True):
                 "name its repositories with --repo, or begin another"
             )
         return self.conversation
-
-    def _payer(self, turn: str, ledger: Ledger) -> Payer:
-        settings = self.catalogue.settings
-        return Payer(
-            backend=build_backend(settings.llm, {}),
-            ledger=ledger,
-            price_of=lambda model: price_of(model, settings.llm),
-            llm=settings.llm,
-            ask=settings.ask,
-            turn=turn,
-            is_one_of_many=bool(self.catalogue.holder),
-        )
-
-
-def _check(question: str) -> None:
-    if len(question) > LONGEST_QUESTION:
-        raise ConfigurationError(
-            f"the question has {len(question):,} characters, at most {LONGEST_QUESTION:,} are taken: shorten it"
-        )
-    check_says_something(question)
-
-
-def _without_model(text: str, why: str) -> TurnAnswer:
-    return TurnAnswer(text=text, failed=NO_MODEL, detail=why)

@@ -2,6 +2,10 @@
 
 Every turn ends with an answer and a final state: the model's answer, the synthesis, or the best answer without a model.
 Only the caller's own cancellation is raised, after everything was closed.
+
+Of earlier exchanges of the conversation only questions and answers are repeated: the index may have changed since tools
+answered, and the model can call them again. The latest exchanges have priority; the answer of the last one may be cut
+but is never left out.
 """
 
 import asyncio
@@ -14,18 +18,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.asking.calls import CapturedCall, ModelTool, first_overview, run_calls
-from codesum_pipeline.asking.citations import MessageBlocks, check_citations
-from codesum_pipeline.asking.conversation import Exchange, fit_messages
+from codesum_pipeline.asking.citations import MessageBlocks, RepositoryFiles, check_citations
 from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoided, ToolAnswered, ToolCalled
-from codesum_pipeline.asking.notebook import STORE_FAILED, Notebook, text_part
 from codesum_pipeline.asking.paying import CostCapReached, Payer
-from codesum_pipeline.asking.repository_files import RepositoryFiles
-from codesum_pipeline.asking.store import MessagePart, PartKind, Speaker
+from codesum_pipeline.asking.store import STORE_FAILED, Exchange, MessagePart, Notebook, PartKind, Speaker, text_part
 from codesum_pipeline.asking.synthesis import CANCELLED, Synthesiser
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 from codesum_pipeline.tools.as_of import AsOf
 
@@ -288,3 +290,47 @@ def _as_object(arguments: str) -> str:
 def _result_message(entry: CapturedCall) -> dict[str, Any]:
     text = entry.head if entry.result.is_error else enclose(entry.head, "result") or "(nothing)"
     return {"role": "tool", "tool_call_id": entry.call.id, "content": text}
+
+
+# A quarter of a synthesis's budget.
+BUDGET_TOKENS = 8_000
+# The largest share of a small model's prompt for earlier exchanges.
+_MOST_OF_A_PROMPT = 0.25
+_CUT = "\n[cut here]"
+
+
+def fitting_exchanges(exchanges: Sequence[Exchange], *, max_prompt_chars: int) -> list[Exchange]:
+    """The latest exchanges that fit, in their order."""
+    room = int(min(BUDGET_TOKENS * CHARS_PER_TOKEN, max_prompt_chars * _MOST_OF_A_PROMPT))
+    kept: list[Exchange] = []
+    for exchange in reversed(exchanges):
+        if len(exchange) > room:
+            if not kept:
+                most = max(0, room - len(exchange.question) - len(_CUT))
+                kept.append(Exchange(exchange.question, f"{exchange.answer[:most]}{_CUT}"))
+            break
+        kept.append(exchange)
+        room -= len(exchange)
+    return kept[::-1]
+
+
+RESULT_LEFT_OUT = "(left out: the conversation has grown too long; call the tool again if you need it)"
+
+
+def fit_messages(messages: Sequence[Mapping[str, Any]], most_characters: int) -> list[dict[str, Any]]:
+    """The messages, without the oldest tool results where they would not all fit."""
+    found = [dict(message) for message in messages]
+    size = sum(map(_size, found))
+    for message in found:
+        if size <= most_characters:
+            break
+        if message["role"] == "tool":
+            size -= _size(message)
+            message["content"] = RESULT_LEFT_OUT
+            size += _size(message)
+    return found
+
+
+def _size(message: Mapping[str, Any]) -> int:
+    calls = message.get("tool_calls", ())
+    return len(message.get("content") or "") + sum(len(call["function"]["arguments"]) for call in calls)

@@ -1,13 +1,13 @@
 """A job is carried out: all that was attested is checked, the model is asked once, and rows and compaction change
 together.
 
-Until the last step nothing but the books changes, so a process that is killed
-leaves the old state or the new one, and the next run of the job goes on from
-there: it asks for nothing that was paid, and does nothing twice.
+What a model is asked is a function of attestation, rows and template. Every row stands in it whole, in the attested
+order: what does not fit is refused, never cut. Until the last step nothing but the books changes, so a process that is
+killed leaves the old state or the new one, and the next run of the job goes on from there: it asks for nothing that was
+paid, and does nothing twice.
 """
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
@@ -16,16 +16,32 @@ from msgspec import Struct
 
 from codesum_pipeline.compaction.allowed_signers import check_signer
 from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
-from codesum_pipeline.compaction.model_request import compaction_template, request_of
-from codesum_pipeline.compaction.paying import JobPayer
 from codesum_pipeline.compaction.sources import CompactionSource, SourceRow, attested_rows
-from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, refuse_unpinned
+from codesum_pipeline.llm.attempts import settled_good
+from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, checked, refuse_unpinned
+from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.factory import build_backend, why_shut
-from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.templates import ResolvedTemplate
-from codesum_pipeline.model.documents import CompactionRecord
-from codesum_pipeline.model.errors import BackendNotConfigured, ConfigurationError, JobReused
+from codesum_pipeline.llm.ledger import Ledger
+from codesum_pipeline.llm.marking import enclose
+from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
+from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse, blake3_of
+from codesum_pipeline.llm.templates import (
+    COMPACTION_NAME,
+    ResolvedTemplate,
+    TemplateKind,
+    load_template,
+    render_system,
+)
+from codesum_pipeline.model.documents import CompactionRecord, Level
+from codesum_pipeline.model.errors import (
+    BackendNotConfigured,
+    CompactionCapReached,
+    ConfigurationError,
+    JobReused,
+    PromptTooLong,
+)
+from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.models import Settings
@@ -33,6 +49,18 @@ from codesum_pipeline.settings.models import Settings
 # The ledger of all compactions of a home.
 LEDGER_FILE = "compaction.sqlite"
 JOB_PREFIX = "cmp_"
+# In the ledger.
+_LEDGER_LEVEL = "compaction"
+# The user's turn: part of the template's digest.
+_TURN = """{count} rows of {kind}, each between markers:
+
+{sources}
+
+Write one text that stands in their place, of at most {max_output_bytes} bytes of UTF-8."""
+# A compaction is about a repository, as the text of its root folder is.
+LEVEL = Level.MODULE
+# Its answer is plain text.
+NO_SCHEMA = blake3_of("")
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 
@@ -41,6 +69,47 @@ class CompactionResult(Struct, frozen=True):
 
     record: CompactionRecord
     is_done_before: bool
+
+
+def compaction_template(settings: Settings) -> ResolvedTemplate:
+    """The template as it is now; raises `TemplateRenderError` where it cannot be used."""
+    folder, language = settings.prompts_dir, settings.llm.language
+    written = load_template(folder, TemplateKind.SYSTEM, COMPACTION_NAME)
+    return ResolvedTemplate(
+        level=LEVEL,
+        system=render_system(folder, COMPACTION_NAME, language=language),
+        instruction=_TURN,
+        digest=blake3_of(canonical_json({"system": written, "instruction": _TURN, "language": language})),
+        names=(f"{TemplateKind.SYSTEM}/{COMPACTION_NAME}",),
+    )
+
+
+def request_of(
+    attestation: Attestation, rows: Sequence[SourceRow], template: ResolvedTemplate, llm: LlmSettings
+) -> SummaryRequest:
+    """The pinned request; raises `PromptTooLong`."""
+    turn = _TURN.format(
+        count=len(rows),
+        kind=attestation.kind,
+        sources="\n".join(enclose(mask_secrets(row.text).text, "ROW") for row in rows),
+        max_output_bytes=attestation.max_output_bytes,
+    )
+    has = len(template.system) + len(turn)
+    most = prompt_chars(llm.model_copy(update={"model": attestation.model, "fallback_models": ()}))
+    if has > most:
+        raise PromptTooLong(
+            f"{len(rows):,} rows make a prompt of {has:,} characters, {most:,} fit: attest fewer of them (--limit)"
+        )
+    return SummaryRequest(
+        level=LEVEL,
+        model_name=attestation.model,
+        prompt_template_blake3=attestation.prompt_template_blake3,
+        schema_blake3=NO_SCHEMA,
+        parameters=Parameters(max_tokens=attestation.max_tokens, form=AnswerForm.TEXT),
+        sources=(turn,),
+        max_output_bytes=attestation.max_output_bytes,
+        job_id=attestation.job_id,
+    )
 
 
 class Compactor(Struct, frozen=True):
@@ -97,8 +166,7 @@ class Compactor(Struct, frozen=True):
             if done:
                 return CompactionResult(done, is_done_before=True)
             request, template = self._checked(signed, source)
-            response = asyncio.run(self._answer(request, template))
-            record = self._record(signed, request, response)
+            record = self._record(signed, request, self._answer(request, template))
             source.replace(record, signed.attestation)
             return CompactionResult(record, is_done_before=False)
 
@@ -127,7 +195,7 @@ class Compactor(Struct, frozen=True):
         """The request that may be sent."""
         self.check_signature(signed)
         llm, attestation = self.settings.llm, signed.attestation
-        rows: list[SourceRow] = attested_rows(source.rows(attestation.selection), attestation)
+        rows = attested_rows(source.rows(attestation.selection), attestation)
         if shut := why_shut(llm, is_offline=self.settings.offline):
             raise BackendNotConfigured(shut)
         template = compaction_template(self.settings)
@@ -135,17 +203,32 @@ class Compactor(Struct, frozen=True):
         refuse_unpinned(request, llm, {template.level: template})
         return request, template
 
-    async def _answer(self, request: SummaryRequest, template: ResolvedTemplate) -> SummaryResponse:
-        llm = self.settings.llm
+    def _answer(self, request: SummaryRequest, template: ResolvedTemplate) -> SummaryResponse:
+        llm, most, job = self.settings.llm, self.settings.compaction, request.job_id or ""
         backend = self.make_backend(llm, {template.level: template})
-        job = request.job_id or ""
-        with open_ledger(self.home / LEDGER_FILE, run_id=job, now=self.now) as ledger:
-            # Who holds the job's rows is the only run of it: what it left open is a dead run's.
-            ledger.recover_own()
-            try:
-                return await JobPayer(backend, ledger, llm, self.settings.compaction, template.system).answer(request)
-            finally:
-                await backend.aclose()
+
+        async def ask() -> SummaryResponse:
+            return checked(request, await backend.summarize(request), llm)
+
+        async def pay(ledger: Ledger) -> SummaryResponse:
+            caps = (
+                Cap("compaction.max_cost_usd_per_job", most.max_cost_usd_per_job, ledger.spent),
+                Cap("compaction.max_cost_usd_per_day", most.max_cost_usd_per_day, ledger.spent_today),
+            )
+            return await paid_once(
+                request,
+                Till(ledger, caps, CompactionCapReached, "attest fewer rows or a cheaper model"),
+                llm,
+                level=_LEDGER_LEVEL,
+                about=job,
+                sent=(template.system,),
+                ask=ask,
+                read=lambda known: checked(request, known, llm),
+                settled=settled_good,
+                retries=llm.max_retries,
+            )
+
+        return run_job(pay, backend, self.home / LEDGER_FILE, job_id=job, now=self.now)
 
     def _record(
         self, signed: SignedAttestation, request: SummaryRequest, response: SummaryResponse

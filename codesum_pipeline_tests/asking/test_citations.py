@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.asking.citations import CheckedText, check_citations
-from codesum_pipeline.asking.repository_files import RepositoryFiles
+from codesum_pipeline.asking.citations import CheckedText, RepositoryFiles, check_citations
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.asking.conversation import BUDGET_TOKENS, Exchange, fitting_exchanges
 from codesum_pipeline.asking.session import LATEST
-from codesum_pipeline.asking.store import STORE_FILE
+from codesum_pipeline.asking.store import STORE_FILE, Exchange
+from codesum_pipeline.asking.turn import BUDGET_TOKENS, fitting_exchanges
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.asking.conftest import Shop

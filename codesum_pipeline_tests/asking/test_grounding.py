@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.asking.grounding import BUDGET_TOKENS, Material, ShownFile, fit, gather, referenced_files
-from codesum_pipeline.asking.repository_files import FileRef, RepositoryFiles
+from codesum_pipeline.asking.citations import FileRef, RepositoryFiles
+from codesum_pipeline.asking.synthesis import BUDGET_TOKENS, Material, ShownFile, fit, gather, referenced_files
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -11,9 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection, SignedAttestation
-from codesum_pipeline.compaction.compacting import CompactionResult, Compactor
-from codesum_pipeline.compaction.history_rows import TABLE
-from codesum_pipeline.compaction.model_request import compaction_template, request_of
+from codesum_pipeline.compaction.compacting import CompactionResult, Compactor, compaction_template, request_of
+from codesum_pipeline.compaction.sources import TABLE
 from codesum_pipeline.llm.backends import NoopBackend
 from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage

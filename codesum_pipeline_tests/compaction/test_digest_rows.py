@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import Policy, Selection
-from codesum_pipeline.compaction.digest_rows import DigestRows
-from codesum_pipeline.compaction.kinds import all_sources, source_of
+from codesum_pipeline.compaction.sources import DigestRows, all_sources, source_of
 from codesum_pipeline.digests.rows import DigestState
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.digests import SummaryResult

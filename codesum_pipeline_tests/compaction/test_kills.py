@@ -15,9 +15,8 @@ from codesum_pipeline_tests.support.killing import killed_at
 
 # Where something can be half done; what they call is killed with them.
 _WATCHED = (
-    "compaction/compacting.py", "compaction/paying.py", "compaction/history_rows.py", "compaction/prompt_texts.py",
-    "compaction/digest_rows.py", "digests/store.py", "llm/paying.py", "llm/ledger.py", "llm/cache.py",
-    "store/tables.py", "store/atomic.py", "store/transactions.py", "store/lease.py",
+    "compaction/compacting.py", "compaction/sources.py", "digests/store.py", "llm/paying.py", "llm/ledger.py",
+    "llm/cache.py", "store/tables.py", "store/atomic.py", "store/sqlite_tables.py", "store/lease.py",
 )  # fmt: skip
 # The last lines, among which rows and compaction change, are those to be killed before one by one.
 _QUICK, _MANY, _LAST = 4, 60, 80

@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.compaction.attestation import Policy, Selection
 from codesum_pipeline.compaction.compacting import Compactor
-from codesum_pipeline.compaction.history_rows import HistoryRows
+from codesum_pipeline.compaction.sources import HistoryRows
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow
 from codesum_pipeline.settings.llm import ModelPrice
 from codesum_pipeline.store.workspace import Workspace

@@ -12,10 +12,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
 from codesum_pipeline.compaction.compacting import LEDGER_FILE, Compactor
-from codesum_pipeline.compaction.digest_rows import DigestRows
-from codesum_pipeline.compaction.history_rows import TABLE, HistoryRows
-from codesum_pipeline.compaction.prompt_texts import PromptTexts
-from codesum_pipeline.compaction.sources import CompactionSource
+from codesum_pipeline.compaction.sources import TABLE, CompactionSource, DigestRows, HistoryRows, PromptTexts
 from codesum_pipeline.compaction.ssh_signatures import load_key, sign
 from codesum_pipeline.digests.rows import DigestRow, DigestState
 from codesum_pipeline.digests.store import open_digests
