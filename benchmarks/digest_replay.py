@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.replay import MovingBranch
+from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.html_mail import html_mail
-from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.digests.material import items_of
 from codesum_pipeline.digests.plain import write_plain
@@ -26,9 +26,9 @@ from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.matching.changes import compare_published
+from codesum_pipeline.matching.evidence import reading
 from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.matching.scores import match
-from codesum_pipeline.matching.wording import reading
 from codesum_pipeline.model.digests import PostId, SummaryResult
 from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from codesum_pipeline.alerts.book import AlertBook, Condition, ConditionKind, Message
-from codesum_pipeline.delivery.posts import Post, PostKind
+from codesum_pipeline.delivery.channels import Post, PostKind
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.moments import iso_moment

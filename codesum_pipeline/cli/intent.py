@@ -19,7 +19,6 @@ from codesum_pipeline.intents.due import next_due
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.intents.remarks import IntentContext
-from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Cadence, Intent, Weekday
 from codesum_pipeline.model.moments import iso_moment, utc_now
@@ -222,7 +221,7 @@ def _tell_added(called: Invocation, written: Intent, surroundings: IntentContext
     show(f"{written.name}: added to {_intents(called).file}")
     due = next_due(written.schedule, utc_now())
     first = f", first on {_local(due, written)}" if due else " that changes something about it"
-    covered = sum(covers(written, key) for key in surroundings.repositories)
+    covered = sum(written.covers(key) for key in surroundings.repositories)
     known = counted(len(surroundings.repositories), "registered repository", "registered repositories")
     if written.enabled:
         show(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")

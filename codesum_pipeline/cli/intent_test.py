@@ -15,7 +15,6 @@ from codesum_pipeline.cli.render import SHORT_COMMIT, indented, note, safe_json,
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.fields import FieldProblem, intent_of
 from codesum_pipeline.intents.file import Intents
-from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.matching.past import PastMatches, past_matches
 from codesum_pipeline.matching.scores import score_of
 from codesum_pipeline.model.errors import ConfigurationError, MissingTable
@@ -98,7 +97,7 @@ def _intent(name: str, fields: dict[str, Any]) -> Intent:
 def _repositories(called: Invocation, asked: Intent, named: Sequence[str] | None) -> list[str]:
     if named:
         return [called.registry.get(key).key for key in dict.fromkeys(named)]
-    covered = [entry.key for entry in called.entries() if entry.enabled and covers(asked, entry.key)]
+    covered = [entry.key for entry in called.entries() if entry.enabled and asked.covers(entry.key)]
     if not covered:
         note(f"{asked.name}: no registered repository is one of {', '.join(asked.repositories)}")
     return covered

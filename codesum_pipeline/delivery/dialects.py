@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.delivery.posts import Post, PostKind
+from codesum_pipeline.delivery.channels import Post, PostKind
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
 from codesum_pipeline.model.digests import CitedPlace
 from codesum_pipeline.model.markdown import unlinked

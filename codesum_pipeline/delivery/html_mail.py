@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from codesum_pipeline.delivery.channels import Post, PostKind
 from codesum_pipeline.delivery.dialects import MAY_BE_A_REPEAT, read_markdown, shown, sources_of
-from codesum_pipeline.delivery.posts import Post, PostKind
 
 _FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 _MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
@@ -80,10 +80,7 @@ def _body(post: Post) -> str:
         reader.add_render_rule(name, rule)
     tokens = read_markdown(post.text)
     for token in tokens:
-        if token.nesting >= 0 and token.tag in _HEADINGS:
-            token.tag = _HEADINGS[token.tag]
-        elif token.nesting < 0:
-            token.tag = _HEADINGS.get(token.tag, token.tag)
+        token.tag = _HEADINGS.get(token.tag, token.tag)
         if token.nesting >= 0 and token.tag in _STYLES:
             token.attrSet("style", _STYLES[token.tag])
     return str(reader.renderer.render(tokens, reader.options, {"links": post.links}))

@@ -67,7 +67,8 @@ class MailChannel:
         """A server that is ready to take mail; what fails in the block by itself failed before the content."""
         settings = self._settings
         try:
-            context = self._trusting()
+            file = settings.ca_file
+            context = ssl.create_default_context(cafile=str(self._home / file.expanduser()) if file else None)
             server = (
                 smtplib.SMTP_SSL(settings.host, settings.port, timeout=settings.timeout_s, context=context)
                 if settings.security == "tls"
@@ -96,10 +97,6 @@ class MailChannel:
     @property
     def _where(self) -> str:
         return f"{self._settings.host}:{self._settings.port}"
-
-    def _trusting(self) -> ssl.SSLContext:
-        file = self._settings.ca_file
-        return ssl.create_default_context(cafile=str(self._home / file.expanduser()) if file else None)
 
     def _give_envelope(self, server: smtplib.SMTP, recipients: list[str], *, size: int) -> dict[str, str]:
         """Those whom the server will not give it to, and why; raises where that is everybody."""

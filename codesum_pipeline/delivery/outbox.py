@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from msgspec import Struct, convert
 
-from codesum_pipeline.delivery.posts import Post, PostKind
+from codesum_pipeline.delivery.channels import Post, PostKind
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import iso_moment

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +11,8 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
-from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, open_channel
+from codesum_pipeline.delivery.channels import Channel, OutgoingMessage, Post, notice_post, open_channel
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
-from codesum_pipeline.delivery.posts import Post, notice_post
 from codesum_pipeline.llm.litellm_door import without_keys
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
@@ -85,18 +84,19 @@ class OutboxSender(Struct, frozen=True):
         """
         post = notice_post(subject, text, created_at=iso_moment(self.now()))
         _log.error("%s: %s", one_line(subject), one_line(text))
-        if self.settings.operator_channels:
-            with open_outbox(self.home, now=self.now) as outbox:
-                outbox.add(post, self.settings.operator_channels, tries=self.settings.max_attempts)
+        self.add(post, self.settings.operator_channels)
         return post.id
 
-    def notify(self, channels: Iterable[str], post: Post) -> None:
+    def notify(self, channels: Collection[str], post: Post) -> None:
         """Have a notice sent on channels; the log says it in any case. What is in the outbox stays as it is."""
         _log.warning("%s: %s", post.subject, one_line(post.text))
-        names = list(channels)
-        if names:
+        self.add(post, channels)
+
+    def add(self, post: Post, channels: Collection[str]) -> None:
+        """Have a post sent on channels, if there are any."""
+        if channels:
             with open_outbox(self.home, now=self.now) as outbox:
-                outbox.add(post, names, tries=self.settings.max_attempts)
+                outbox.add(post, channels, tries=self.settings.max_attempts)
 
     def _send_channel(self, name: str, holder: str) -> SendingReport:
         with open_outbox(self.home, now=self.now) as outbox:
@@ -109,19 +109,14 @@ class OutboxSender(Struct, frozen=True):
             tried: list[Delivery] = []
             while claimed := outbox.claim(name, holder):
                 post, delivery = claimed
-                message = OutgoingMessage(
-                    post=post,
-                    key=delivery_key(post.id, name),
-                    attempt=delivery.tries,
-                    is_repeat=delivery.may_have_arrived,
-                )
-                send_one(outbox, channel, delivery, message)
-                tried += outbox.deliveries(post=post.id, channel=name)
+                key = delivery_key(post.id, name)
+                message = OutgoingMessage(post, key, delivery.tries, is_repeat=delivery.may_have_arrived)
+                tried.append(send_one(outbox, channel, delivery, message))
             return SendingReport(tuple(tried))
 
 
-def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: OutgoingMessage) -> None:
-    """Send what was claimed and write down what became of it."""
+def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: OutgoingMessage) -> Delivery:
+    """Send what was claimed and write down what became of it; returns that."""
     try:
         said = channel.send(message)
     except DeliveryRefused as error:
@@ -141,7 +136,11 @@ def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: Outgo
         outbox.mark_failed(claimed, _safe(f"{type(error).__name__}: {error}", channel), may_have_arrived=True)
     else:
         outbox.end(claimed, DeliveryState.SENT, _safe(said, channel))
-    _tell(outbox, claimed)
+    (now,) = outbox.deliveries(post=claimed.post_id, channel=claimed.channel)
+    level = {DeliveryState.SENT: logging.INFO, DeliveryState.GIVEN_UP: logging.ERROR}.get(now.state, logging.WARNING)
+    told = (now.post_id, now.channel, now.state.value, now.tries, now.detail)
+    _log.log(level, "%s on %s: %s after %d tries: %s", *told)
+    return now
 
 
 def _safe(text: str, channel: Channel) -> str:
@@ -152,17 +151,3 @@ def delivery_key(post: PostId, channel: str) -> str:
     """The same for a post and channel whenever it is sent: what a receiver can tell a repeat by."""
     said = "\0".join((_KEY_DOMAIN, post, channel))
     return f"codesum.{hashlib.sha256(said.encode()).hexdigest()[:_KEY_CHARS]}"
-
-
-def _tell(outbox: Outbox, claimed: Delivery) -> None:
-    stands = outbox.deliveries(post=claimed.post_id, channel=claimed.channel)[0]
-    level = {DeliveryState.SENT: logging.INFO, DeliveryState.GIVEN_UP: logging.ERROR}
-    _log.log(
-        level.get(stands.state, logging.WARNING),
-        "%s on %s: %s after %d tries: %s",
-        stands.post_id,
-        stands.channel,
-        stands.state.value,
-        stands.tries,
-        stands.detail,
-    )

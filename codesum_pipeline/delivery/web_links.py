@@ -13,10 +13,13 @@ _HOSTS = {
     "codeberg.org": "gitea",
     "gitea.com": "gitea",
 }
-# Of the file at a commit, then of its lines from the first to the last.
-_PATHS = {"github": "blob", "gitlab": "-/blob", "gitea": "src/commit", "bitbucket": "src"}
-_LINES = {"github": "L{}-L{}", "gitlab": "L{}-{}", "gitea": "L{}-L{}", "bitbucket": "lines-{}:{}"}
-_LINE = {"github": "L{}", "gitlab": "L{}", "gitea": "L{}", "bitbucket": "lines-{}"}
+# The path of a file at a commit, the first line, and the last one behind it.
+_PAGES = {
+    "github": ("blob", "L{}", "-L{}"),
+    "gitlab": ("-/blob", "L{}", "-{}"),
+    "gitea": ("src/commit", "L{}", "-L{}"),
+    "bitbucket": ("src", "lines-{}", ":{}"),
+}
 
 
 def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = None) -> str | None:
@@ -29,14 +32,12 @@ def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = 
     kind = {**_HOSTS, **(own_hosts or {})}.get(host)
     if found is None or slug is None or kind is None:
         return None
-    page = f"https://{host}/{quote(slug)}/{_PATHS[kind]}/{found.commit}/{quote(found.path, errors='surrogateescape')}"
-    return f"{page}#{_fragment(kind, found)}" if found.first_line else page
-
-
-def _fragment(kind: str, place: CitedPlace) -> str:
-    if place.last_line and place.last_line != place.first_line:
-        return _LINES[kind].format(place.first_line, place.last_line)
-    return _LINE[kind].format(place.first_line)
+    path, first, last = _PAGES[kind]
+    page = f"https://{host}/{quote(slug)}/{path}/{found.commit}/{quote(found.path, errors='surrogateescape')}"
+    if found.first_line:
+        page += f"#{first.format(found.first_line)}"
+        page += last.format(found.last_line) if found.last_line not in (None, found.first_line) else ""
+    return page
 
 
 def host_of(location: str) -> str:

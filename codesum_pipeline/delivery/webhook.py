@@ -21,9 +21,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from msgspec import to_builtins
 
-from codesum_pipeline.delivery.channels import OutgoingMessage
-from codesum_pipeline.delivery.posts import Post, PostKind
+from codesum_pipeline.delivery.channels import OutgoingMessage, Post, PostKind
 from codesum_pipeline.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.delivery import WebhookChannelSettings
@@ -147,17 +147,7 @@ def payload(post: Post) -> dict[str, Any]:
     if post.kind is PostKind.NOTICE:
         return {**said, "text": post.text}
     citations = [
-        {
-            "number": number,
-            "document_id": each.document_id,
-            "name": each.name,
-            "place": each.place,
-            "repository": each.repository,
-            "date": each.date,
-            "source_name": each.source_name,
-            "score": each.score,
-            "url": url,
-        }
+        {"number": number, **to_builtins(each), "url": url}
         for number, (each, url) in enumerate(zip(post.citations, post.links, strict=True), 1)
     ]
     return {**said, "intent": post.intent_name, "summary": post.text, "citations": citations}

@@ -16,8 +16,7 @@ from codesum_pipeline.digests.wording import noun
 from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline.model.intents import DocumentChange, DocumentState
-from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.model.printable import clean, one_line, shortened
 from codesum_pipeline.settings.llm import LlmSettings, Trust
 
 _LABEL = "CHANGE"
@@ -93,15 +92,19 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
     room = budget + first_entry_chars(items) - _LEFT_OUT_CHARS
     # No more of them can fit, whatever they say.
     most = 1 + room // AROUND_CHARS
-    bodies = [_Body.of(item, sends_code=_sends_code(item.change, llm)) for item in items[:most]]
+    # No lines of tests by the setting, and under `trust` none: here nobody knows which an indexer's edges touch.
+    bodies = [
+        _Body.of(item, sends_code=llm.trust is Trust.OFF and (llm.tests or not item.change.is_test))
+        for item in items[:most]
+    ]
     entries = [Entry(_head(item), body.text) for item, body in zip(items, bodies, strict=False)]
     further = len(items) - len(entries)
     filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further)
-    shown = tuple(
-        Article(number, f"[{number}]\n{enclose(_joined(entry), _LABEL)}", tuple(body.sources(entry.body)))
-        for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1)
-    )
-    return Articles(shown, filled.left_out, filled.cap, filled.cut_count)
+    shown = []
+    for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1):
+        said = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
+        shown.append(Article(number, f"[{number}]\n{enclose(said, _LABEL)}", tuple(body.sources(entry.body))))
+    return Articles(tuple(shown), filled.left_out, filled.cap, filled.cut_count)
 
 
 def with_closed_fence(text: str) -> str:
@@ -118,16 +121,6 @@ def with_closed_fence(text: str) -> str:
     return f"{text}\n{fence}" if fence else text
 
 
-def _sends_code(change: DocumentChange, llm: LlmSettings) -> bool:
-    """Whether lines of it may be shown: tests by the setting, and under `trust` none, for here nobody knows which are
-    touched by an indexer's edges."""
-    return llm.trust is Trust.OFF and (llm.tests or not change.is_test)
-
-
-def _joined(entry: Entry) -> str:
-    return f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
-
-
 def _head(item: Item) -> str:
     """What it is and where: never cut."""
     change, citation = item.change, item.citation
@@ -140,7 +133,8 @@ def _head(item: Item) -> str:
     if citation.date:
         lines.append(f"date: {one_line(citation.date)[:10]}")
     if change.before and item.happening is ChangeNature.MOVED:
-        lines.append(f"was: {_old(change.before)}")
+        old, path = _line(change.before.name, _NAME_CHARS), _line(change.before.file_path, _PLACE_CHARS)
+        lines.append(f"was: {old} in {path}")
     if item.alike:
         names = ", ".join(_line(each.state.name, 60) for each in item.alike[:_MOST_ALIKE])
         more = ", …" if len(item.alike) > _MOST_ALIKE else ""
@@ -150,13 +144,8 @@ def _head(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _old(state: DocumentState) -> str:
-    return f"{_line(state.name, _NAME_CHARS)} in {_line(state.file_path, _PLACE_CHARS)}"
-
-
 def _line(text: str, most: int) -> str:
-    shown = mask_secrets(one_line(text)).text
-    return f"{shown[: most - 1]}…" if len(shown) > most else shown
+    return shortened(mask_secrets(one_line(text)).text, most)
 
 
 class _Body(Struct, frozen=True):

@@ -13,9 +13,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.hooks import HookFailed, tell_after
-from codesum_pipeline.delivery.outbox import open_outbox
-from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.delivery.sending import OutboxSender, SendingReport
 from codesum_pipeline.digests.rows import DigestRow, DigestState, TickFailure, TickRow
 from codesum_pipeline.digests.store import DigestStore, open_digests
@@ -78,8 +77,7 @@ def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
     """
     if digest.state is DigestState.WRITTEN:
         post = digest_post(PostId(digest.id), digest.result, links=digest.links, created_at=digest.created_at)
-        with open_outbox(sender.home, now=sender.now) as outbox:
-            outbox.add(post, digest.channels, tries=sender.settings.max_attempts)
+        sender.add(post, digest.channels)
         store.mark_queued(digest.id)
     tell_after(digest.result)
     store.mark_told(digest.id)

@@ -3,18 +3,90 @@
 Words of HTML, Markdown and reStructuredText are compared, not their markup;
 secrets are masked, and what a reader cannot see is taken out, before lines are
 compared. The time is bounded by lengths, never by a clock: the same change
-gives the same diff.
+gives the same diff. Lines that each text has once tie the two together (Cohen's
+patience diff); what lies between two of them is compared as a whole where it is
+short, and counts as replaced where it is not.
 """
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
 
 from msgspec import Struct
 
-from codesum_pipeline.digests.aligning import edits
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.plain_text import Markup, markup_of, plain_text
-from codesum_pipeline.model.printable import clean
+from codesum_pipeline.model.printable import clean, shortened
+
+# Lines of both sides together.
+_MOST_COMPARED = 800
+
+Edit = tuple[int, int, int, int]
+
+
+def edits(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
+    """Where lines `[a, b)` of the old text are lines `[c, d)` of the new one, as (a, b, c, d) in order."""
+    same = _common(old, new)
+    last = _common(old[same:][::-1], new[same:][::-1])
+    ends = len(old) - last, len(new) - last
+    ties = [(same - 1, same - 1), *_ties(old[same : ends[0]], new[same : ends[1]], same), ends]
+    found: list[Edit] = []
+    for (before, other), (until, end) in pairwise(ties):
+        start, begin = before + 1, other + 1
+        for first, stop, come, go in _between(old[start:until], new[begin:end]):
+            found.append((first + start, stop + start, come + begin, go + begin))
+    return found
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines both begin with."""
+    for place, (one, other) in enumerate(zip(old, new, strict=False)):
+        if one != other:
+            return place
+    return min(len(old), len(new))
+
+
+def _ties(old: Sequence[str], new: Sequence[str], offset: int) -> list[tuple[int, int]]:
+    """The longest ascending row of lines that each side has once; none where all can be compared with all."""
+    if len(old) + len(new) <= _MOST_COMPARED:
+        return []
+    counts, others = Counter(old), Counter(new)
+    places = {line: place for place, line in enumerate(new) if others[line] == 1 and counts[line] == 1}
+    pairs = [(place, places[line]) for place, line in enumerate(old) if line in places]
+    tops: list[int] = []
+    rows: list[int] = []
+    before: list[int | None] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(tops, place)
+        tops[length : length + 1] = [place]
+        rows[length : length + 1] = [number]
+        before.append(rows[length - 1] if length else None)
+    found = []
+    at = rows[-1] if rows else None
+    while at is not None:
+        found.append((pairs[at][0] + offset, pairs[at][1] + offset))
+        at = before[at]
+    return found[::-1]
+
+
+def _between(old: Sequence[str], new: Sequence[str]) -> Iterator[Edit]:
+    if not old or not new or len(old) + len(new) > _MOST_COMPARED:
+        if old or new:
+            yield 0, len(old), 0, len(new)
+        return
+    # A blank line, or a brace alone, is like any other and begins nothing.
+    for tag, *edit in SequenceMatcher(_says_nothing, old, new).get_opcodes():
+        if tag != "equal":
+            start, stop, begin, end = edit
+            yield start, stop, begin, end
+
+
+def _says_nothing(line: str) -> bool:
+    return not any(map(str.isalnum, line))
+
 
 # Of one change, in characters a line; what a minified program has is no line that a person reads.
 LINE_CHARS = 160
@@ -120,6 +192,6 @@ def _cut(lines: list[str]) -> Hunk:
     while lines and not lines[-1][1:].strip():
         del lines[-1]
     shown = lines[:MOST_LINES]
-    text = "\n".join(f"{line[: LINE_CHARS - 1]}…" if len(line) > LINE_CHARS else line.rstrip() for line in shown)
+    text = "\n".join(shortened(line.rstrip(), LINE_CHARS) for line in shown)
     counts = [sum(line[0] == mark and bool(line[1:].strip()) for line in lines) for mark in "+-"]
     return Hunk(text, added=counts[0], removed=counts[1], is_cut=len(lines) > len(shown))

@@ -10,14 +10,14 @@ pushed away) is missing from its item, and the item goes on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from enum import StrEnum
 from itertools import chain
 
 from msgspec import Struct
 
-from codesum_pipeline.digests.commits import Subjects
 from codesum_pipeline.digests.hunks import Hunk
-from codesum_pipeline.digests.sources import Files, RepositorySource
+from codesum_pipeline.digests.sources import Files, RepositorySource, Subjects
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.digests import DigestCitation
 from codesum_pipeline.model.ids import SEPARATOR, parent_modules
@@ -95,7 +95,7 @@ def items_of(
     readable = {id(group) for group in sorted(told, key=lambda group: _rank(group[0]))[:MOST_READ_ITEMS]}
     changes = [match.change for match in matches.values()]
     subjects = Subjects(sources, changes, timeout_s=git_timeout_s)
-    with Files(sources) as files:
+    with closing(Files(sources)) as files:
         return [
             _item(
                 group,
@@ -160,7 +160,12 @@ def _tellers(matches: Mapping[_Key, IntentMatch]) -> dict[_Key, _Key]:
             if container in matches and happening_of(matches[container].change) in inner:
                 tellers.setdefault(container, key)
     found = {**wholes, **tellers}
-    return {key: _last(key, found) for key in found}
+    outermost: dict[_Key, _Key] = {}
+    for key, teller in found.items():
+        while teller in found:
+            teller = found[teller]
+        outermost[key] = teller
+    return outermost
 
 
 def _whole_around(key: _Key, change: DocumentChange, matches: Mapping[_Key, IntentMatch]) -> _Key | None:
@@ -172,12 +177,6 @@ def _whole_around(key: _Key, change: DocumentChange, matches: Mapping[_Key, Inte
         return None
     around = [each for each in _containers(key) if each in matches and happening_of(matches[each].change) is happening]
     return around[-1] if around else None
-
-
-def _last(key: _Key, found: Mapping[_Key, _Key]) -> _Key:
-    while key in found:
-        key = found[key]
-    return key
 
 
 def _containers(key: _Key) -> Iterator[_Key]:

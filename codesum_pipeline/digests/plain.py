@@ -15,12 +15,13 @@ from codesum_pipeline.digests import wording
 from codesum_pipeline.digests.differences import new_names
 from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.matching.subjects import subject_text
+from codesum_pipeline.matching.evidence import subject_text
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of
 from codesum_pipeline.model.intents import DocumentChange, Intent
 from codesum_pipeline.model.markdown import code
+from codesum_pipeline.model.printable import counted, listed
 
 PLAIN_LANGUAGE = "English"
 
@@ -56,7 +57,7 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     for subjects, members in sections.items():
         if told := [item for item in members if id(item) in detailed]:
             if len(sections) > 1:
-                digest.add(f"## {_joined(_commits(subjects)) or 'Commit not known'}")
+                digest.add(f"## {listed(_commits(subjects)) or 'Commit not known'}")
             for item in told:
                 digest.tell(item)
             digest.list([item for item in members if id(item) not in detailed])
@@ -147,7 +148,7 @@ class _PlainDigest(Struct):
         if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
             said.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
         total = sum(counts.values())
-        self.add(f"**Not shown here:** {total:,} more change{'s' if total > 1 else ''}: {', '.join(said)}.")
+        self.add(f"**Not shown here:** {counted(total, 'more change')}: {', '.join(said)}.")
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
@@ -181,20 +182,20 @@ def _gist(items: Sequence[Item]) -> str:
         where.append(f"{len(repositories) - _MOST_REPOSITORIES} other repositories")
     subjects = list(dict.fromkeys(subject for item in items for subject in item.subjects))
     commits = _commits(subjects)
-    what = _joined(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
-    why = f", with {_joined(commits)}" if commits else ""
+    what = listed(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
+    why = f", with {listed(commits)}" if commits else ""
     changed = [item for item in items if item.happening is ChangeNature.CHANGED and not wording.is_prose(item)]
     names = new_names([item.hunk.text for item in changed if item.hunk])
     new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code, names))}." if names else ""
     if items and all(map(wording.is_renumbered, items)):
         new = " Nothing but numbers or dates is different."
-    return f"In {_joined(where)}, {what}{why}.{new}" if items else "Nothing changed."
+    return f"In {listed(where)}, {what}{why}.{new}" if items else "Nothing changed."
 
 
 def _named_ones(items: Sequence[Item]) -> Iterator[str]:
     for happening in ChangeNature:
         if members := [item for item in items if item.happening is happening]:
-            named = _joined([wording.name_of(item.change) for item in members])
+            named = listed([wording.name_of(item.change) for item in members])
             yield f"{named} {wording.verb(happening, len(members))}"
 
 
@@ -207,17 +208,13 @@ def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterat
             f"{counts[level]:,} {wording.noun(examples[level], counts[level])}" for level in LEVELS if counts[level]
         ]
         if said:
-            yield f"{_joined(said)} {wording.verb(happening, sum(counts.values()))}"
+            yield f"{listed(said)} {wording.verb(happening, sum(counts.values()))}"
 
 
 def _commits(subjects: Sequence[str]) -> list[str]:
     shown = [f"“{wording.said(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
     more = len(subjects) - len(shown)
-    return [*shown, f"{more} more commit{'s' if more > 1 else ''}"] if more else shown
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1] if parts else "")))
+    return [*shown, counted(more, "more commit")] if more else shown
 
 
 def _folder(change: DocumentChange, has_many: bool) -> str:

@@ -15,7 +15,7 @@ from codesum_pipeline.model.digests import CitedPlace, DigestCitation, SummaryRe
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
 from codesum_pipeline.model.markdown import code, prose
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import counted, listed, one_line
 
 _MOST_DOCUMENTS = 8
 _MOST_FOLDERS = 5
@@ -108,9 +108,9 @@ def _opening(
 ) -> str:
     days = [datetime.fromisoformat(row.created_at).astimezone(zone).date() for row in rows]
     repositories = len({each.repository for each in told})
-    about = f" told of {_count(len(told), 'change')} of {_count(len(documents), 'document')}"
-    where = f" in {_count(repositories, 'repository', 'repositories')}"
-    return f"**{_count(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
+    about = f" told of {counted(len(told), 'change')} of {counted(len(documents), 'document')}"
+    where = f" in {counted(repositories, 'repository', 'repositories')}"
+    return f"**{counted(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
 
 
 def _places(told: Sequence[_ToldDocument]) -> str:
@@ -123,11 +123,11 @@ def _places(told: Sequence[_ToldDocument]) -> str:
         most = sorted(folders, key=lambda folder: (-folders[folder], folder))
         said = [f"{code(folder)} ({folders[folder]:,})" for folder in most[:_MOST_FOLDERS]]
         if rest := most[_MOST_FOLDERS:]:
-            said.append(f"{_count(len(rest), 'other folder')} ({sum(folders[folder] for folder in rest):,})")
-        lines.append(f"- {prose(repository)}: {_count(by_repository[repository], 'change')}, in {_listed(said)}")
+            said.append(f"{counted(len(rest), 'other folder')} ({sum(folders[folder] for folder in rest):,})")
+        lines.append(f"- {prose(repository)}: {counted(by_repository[repository], 'change')}, in {listed(said)}")
     if rest := ordered[_MOST_REPOSITORIES:]:
-        changes = _count(sum(by_repository[key] for key in rest), "change")
-        lines.append(f"- {_count(len(rest), 'other repository', 'other repositories')}: {changes}")
+        changes = counted(sum(by_repository[key] for key in rest), "change")
+        lines.append(f"- {counted(len(rest), 'other repository', 'other repositories')}: {changes}")
     return "\n".join(lines)
 
 
@@ -176,11 +176,3 @@ def _citation(change: DocumentChange, state: DocumentState) -> DigestCitation:
 
 def _folder(path: str, level: Level) -> str:
     return path if level is Level.MODULE else str(PurePosixPath(path).parent)
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _count(number: int, noun: str, plural: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,20 +1,28 @@
-"""The files that changed documents are cited from, as the mirrors have them."""
+"""What the mirrors know of a change: the lines of the files that changed documents are cited from, and why they
+changed, in the words of those who changed them: the subjects of commits, without their authors.
+
+One `git log` tells of all files between two builds. Where more than one commit changed a file, the lines of a function
+tell which of them changed it. A commit whose parents the mirror does not have seems to have brought every file, so it
+is left out.
+"""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from msgspec import Struct
 
 from codesum_pipeline.digests.hunks import Hunk, hunk_of
+from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
+from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.source.decoding import decode_text
-from codesum_pipeline.source.git import BlobReader
+from codesum_pipeline.source.git import BlobReader, run_git
+from codesum_pipeline.source.remote import shallow_commits
 
 # Changes of one file stand near each other.
 _KEPT_FILES = 64
@@ -38,12 +46,7 @@ class Files:
         self._open = ExitStack()
         self._text = lru_cache(maxsize=_KEPT_FILES)(self._read)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._open.close()
 
     def hunk(self, change: DocumentChange) -> Hunk | None:
@@ -80,3 +83,114 @@ class Files:
             git_dir = source.git_dir if source and source.git_dir.exists() else None
             self._readers[repository] = self._open.enter_context(BlobReader(git_dir)) if git_dir else None
         return self._readers[repository]
+
+
+# Of one document, the newest.
+_MOST_SUBJECTS = 3
+_MOST_COMMITS = 300
+_MOST_CHARS = 120
+# Documents whose lines are looked at: each is a process.
+_MOST_LOOKED_AT = 40
+_MARK = "\x1e"
+_FORM = f"--format={_MARK}%H%x00%s%x00"
+
+
+class _Commit(Struct, frozen=True):
+    id: str
+    subject: str
+
+
+class Subjects:
+    """The subjects of commits by the documents that they changed."""
+
+    def __init__(
+        self, sources: Mapping[str, RepositorySource], changes: Sequence[DocumentChange], *, timeout_s: float
+    ) -> None:
+        self._sources = sources
+        self._timeout_s = timeout_s
+        self._firsts = _by_date(changes, "before")
+        self._lasts = _by_date(changes, "after")
+        self._by_path = lru_cache(maxsize=None)(self._log_of)
+        self._looks_left = _MOST_LOOKED_AT
+
+    def of(self, change: DocumentChange) -> tuple[str, ...]:
+        """Those between a document's two builds, newest first; none where the mirror has no such commits.
+
+        Of one that is new or gone, between the builds that other changes of its repository tell of.
+        """
+        first = change.before.commit if change.before else self._firsts.get(change.repository)
+        last = change.after.commit if change.after else self._lasts.get(change.repository)
+        if last is None or first == last:
+            return ()
+        if first is None:
+            return self._newest(change.repository, last, change.state.file_path)
+        found = self._by_path(change.repository, first, last)
+        paths = {state.file_path for state in (change.before, change.after) if state}
+        commits = [commit for path in sorted(paths) for commit in found.get(path, ())]
+        if len(commits) > 1 and change.after and change.after.start_line and self._looks_left:
+            self._looks_left -= 1
+            # The commits after the first that its lines are from.
+            lines = f"-L{change.after.start_line},{change.after.end_line or change.after.start_line}"
+            revisions = f"{first}..{change.after.commit}"
+            said = self._git(change.repository, ["blame", "-l", "-s", lines, revisions, "--", change.after.file_path])
+            seen = {line.partition(" ")[0] for line in said.split("\n") if not line.startswith("^")}
+            commits = [commit for commit in commits if commit.id in seen] or commits
+        return tuple(dict.fromkeys(commit.subject for commit in commits))[:_MOST_SUBJECTS]
+
+    def _newest(self, repository: str, last: str, path: str) -> tuple[str, ...]:
+        """That of the newest commit of a file: of a new document no other build is known, and one of its own is."""
+        if not self._looks_left:
+            return ()
+        self._looks_left -= 1
+        arguments = ["log", "--no-merges", "--max-count=1", _FORM, last, "--", path]
+        found = [commit for commit, _ in _read(self._git(repository, arguments).split("\0"))]
+        cut = shallow_commits(self._sources[repository].git_dir) if found else set()
+        return tuple(commit.subject for commit in found if commit.id not in cut)
+
+    def _log_of(self, repository: str, first: str, last: str) -> Mapping[str, Sequence[_Commit]]:
+        arguments = ["log", "--no-merges", "--name-only", "--no-renames", "-z", f"--max-count={_MOST_COMMITS}", _FORM]
+        said = self._git(repository, [*arguments, f"{first}..{last}", "--"])
+        source = self._sources.get(repository)
+        cut = shallow_commits(source.git_dir) if source and said else set()
+        found: dict[str, list[_Commit]] = {}
+        for commit, paths in _read(said.split("\0")):
+            if commit.id not in cut:
+                for path in paths:
+                    found.setdefault(path, []).append(commit)
+        return found
+
+    def _git(self, repository: str, arguments: Sequence[str]) -> str:
+        source = self._sources.get(repository)
+        if source is None or not source.git_dir.exists():
+            return ""
+        try:
+            said = run_git(arguments, git_dir=source.git_dir, timeout_s=self._timeout_s)
+        except RepositoryUnavailable as error:
+            _log.info("%s: no subjects of commits: %s", repository, error)
+            return ""
+        return said.decode("utf-8", "surrogateescape")
+
+
+def _by_date(changes: Sequence[DocumentChange], side: str) -> Mapping[str, str]:
+    """By repository the commit of that side of its latest change that has one."""
+    found: dict[str, tuple[str, str]] = {}
+    for change in changes:
+        state = getattr(change, side)
+        if state is not None:
+            latest = (change.date or "", state.commit)
+            found[change.repository] = max(latest, found.get(change.repository, latest))
+    return {repository: commit for repository, (_, commit) in found.items()}
+
+
+def _read(fields: Sequence[str]) -> Iterator[tuple[_Commit, list[str]]]:
+    """A marked commit id begins the fields of a commit; its subject follows, then paths."""
+    starts = [place for place, field in enumerate(fields) if field.lstrip("\n").startswith(_MARK)]
+    for start, end in pairwise([*starts, len(fields)]):
+        paths = [path for field in fields[start + 2 : end] if (path := field.strip("\n"))]
+        yield (
+            _Commit(
+                fields[start].lstrip("\n" + _MARK),
+                shortened(mask_secrets(one_line(fields[start + 1])).text, _MOST_CHARS),
+            ),
+            paths,
+        )

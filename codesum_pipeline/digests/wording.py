@@ -16,7 +16,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.model.intents import DocumentChange
 from codesum_pipeline.model.markdown import code, prose
-from codesum_pipeline.model.printable import clean
+from codesum_pipeline.model.printable import clean, counted, listed, shortened
 
 MOST_NAMES = 4
 _NAME_CHARS = 100
@@ -94,8 +94,7 @@ def lines_of(hunk: Hunk | None) -> str:
     if hunk.is_masked:
         return "what changed is masked as a secret"
     parts = [f"{mark}{count}" for mark, count in (("+", hunk.added), ("−", hunk.removed)) if count]
-    only = hunk.added + hunk.removed
-    return f"{' '.join(parts)} line{'s' if only != 1 else ''}" if parts else ""
+    return f"{' '.join(parts)} line{'s' if hunk.added + hunk.removed != 1 else ''}" if parts else ""
 
 
 def _group(item: Item) -> str:
@@ -115,20 +114,16 @@ def names(changes: Sequence[DocumentChange]) -> str:
     rest = len(shown) - MOST_NAMES
     if rest > 0:
         return f"{', '.join(shown[:MOST_NAMES])} and {rest} more"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return listed(shown)
 
 
 def _with_parts(item: Item) -> str:
     inside = [each for each in item.parts if each.document_id.startswith(item.change.document_id)]
     within = tuple(f"{each.document_id}{SEPARATOR}" for each in inside)
     inside = [each for each in inside if not each.document_id.startswith(within)]
-    inside = [each for each in inside if not _is_private(each)] or inside
+    public = [each for each in inside if not each.state.name.rpartition(".")[2].startswith("_")]
     whole = item.happening in (ChangeNature.ADDED, ChangeNature.REMOVED, ChangeNature.MOVED)
-    return f" with {names(inside)}" if inside and whole else ""
-
-
-def _is_private(change: DocumentChange) -> bool:
-    return change.state.name.rpartition(".")[2].startswith("_")
+    return f" with {names(public or inside)}" if inside and whole else ""
 
 
 def _moved(change: DocumentChange) -> str:
@@ -259,7 +254,7 @@ def _without_blank_ends(part: list[str]) -> list[str]:
 
 def block(hunk: Hunk, lines: Sequence[str]) -> str:
     """A fence of lines, whatever they hold."""
-    shown = [f"{line[: _LINE_CHARS - 1]}…" if len(line) > _LINE_CHARS else line for line in lines]
+    shown = [shortened(line, _LINE_CHARS) for line in lines]
     text = "\n".join([*shown, *_rest(hunk, sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in lines))])
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}diff\n{text}\n{fence}"
@@ -267,4 +262,4 @@ def block(hunk: Hunk, lines: Sequence[str]) -> str:
 
 def _rest(hunk: Hunk, shown: int) -> list[str]:
     rest = hunk.added + hunk.removed - shown
-    return [f"… {rest:,} more line{'s' if rest != 1 else ''} changed"] if rest > 0 else []
+    return [f"… {counted(rest, 'more line')} changed"] if rest > 0 else []

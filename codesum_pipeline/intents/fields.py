@@ -21,6 +21,7 @@ from codesum_pipeline.model.intents import (
     IntentSchedule,
     Weekday,
 )
+from codesum_pipeline.model.printable import shortened
 
 # An embedding model reads a few hundred words of it.
 LONGEST_TEXT = 4_000
@@ -218,5 +219,4 @@ def _explained(error: ValidationError) -> FieldProblem:
 
 
 def _short(value: object) -> str:
-    text = repr(value[: _SHOWN_VALUE * 2] if isinstance(value, str) else value)
-    return text if len(text) <= _SHOWN_VALUE else f"{text[: _SHOWN_VALUE - 1]}…"
+    return shortened(repr(value[: _SHOWN_VALUE * 2] if isinstance(value, str) else value), _SHOWN_VALUE)

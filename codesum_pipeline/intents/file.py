@@ -73,7 +73,10 @@ class Intents(Struct, frozen=True):
         written = read_written(self.file)
         intents: list[Intent] = []
         problems: Problems = dict(written.problems)
-        for entries in _by_name(written.entries).values():
+        by_name: dict[str, list[WrittenEntry]] = {}
+        for entry in written.entries:
+            by_name.setdefault(entry.name, []).append(entry)
+        for entries in by_name.values():
             try:
                 intents.append(self._intent(entries))
             except ConfigurationError as error:
@@ -94,32 +97,34 @@ class Intents(Struct, frozen=True):
             written = intent_of(intent.name, fields_of(intent))
         except FieldProblem as error:
             raise ConfigurationError(f"{intent.name!r}: {error}") from error
-        return edited(self.file, lambda: self._put_in(written, check))
 
-    def _put_in(self, written: Intent, check: Callable[[Intent], None]) -> Intent:
-        with self.locked():
-            taken = next((entry for entry in read_written(self.file).entries if entry.name == written.name), None)
-            if taken is not None:
-                raise ConfigurationError(
-                    f"{self._place(taken.line)}: {written.name!r} is an intent already: change it there, or choose "
-                    "another name"
-                )
-            check(written)
-            self._change(lambda text: with_entry(text, written.name, fields_of(written)))
-        return written
+        def put_in() -> Intent:
+            with self.locked():
+                taken = next((entry for entry in read_written(self.file).entries if entry.name == written.name), None)
+                if taken is not None:
+                    raise ConfigurationError(
+                        f"{self.file.name}:{taken.line}: {written.name!r} is an intent already: change it there, or "
+                        "choose another name"
+                    )
+                check(written)
+                self._change(lambda text: with_entry(text, written.name, fields_of(written)))
+            return written
+
+        return edited(self.file, put_in)
 
     def remove(self, name: str) -> None:
         """Take an entry out, also one that cannot be used; raises `ConfigurationError` with the nearest name."""
-        edited(self.file, lambda: self._take_out(name))
 
-    def _take_out(self, name: str) -> None:
-        if not self.file.exists():
-            raise _unknown(name, [])
-        with self.locked():
-            names = [entry.name for entry in read_written(self.file).entries]
-            if name not in names:
-                raise _unknown(name, names)
-            self._change(lambda text: without_entry(text, name))
+        def take_out() -> None:
+            if not self.file.exists():
+                raise _unknown(name, [])
+            with self.locked():
+                names = [entry.name for entry in read_written(self.file).entries]
+                if name not in names:
+                    raise _unknown(name, names)
+                self._change(lambda text: without_entry(text, name))
+
+        edited(self.file, take_out)
 
     def users_of_template(self, field: str, template: str) -> list[str]:
         """The names of all entries whose `field` (system, instruction) is this template: broken and disabled ones too.
@@ -129,7 +134,8 @@ class Intents(Struct, frozen=True):
         written = read_written(self.file)
         if written.problems:
             raise next(iter(written.problems.values()))
-        return sorted({entry.name for entry in written.entries if _template_of(entry, field) == template})
+        nodes = [(entry.name, entry.field(field)) for entry in written.entries]
+        return sorted({name for name, node in nodes if (node.value if node else DEFAULT_TEMPLATE) == template})
 
     def rename_template(self, field: str, old: str, new: str) -> list[str]:
         """Have every entry that uses a template use another one, in one write; the names of these entries.
@@ -175,22 +181,7 @@ class Intents(Struct, frozen=True):
 
     def _error(self, entry: WrittenEntry, problem: str, *, path: tuple[str, ...] = ()) -> ConfigurationError:
         line = entry.lines_of(path[0])[0] if path else entry.line
-        return ConfigurationError(f"{self._place(line)}: {entry.name!r}: {problem}")
-
-    def _place(self, line: int) -> str:
-        return f"{self.file.name}:{line}"
-
-
-def _by_name(entries: tuple[WrittenEntry, ...]) -> dict[str, list[WrittenEntry]]:
-    by_name: dict[str, list[WrittenEntry]] = {}
-    for entry in entries:
-        by_name.setdefault(entry.name, []).append(entry)
-    return by_name
-
-
-def _template_of(entry: WrittenEntry, field: str) -> object:
-    node = entry.field(field)
-    return DEFAULT_TEMPLATE if node is None else node.value
+        return ConfigurationError(f"{self.file.name}:{line}: {entry.name!r}: {problem}")
 
 
 def _unknown(name: str, names: list[str]) -> ConfigurationError:

@@ -7,12 +7,12 @@ meanwhile shall not be lost. Adding an intent that has an error here is refused.
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from msgspec import Struct
 
 from codesum_pipeline.delivery.channels import open_channel
-from codesum_pipeline.intents.repositories import unmatched_globs
 from codesum_pipeline.llm.digest_templates import load_digest_template
 from codesum_pipeline.llm.templates import HISTORY, TemplateKind
 from codesum_pipeline.model.errors import ConfigurationError
@@ -76,7 +76,9 @@ class IntentContext(Struct, frozen=True):
                 yield Remark(str(error), is_error=False)
 
     def _on_repositories(self, intent: Intent) -> Iterator[Remark]:
-        for glob in unmatched_globs(intent, self.repositories):
+        for glob in intent.repositories:
+            if any(fnmatchcase(key, glob) for key in self.repositories):
+                continue
             near = difflib.get_close_matches(glob, self.repositories, n=1)
             hint = f"; the nearest is {near[0]!r}" if near else ""
             yield Remark(f"no registered repository fits {glob!r}{hint}", is_error=False)

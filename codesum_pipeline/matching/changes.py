@@ -15,8 +15,7 @@ from msgspec import Struct
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import Version
 from codesum_pipeline.matching.baseline import Baseline, hold_documents, move_baseline, read_baseline
-from codesum_pipeline.matching.differing import DocumentDifferences, Line, differing_documents
-from codesum_pipeline.matching.renames import find_renames
+from codesum_pipeline.matching.differing import DocumentDifferences, Line, differing_documents, find_renames
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import MissingTable, RepositoryUnavailable
 from codesum_pipeline.model.files import Snapshot
@@ -122,8 +121,14 @@ def _state(
 def _innermost(found: DocumentDifferences, renames: Mapping[str, str]) -> set[str]:
     """The documents that are told, by their ids of now or, for what is gone, by those that they had."""
     told, explained = set[str](), set[str]()
+
+    def depth(id_: str) -> tuple[bool, int, str]:
+        line = found.line(id_)
+        is_symbol = line["type"] in (Level.FUNCTION, Level.CLASS)
+        return is_symbol, id_.count("::") if is_symbol else line["file_path"].count("/"), id_
+
     # Parts before what holds them.
-    for id_ in sorted(found.ids, key=lambda id_: (*_depth(found.line(id_)), id_), reverse=True):
+    for id_ in sorted(found.ids, key=depth, reverse=True):
         if _is_told(id_, found, renames, has_told_parts=id_ in explained):
             told.add(id_)
             explained |= {*_above(id_, found.after), *_above(renames.get(id_, id_), found.before)}
@@ -144,11 +149,6 @@ def _is_told(id_: str, found: DocumentDifferences, renames: Mapping[str, str], *
     side, other = (found.after, found.before) if id_ in found.after else (found.before, found.after)
     around = (above for above in _above(id_, side) if side[above]["type"] == Level.FUNCTION)
     return line["type"] != Level.FUNCTION or all(above in other or above in renames for above in around)
-
-
-def _depth(line: Line) -> tuple[int, int]:
-    is_symbol = line["type"] in (Level.FUNCTION, Level.CLASS)
-    return int(is_symbol), line["id"].count("::") if is_symbol else line["file_path"].count("/")
 
 
 def _above(id_: str, lines: Mapping[str, Line]) -> Iterator[str]:

@@ -3,10 +3,15 @@
 Both files of documents are in one order, by level and then by id, so one pass over both finds what differs; only lines
 that are not equal are parsed. What counts is a document's `content_hash`, and that its file is another one: lines that
 moved, provenance, a model's new words and new rules of hashing change no code.
+
+Of these, documents that have another id can be the same: moved, or in something that was renamed. Equal content tells
+one; what holds most of the parts of another, which is gone, is that one under a new name; and in such a pair parts of
+one name are one part. Of several with equal content those of one name go together first.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +92,81 @@ def _in_changed_files(files: Collection[str] | None) -> Callable[[Line], bool]:
         while path := path.rpartition("/")[0]:
             folders.add(path)
     return lambda line: line["file_path"] in (folders if line["type"] == Level.MODULE else files)
+
+
+# Children before what holds them: a pair of these is known by its children.
+_HOLDING = (Level.CLASS, Level.FILE, Level.MODULE)
+
+
+def find_renames(found: DocumentDifferences) -> dict[str, str]:
+    """The old id of each document that has a new one."""
+    gone = {id_: line for id_, line in found.before.items() if id_ not in found.after}
+    new = {id_: line for id_, line in found.after.items() if id_ not in found.before}
+    pairs = _of_equal_content(gone, new)
+    for level in _HOLDING:
+        pairs |= _holding_most(level, pairs, gone, new)
+    _pair_parts(pairs, gone, new)
+    return pairs
+
+
+def _of_equal_content(gone: Mapping[str, Line], new: Mapping[str, Line]) -> dict[str, str]:
+    """Pairs of one level and content: first those with one name, then in the order of their ids."""
+    pairs: dict[str, str] = {}
+    for by_name in (True, False):
+        waiting: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        taken = set(pairs.values())
+        for id_ in sorted(gone.keys() - taken, reverse=True):
+            waiting[_content(gone[id_], by_name)].append(id_)
+        for id_ in sorted(new.keys() - pairs.keys()):
+            if same := waiting.get(_content(new[id_], by_name)):
+                pairs[id_] = same.pop()
+    return pairs
+
+
+def _content(line: Line, by_name: bool) -> tuple[str, ...]:
+    return (line["type"], line["content_hash"], *([_own_name(line)] if by_name else []))
+
+
+def _holding_most(
+    level: Level, pairs: Mapping[str, str], gone: Mapping[str, Line], new: Mapping[str, Line]
+) -> dict[str, str]:
+    """Pairs of a level of which one holds at least half of the parts that the other held."""
+    parts = Counter(line["parent_id"] for line in gone.values())
+    shared = Counter((gone[old]["parent_id"], new[id_]["parent_id"]) for id_, old in pairs.items())
+    taken, known = set(pairs.values()), set(pairs)
+    found: dict[str, str] = {}
+    for (before, after), count in sorted(shared.items(), key=lambda entry: (-entry[1], entry[0])):
+        is_open = before in gone and after in new and before not in taken and after not in known
+        if is_open and gone[before]["type"] == new[after]["type"] == level and 2 * count >= parts[before]:
+            found[after] = before
+            taken.add(before)
+            known.add(after)
+    return found
+
+
+def _pair_parts(pairs: dict[str, str], gone: Mapping[str, Line], new: Mapping[str, Line]) -> None:
+    """In pairs that hold others, add those of one level and name."""
+    taken = set(pairs.values())
+    before = _parts_by_name(line for id_, line in gone.items() if id_ not in taken)
+    after = _parts_by_name(line for id_, line in new.items() if id_ not in pairs)
+    open_pairs = sorted(pairs.items())
+    while open_pairs:
+        holder, old_holder = open_pairs.pop()
+        for named, id_ in after.get(holder, {}).items():
+            old = before.get(old_holder, {}).get(named)
+            if old is not None:
+                pairs[id_] = old
+                open_pairs.append((id_, old))
+
+
+def _parts_by_name(lines: Iterable[Line]) -> dict[str | None, dict[tuple[str, str], str]]:
+    found: dict[str | None, dict[tuple[str, str], str]] = defaultdict(dict)
+    for line in lines:
+        found[line["parent_id"]][line["type"], _own_name(line)] = line["id"]
+    return found
+
+
+def _own_name(line: Line) -> str:
+    """The last part of a name or path."""
+    name: str = line["qualified_name"] or line["file_path"]
+    return name.rpartition("." if line["qualified_name"] else "/")[2]

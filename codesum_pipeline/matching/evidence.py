@@ -1,6 +1,14 @@
-"""What speaks for a change being what an intent asks about, as numbers that mean the same everywhere."""
+"""What speaks for a change being what an intent asks about, as numbers that mean the same everywhere.
 
-from collections.abc import Sequence
+A subject is what an intent asks about: its vector, and its words, each as heavy as it is rare. Of a change count the
+document's names and text, and its lines, or those of them that are others now.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -8,12 +16,139 @@ from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
 from codesum_pipeline.indexes.lane_texts import BODY_CHARACTERS
+from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.indexes.version_folder import Lane
-from codesum_pipeline.matching.subjects import Subject
-from codesum_pipeline.matching.wording import ChangeWords
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import ChangeKind, DocumentChange
+from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.model.intents import ChangeKind, DocumentChange, DocumentState, Intent
+from codesum_pipeline.retrieval.about_testing import asks_for_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.git import BlobReader
+
+# How a standing question is put, not what it is about: "tell me about anything that touches billing".
+_FRAME_WORDS = """
+    about affect affected affecting affects all any anything anywhere change changed changes changing code
+    concern concerned concerning concerns everything file files function functions handle handled handles
+    handling has have i if implementation implemented interested involving know like made me modified new notify
+    our ours please related relates relating something tell thing things touch touched touches touching update
+    updated updates us want way we whatever whenever who why work working works would you
+"""
+_FRAME = frozenset(_FRAME_WORDS.split())
+# An intent that names many things is about each of them: nothing has to have all of its words.
+_HEAVIEST = 2
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Subject(Struct, frozen=True):
+    """`weights` are the words' shares in the heaviest few of them; none for an intent without a word.
+
+    `vector` is None where only words are compared.
+    """
+
+    weights: Mapping[str, float]
+    vector: Vectors | None
+    asks_for_tests: bool
+
+
+def subjects_of(intents: Sequence[Intent], index: PublishedIndex, embedder: Embedder | None) -> list[Subject]:
+    """The subjects of some intents in a repository; raises `ConfigurationError` when its index was made with another
+    embedding model."""
+    if embedder is not None:
+        index.check_embedder(embedder)
+    texts = [subject_text(intent.text) for intent in intents]
+    # BM25's weight of each token, by how many documents and passages have it.
+    tokens, words = sorted({token for text in texts for token in tokenize(text)}), index.words[Lane.CODE]
+    having = {token: span.stop - span.start for token, span in zip(tokens, words.spans(tokens), strict=True)}
+    heaviness = {token: math.log1p((words.documents - count + 0.5) / (count + 0.5)) for token, count in having.items()}
+    return [
+        Subject(
+            weights=_shares({token: heaviness[token] for token in tokenize(text)}),
+            vector=None if embedder is None else embedder.embed_query(text),
+            asks_for_tests=asks_for_tests(intent.text),
+        )
+        for intent, text in zip(intents, texts, strict=True)
+    ]
+
+
+def subject_text(text: str) -> str:
+    """The text without the words that only ask; all of it where no other says anything."""
+    kept = _WORD.sub(lambda found: "" if found[0].lower() in _FRAME else found[0], text)
+    return " ".join(kept.split()) if tokenize(kept) else text
+
+
+def _shares(weights: Mapping[str, float]) -> dict[str, float]:
+    total = sum(sorted(weights.values())[-_HEAVIEST:])
+    return {token: weight / total for token, weight in weights.items()} if total else {}
+
+
+# Gives the text of a blob, or nothing where it cannot be read.
+ReadBlob = Callable[[str, str], str]
+
+# Of a document, and of what changed in it: more says nothing that these do not.
+_MOST_LINES = 400
+_BLOBS_KEPT = 64
+
+
+class ChangeWords(Struct, frozen=True):
+    """The tokens of a change: of its name and path, and of the whole document, or of a file the lines that came or
+    went.
+
+    `text` is what the change is about, for a document that has no vector or of which only a part changed.
+    """
+
+    named: frozenset[str]
+    said: frozenset[str]
+    text: str
+
+
+def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
+    """What a change says; above the file level, and where no blob can be read, its names and text alone."""
+    state = change.state
+    before, after = _lines(change.before, change, read), _lines(change.after, change, read)
+    # Of a file that was and is there, what changed counts, not what it is about as a whole.
+    is_partial = change.level is Level.FILE and change.kind is ChangeKind.CHANGED
+    lines = [*_only_in(after, before), *_only_in(before, after)] if is_partial else after or before
+    lines = lines[:_MOST_LINES]
+    head = [] if is_partial and lines else [*filter(None, (state.signature, state.summary))]
+    named = frozenset(tokenize(f"{state.name} {state.file_path}"))
+    text = "\n".join((*head, *lines))
+    return ChangeWords(named=named, said=named | frozenset(tokenize(text)), text=f"{state.name}\n{text}")
+
+
+def _lines(state: DocumentState | None, change: DocumentChange, read: ReadBlob) -> list[str]:
+    if state is None or state.blob is None:
+        return []
+    lines = read(state.blob, change.language).split("\n")
+    if change.level is Level.FILE or state.start_line is None:
+        return lines
+    return lines[state.start_line - 1 : state.end_line]
+
+
+def _only_in(lines: list[str], others: list[str]) -> list[str]:
+    """The lines that are more often in one text than in the other, in order; blanks around them aside."""
+    left = Counter(line.strip() for line in lines)
+    left.subtract(Counter(line.strip() for line in others))
+    found = []
+    for line in lines:
+        if left[line.strip()] > 0 and line.strip():
+            left[line.strip()] -= 1
+            found.append(line)
+    return found
+
+
+def reading(blobs: BlobReader) -> ReadBlob:
+    """Reads through one git process; the last texts stay, for the documents of a file follow one another."""
+
+    @lru_cache(maxsize=_BLOBS_KEPT)
+    def read(blob: str, language: str) -> str:
+        try:
+            return decode_text(blobs.read(blob), language)
+        except (SkippedFile, RepositoryUnavailable):
+            return ""
+
+    return read
+
 
 # Documents that tell how near one is to a query by chance.
 _SAMPLED = 2000

@@ -75,7 +75,8 @@ def _join_block(forest: "_Forest", kinds: Sequence[_ChangeWords], numbers: Seque
         alike = _alike(names[some], names[start:]) & _alike(heads[some], heads[start:])
         for row, column in zip(*(places.tolist() for places in np.triu(alike, k=1).nonzero()), strict=True):
             one, other = numbers[start + row], numbers[start + column]
-            if forest.root(one) != forest.root(other) and _texts_alike(kinds[one].text, kinds[other].text):
+            is_joined = forest.root(one) == forest.root(other)
+            if not is_joined and fuzz.ratio(kinds[one].text, kinds[other].text, score_cutoff=_CUTOFF) > 0:
                 forest.join(one, other)
 
 
@@ -83,10 +84,6 @@ def _alike(some: Sequence[str], others: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Whether each of some texts and each of others are alike."""
     found: npt.NDArray[np.bool_] = process.cdist(some, others, score_cutoff=_CUTOFF, dtype=np.uint8) > 0
     return found
-
-
-def _texts_alike(one: str, other: str) -> bool:
-    return fuzz.ratio(one, other, score_cutoff=_CUTOFF) > 0
 
 
 class _Forest:

@@ -13,8 +13,8 @@ from msgspec import Struct
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.changes import changes_among
 from codesum_pipeline.matching.differing import DocumentDifferences, Line
+from codesum_pipeline.matching.evidence import reading
 from codesum_pipeline.matching.scores import choose, score_changes, score_of
-from codesum_pipeline.matching.wording import reading
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
@@ -31,6 +31,8 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.upper import author_opening_of_function
 
 _USUAL_MODE = "100644"
+# Of a symbol.
+_AS_THEY_ARE = ("id", "qualified_name", "content_hash", "signature", "start_line", "end_line")
 
 
 class PastMatches(Struct, frozen=True):
@@ -101,15 +103,13 @@ class _Versions:
             parsed = parse_file(path, verdict.language, data, blob=blob, hash_policy=self._hash_policy)
         except SkippedFile:
             return {}
-        return {line["id"]: self._known(line) for line in _lines(parsed, self._rules)}
-
-    def _known(self, line: Line) -> Line:
-        """With the text of the published index, where that is of the same content."""
-        row = self._index.row(line["id"])
-        if row is None:
-            return line
-        document = self._index.document(row)
-        return {**line, "summary": document["summary"]} if _is_same(line, document) else line
+        found = {}
+        for line in _lines(parsed, self._rules):
+            # With the text of the published index, where that is of the same content.
+            row = self._index.row(line["id"])
+            known = None if row is None else self._index.document(row)
+            found[line["id"]] = {**line, "summary": known["summary"]} if known and _is_same(line, known) else line
+        return found
 
 
 def _is_same(line: Line, other: Line | None) -> bool:
@@ -141,14 +141,9 @@ def _lines(parsed: ParsedFile, rules: PathRules) -> Iterator[Line]:
     for symbol in parsed.symbols:
         yield {
             **of_file,
-            "id": symbol.id,
+            **{name: getattr(symbol, name) for name in _AS_THEY_ARE},
             "type": symbol.type.value,
-            "qualified_name": symbol.qualified_name,
-            "content_hash": symbol.content_hash,
             "summary": author_opening_of_function(symbol.docstring, symbol.language, symbol.name),
-            "signature": symbol.signature,
-            "start_line": symbol.start_line,
-            "end_line": symbol.end_line,
             "is_test": of_file["is_test"] or bool(symbol.is_test),
             "parent_id": symbol.parent_id or path,
         }

@@ -11,9 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.matching.evidence import ChangeEvidence, Numbers, gather
-from codesum_pipeline.matching.subjects import Subject, subjects_of
-from codesum_pipeline.matching.wording import ReadBlob, words_of
+from codesum_pipeline.matching.evidence import ChangeEvidence, Numbers, ReadBlob, Subject, gather, subjects_of, words_of
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.intents import DocumentChange, Intent, IntentMatch
 from codesum_pipeline.retrieval.adjustments import role_factor

@@ -2,6 +2,7 @@
 
 from datetime import time
 from enum import IntEnum, StrEnum
+from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
@@ -62,6 +63,10 @@ class Intent(Struct, frozen=True):
     language: str = "English"
     channels: tuple[str, ...] = ()
     enabled: bool = True
+
+    def covers(self, repository: str) -> bool:
+        """Whether a repository's changes are looked at for this intent."""
+        return any(fnmatchcase(repository, glob) for glob in self.repositories)
 
 
 class ChangeKind(StrEnum):

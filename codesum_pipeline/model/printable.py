@@ -7,6 +7,7 @@ text read otherwise than it is.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # ECMA-48: control sequences, then strings such as OSC up to BEL or ST, then other two-character escapes.
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)|\x1b[ -/]*[0-~]?", re.S)
@@ -24,6 +25,16 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """`clean`, with every run of white space as one space."""
     return " ".join(clean(text).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters, which ends with … where it was longer."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -1,15 +1,20 @@
 """The application: one address that hosts send their events to.
 
 Every request that is signed gets the same answer, at once; what it asks for is done after that. So whoever may send
-learns neither which repositories are registered, nor from how long an answer takes.
+learns neither which repositories are registered, nor from how long an answer takes. What anybody may ask for has bounds
+in bytes, in time and in number.
 """
 
 import asyncio
+import hashlib
 import logging
 import sqlite3
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from ipaddress import ip_address, ip_network
 
+from aiolimiter import AsyncLimiter
 from msgspec import Struct, field
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -18,13 +23,76 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.webhooks.limits import SeenDeliveries, SenderRates
-from codesum_pipeline.webhooks.matching import RecentEntries, matching_keys
-from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
-from codesum_pipeline.webhooks.secrets import Secret
-from codesum_pipeline.webhooks.signatures import SignedEvent, sender_of
+from codesum_pipeline.webhooks.pushes import Push, RecentEntries, UnreadablePayload, matching_keys, read_push
+from codesum_pipeline.webhooks.signatures import Secret, SignedEvent, sender_of
+
+# Senders and deliveries that are remembered; older ones are forgotten for newer ones.
+MOST_SENDERS = 4_096
+MOST_DELIVERIES = 10_000
+# As long as one that was sent twice is known again. A push back and forth within it is found by polling.
+REMEMBERED_S = 600.0
+_MINUTE_S = 60.0
+# Of an IPv6 address, what one customer has.
+_IPV6_CUSTOMER_BITS = 64
+
+
+class SenderRates(Struct):
+    """How many requests each address may still send in this minute."""
+
+    max_per_minute: int
+    _limiters: OrderedDict[str, AsyncLimiter] = field(default_factory=OrderedDict)
+
+    async def allows(self, client: str) -> bool:
+        """Whether there is room for one more, which is then counted."""
+        limiter = self._limiter_of(_customer(client))
+        if not limiter.has_capacity():
+            return False
+        await limiter.acquire()
+        return True
+
+    def _limiter_of(self, customer: str) -> AsyncLimiter:
+        found = self._limiters.pop(customer, None) or AsyncLimiter(self.max_per_minute, _MINUTE_S)
+        self._limiters[customer] = found
+        while len(self._limiters) > MOST_SENDERS:
+            self._limiters.popitem(last=False)
+        return found
+
+
+class SeenDeliveries(Struct):
+    """Those that were accepted lately: by their id, and by their body, to which a stranger could give another id."""
+
+    clock: Callable[[], float] = time.monotonic
+    _seen: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
+
+    def is_new(self, delivery_id: str, body: bytes) -> bool:
+        """Whether it was not accepted before; from now on it was."""
+        now = self.clock()
+        while self._seen and (len(self._seen) > MOST_DELIVERIES or self._oldest < now - REMEMBERED_S):
+            self._seen.popitem(last=False)
+        names = [hashlib.sha256(b"body" + body).digest()]
+        if delivery_id:
+            names.append(hashlib.sha256(b"id" + delivery_id.encode()).digest())
+        is_new = not any(name in self._seen for name in names)
+        if is_new:
+            self._seen.update(dict.fromkeys(names, now))
+        return is_new
+
+    @property
+    def _oldest(self) -> float:
+        return next(iter(self._seen.values()))
+
+
+def _customer(client: str) -> str:
+    try:
+        address = ip_address(client)
+    except ValueError:
+        return client[:100]
+    if address.version == 4:
+        return client
+    return str(ip_network((address, _IPV6_CUSTOMER_BITS), strict=False))
+
 
 PATH = "/webhooks"
 HEALTH_PATH = "/health"
@@ -155,5 +223,4 @@ def _refusal(status: int, told: str, headers: dict[str, str] | None = None) -> R
 
 def _shown(text: str) -> str:
     """What a stranger wrote, as a log may have it."""
-    line = one_line(text)
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return shortened(one_line(text), _SHOWN)

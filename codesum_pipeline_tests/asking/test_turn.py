@@ -1,7 +1,7 @@
 """A turn: tools, the synthesis and the answer, played by a scripted model over real HTTP."""
 
 import pytest
-from pydantic import BaseModel, StrictBool
+from pydantic import BaseModel
 
 from codesum_pipeline.asking.calls import ModelTool, ToolResult
 from codesum_pipeline_tests.asking.conftest import Shop
@@ -156,19 +156,19 @@ def test_reasoning_is_kept_apart_from_the_text(shop: Shop) -> None:
     assert shop.parts("reasoning") == ["The readme says it."]
 
 
-class StrictArguments(BaseModel):
+class StatsArguments(BaseModel):
     repo: str = ""
-    include_stats: StrictBool = False
+    include_stats: bool = False
 
 
-def test_booleans_written_as_words_of_python_are_mended_before_they_are_validated(shop: Shop) -> None:
-    taken: list[StrictArguments] = []
+def test_booleans_written_as_words_of_python_are_booleans(shop: Shop) -> None:
+    taken: list[StatsArguments] = []
 
-    def run(asked: StrictArguments) -> ToolResult:
+    def run(asked: StatsArguments) -> ToolResult:
         taken.append(asked)
         return ToolResult("shop/orders.py:8")
 
-    shop.make_tools = lambda *_: [ModelTool("overview", "What it is.", StrictArguments, run, is_overview=True)]
+    shop.make_tools = lambda *_: [ModelTool("overview", "What it is.", StatsArguments, run, is_overview=True)]
     shop.server.script = in_order(
         Streams("", [Calls("overview", '{"repo": "shop", "include_stats": "True"}')]), SYNTHESIS
     )
@@ -176,7 +176,7 @@ def test_booleans_written_as_words_of_python_are_mended_before_they_are_validate
     answer = shop.ask()
 
     assert answer.is_synthesis
-    assert taken == [StrictArguments(repo="shop", include_stats=True)]
+    assert taken == [StatsArguments(repo="shop", include_stats=True)]
 
 
 @pytest.mark.parametrize(

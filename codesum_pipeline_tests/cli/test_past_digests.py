@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.compaction.attestation import Attestation, AttestedSource, Policy, Selection
+from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.outbox import DeliveryState, open_outbox
-from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.model.digests import PostId, SummaryResult

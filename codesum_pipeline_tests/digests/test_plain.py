@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
 from codesum_pipeline.delivery.html_mail import html_mail
-from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.digests.differences import changed_parameters, differences, new_names
 from codesum_pipeline.digests.hunks import hunk_of
 from codesum_pipeline.digests.material import Item, items_of

@@ -234,7 +234,7 @@ def test_what_the_system_lost_counts_some_seconds_later(follower, repo, monkeypa
     before = follower.generation(repo.path)
     assert follower.generation(repo.path) == before
 
-    monkeypatch.setattr("codesum_pipeline.following.watch._TRUSTED_S", 0.0)
+    monkeypatch.setattr("codesum_pipeline.following.follower._TRUSTED_S", 0.0)
     assert follower.generation(repo.path) != before
 
 

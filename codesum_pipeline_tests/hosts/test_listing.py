@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codesum_pipeline.hosts.listing import HostClient, list_repositories
+from codesum_pipeline.hosts.syncing import HostClient, list_repositories
 from codesum_pipeline.model.errors import ConfigurationError, HostUnavailable
 from codesum_pipeline.source.organisations import HostKind, ListedRepository, Organisation
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host

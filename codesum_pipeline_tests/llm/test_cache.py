@@ -127,7 +127,6 @@ WRITE = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from codesum_pipeline_tests.llm.test_cache import kept
 from codesum_pipeline.llm.cache import AnswerCache
 cache = AnswerCache(Path(sys.argv[1]), now=lambda: datetime(2026, 3, 1, tzinfo=UTC))
 for number in range(30):

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
-from codesum_pipeline.delivery.posts import digest_post
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import DigestCitation, PostId, SummaryResult
 from codesum_pipeline.settings.delivery import DeliverySettings

@@ -8,8 +8,14 @@ import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.organisations import HostKind
-from codesum_pipeline.webhooks.matching import READ_AGAIN_S, RecentEntries, matching_keys
-from codesum_pipeline.webhooks.pushes import Push, UnreadablePayload, read_push
+from codesum_pipeline.webhooks.pushes import (
+    READ_AGAIN_S,
+    Push,
+    RecentEntries,
+    UnreadablePayload,
+    matching_keys,
+    read_push,
+)
 from codesum_pipeline.webhooks.signatures import SignedEvent
 from codesum_pipeline_tests.support.webhook_payloads import GONE, encoded, gitea_push, github_push, gitlab_push
 

@@ -17,9 +17,18 @@ import uvicorn
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.serving.listening import Address, listen
-from codesum_pipeline.webhooks.app import HEALTH_PATH, PATH, make_app, make_receiver
-from codesum_pipeline.webhooks.limits import MOST_DELIVERIES, MOST_SENDERS, REMEMBERED_S, SeenDeliveries, SenderRates
-from codesum_pipeline.webhooks.secrets import Secret
+from codesum_pipeline.webhooks.app import (
+    HEALTH_PATH,
+    MOST_DELIVERIES,
+    MOST_SENDERS,
+    PATH,
+    REMEMBERED_S,
+    SeenDeliveries,
+    SenderRates,
+    make_app,
+    make_receiver,
+)
+from codesum_pipeline.webhooks.signatures import Secret
 from codesum_pipeline_tests.support.webhook_payloads import SECRET, encoded, gitea_headers, github_headers, github_push
 
 SHOP = RepositoryEntry("shop", "https://github.com/acme/shop.git")

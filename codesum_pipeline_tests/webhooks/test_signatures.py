@@ -6,8 +6,14 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.organisations import HostKind
-from codesum_pipeline.webhooks.secrets import VARIABLE, Secret, read_secrets
-from codesum_pipeline.webhooks.signatures import CLOCK_TOLERANCE_S, SignedEvent, sender_of
+from codesum_pipeline.webhooks.signatures import (
+    CLOCK_TOLERANCE_S,
+    VARIABLE,
+    Secret,
+    SignedEvent,
+    read_secrets,
+    sender_of,
+)
 from codesum_pipeline_tests.support.webhook_payloads import (
     SECRET,
     SIGNING_KEY,

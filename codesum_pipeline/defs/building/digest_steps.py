@@ -15,11 +15,10 @@ from codesum_pipeline.building.reuse import PUBLISHED
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.told import StepNotes
 from codesum_pipeline.defs.building.values import PREVIEW, Markdown, StepOutcome, Values
-from codesum_pipeline.delivery.posts import digest_post
+from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.digests.rows import DigestRow, KeptMatch
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.indexes.publish import published_version
-from codesum_pipeline.intents.repositories import covers
 from codesum_pipeline.matching.baseline import hold_documents, move_baseline, read_baseline
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import CodesumError
@@ -38,7 +37,7 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
     with telling.guarded(home.intents.file.name):
         survey = home.intents.survey()
         telling.note_problems(survey)
-        asking = [intent for intent in survey.intents if intent.enabled and covers(intent, ws.key)]
+        asking = [intent for intent in survey.intents if intent.enabled and intent.covers(ws.key)]
         telling.values["questions"] = len(asking)
         if not asking:
             _move_on(ws)
@@ -130,8 +129,8 @@ def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[In
     if not comparison.changes:
         return []
     from codesum_pipeline.indexes.embedders.named import embedder_of
+    from codesum_pipeline.matching.evidence import reading
     from codesum_pipeline.matching.scores import match
-    from codesum_pipeline.matching.wording import reading
     from codesum_pipeline.retrieval.reader import PublishedIndex
     from codesum_pipeline.source.git import BlobReader
 
