@@ -21,9 +21,7 @@ from codesum_pipeline.compaction.attestation import (
     signature_path,
 )
 from codesum_pipeline.compaction.compacting import Compactor
-from codesum_pipeline.compaction.history_rows import TABLE, HistoryRows
-from codesum_pipeline.compaction.kinds import KINDS, all_sources, source_of
-from codesum_pipeline.compaction.sources import CompactionSource
+from codesum_pipeline.compaction.sources import KINDS, TABLE, CompactionSource, HistoryRows, all_sources, source_of
 from codesum_pipeline.compaction.ssh_signatures import fingerprint, load_key
 from codesum_pipeline.compaction.ssh_signatures import sign as sign_bytes
 from codesum_pipeline.model.documents import CompactionRecord
