@@ -34,8 +34,8 @@ from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.lost import lines_of
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.parsing.recovery import lines_of
 from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.decoding import decode_text

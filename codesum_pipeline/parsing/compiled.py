@@ -21,8 +21,7 @@ from codesum_pipeline.model.hashing import HashPolicy, hash_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.compiled_symbols import symbols_lacking
-from codesum_pipeline.parsing.definition_places import Matches, match_definitions
+from codesum_pipeline.parsing.compiled_symbols import Matches, match_definitions, symbols_lacking
 from codesum_pipeline.parsing.text import NO_REFERENCES, ParsedFile
 from codesum_pipeline.scip.comparing import IndexComparison, IndexReference, compare
 from codesum_pipeline.scip.symbol_names import Suffix, is_module, parse_symbol

@@ -1,8 +1,6 @@
 """A language's spec in its grammar's own numbers, so that a token costs one look-up."""
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from functools import cache
-from importlib.metadata import version
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -10,22 +8,10 @@ from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.languages.spec import OPERANDS, Holds, LanguageSpec, Spell, TokenSpacing, is_spaced, settle
 from codesum_pipeline.languages.spelling import is_longer_than_one
-from codesum_pipeline.parsing.overloads import IDS_VERSION
 
 T = TypeVar("T")
 # The kind id that tree-sitter gives what it could not parse.
 ERROR_KIND = 65535
-
-
-def grammar_version(spec: LanguageSpec) -> str:
-    """The grammar's and the declaration's part of what decides what a parser answers."""
-    packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
-    return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages}"
-
-
-@cache
-def _installed(distribution: str) -> str:
-    return f"{distribution}/{version(distribution)}"
 
 
 class NodeRole:

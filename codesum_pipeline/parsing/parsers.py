@@ -2,7 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import version
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -16,10 +17,17 @@ from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.parsing.comments import COMMENTS_VERSION
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION
-from codesum_pipeline.parsing.grammar import Grammar, compile_grammar, grammar_version
-from codesum_pipeline.parsing.lost import lines_of, with_lost_definitions
+from codesum_pipeline.parsing.grammar import Grammar, compile_grammar
+from codesum_pipeline.parsing.overloads import IDS_VERSION
 from codesum_pipeline.parsing.reader import FileReader
-from codesum_pipeline.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
+from codesum_pipeline.parsing.recovery import (
+    RECOVERY_VERSION,
+    Recovery,
+    changed_spans,
+    error_places,
+    lines_of,
+    with_lost_definitions,
+)
 from codesum_pipeline.parsing.references import REFERENCES_VERSION
 from codesum_pipeline.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.parsing.walk import bytes_as_characters, read_tokens
@@ -42,7 +50,9 @@ class LanguageParser:
             read = f"references/{declaration.references_version} {expressions}"
         else:
             read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
-        return f"{grammar_version(declaration.spec)} {RECOVERY_VERSION} {read} {hash_policy}"
+        spec = declaration.spec
+        packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
+        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {RECOVERY_VERSION} {read} {hash_policy}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
@@ -134,6 +144,11 @@ class LanguageParser:
             spec = declaration.spec
             self._compiled = compile_grammar(spec, define, definitions, declaration.marked)
         return self._compiled
+
+
+@cache
+def _installed(distribution: str) -> str:
+    return f"{distribution}/{version(distribution)}"
 
 
 def _is_inside(spans: Sequence[Span], place: int) -> bool:

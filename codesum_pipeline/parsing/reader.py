@@ -11,17 +11,16 @@ from codesum_pipeline.languages.declaration import Code, Declaration, ImportSynt
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
-from codesum_pipeline.parsing.callee_names import CalleeNames
 from codesum_pipeline.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.parsing.comments import Comments
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.expressions import FileTexts
 from codesum_pipeline.parsing.facts import CallReader, FactReader
-from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
+from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.recovery import is_cut
 from codesum_pipeline.parsing.reexports import are_all, read_reexports
 from codesum_pipeline.parsing.references import read_imports, read_names, read_references
-from codesum_pipeline.parsing.structures import Structures
+from codesum_pipeline.parsing.structures import CalleeNames, Structures
 from codesum_pipeline.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.parsing.text import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.walk import Tokens
@@ -73,7 +72,7 @@ class FileReader:
     def read(self, blob: str, parser: str) -> ParsedFile:
         """Symbols in source order, and the file's facts; `parser` is the version of what reads it."""
         declaration, canonical, outline = self._declaration, self._canonical, self._outline
-        ids = ids_of(outline.definitions, self._path, OverloadReader(self._rank, self._head, self._source_of))
+        ids = ids_of(outline.definitions, self._path, rank=self._rank, signature=self._head, source=self._source_of)
         symbols = tuple([
             self._symbol(definition, id_, None if definition.parent is None else ids[definition.parent])
             for definition, id_ in zip(outline.definitions, ids, strict=True)

@@ -28,12 +28,11 @@ from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 from codesum_pipeline.parsing.blocks import BlockScopes, NameRow, ScopedNames
-from codesum_pipeline.parsing.callee_names import CalleeNames
 from codesum_pipeline.parsing.canonical import Canonical
 from codesum_pipeline.parsing.chains import parameter_names
 from codesum_pipeline.parsing.definitions import Definition, FileOutline
 from codesum_pipeline.parsing.facts import CallReader
-from codesum_pipeline.parsing.structures import Structures
+from codesum_pipeline.parsing.structures import CalleeNames, Structures
 
 # What a hook may say instead of a long receiver.
 LONG = "…"

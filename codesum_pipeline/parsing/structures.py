@@ -1,11 +1,17 @@
-"""What a file's receivers, values and types are made of, as JSON; each text is read once."""
+"""What a file's receivers, values and types are made of, as JSON, and where the names of its callees stand.
 
-from collections.abc import Iterable
+Each text is read once. A name that a hook took from a node knows where that
+stands. Any other is looked for among the last nodes of what can be the callee:
+never in arguments, nor past a fixed number of nodes, so that a chain of calls
+costs its length.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import MAX_CHAIN, Code
+from codesum_pipeline.languages.declaration import MAX_CHAIN, NAMELESS, CallSyntax, Code
 from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.model.expressions import chain_to_json, type_to_json
 from codesum_pipeline.parsing.chains import read_chain, read_type
@@ -13,6 +19,12 @@ from codesum_pipeline.parsing.expressions import pieces_between
 from codesum_pipeline.parsing.walk import Tokens
 
 _MAX_TOKENS = 1_000
+# The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
+_FIELDS = ("method", "function", "macro", "constructor", "name", "type", "operator", "left_operand")
+# What a call is given besides arguments of values and of types.
+_GIVEN = frozenset({"call_suffix", "initializer_expression", "template_body"})
+# Names with their paths have fewer.
+_MOST_NODES = 100
 
 
 class Structures:
@@ -70,3 +82,62 @@ def _leaves(node: Node | None) -> list[str]:
         if not current.children:
             leaves.append(raw_text(current))
     return leaves
+
+
+class CalleeNames:
+    """Finds those of one file; `source` is what its offsets are of."""
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+
+    def start(self, call: Node, called: CallSyntax) -> int:
+        """The first byte of the last name of what is called; `NAMELESS` where no token spells it."""
+        name = called.name
+        if isinstance(name, Code) and name.span is not None:
+            start, end = name.span
+            # PHP names a class by its path.
+            return end - len(self._source[start:end].rpartition(b"\\")[2])
+        found = (self._last_spelled(callee, _spellings(name)) for callee in _callees(call, called))
+        return next((node.start_byte for node in found if node is not None), NAMELESS)
+
+    def _last_spelled(self, callee: Node, spellings: tuple[bytes, ...]) -> Node | None:
+        longest = max(map(len, spellings))
+        waiting = [callee]
+        for _ in range(_MOST_NODES):
+            if not waiting:
+                break
+            node = waiting.pop()
+            start, end = node.start_byte, node.end_byte
+            text = self._source[start:end] if end - start <= longest else b""
+            # `~Name` is a node of two, and so is a name of Haskell in the quotes that make it an operator.
+            if text == spellings[0] or (text in spellings and not node.child_count):
+                return node
+            waiting.extend(child for child in node.children if not _is_given(child.type))
+        return None
+
+
+def _spellings(name: str) -> tuple[bytes, ...]:
+    """Rust's macros are named with their mark, Scala's methods without the quotes around them."""
+    return name.encode(), name.removesuffix("!").encode(), f"`{name}`".encode()
+
+
+def _callees(call: Node, called: CallSyntax) -> Iterator[Node]:
+    """The nodes that may hold the name, the likeliest first."""
+    fields = [node for name in _FIELDS if (node := call.child_by_field_name(name)) is not None]
+    yield from fields or [call]
+    if called.is_new:
+        # `Class.new` of Ruby; the type that a variable says for what it is given.
+        around = [call.child_by_field_name("receiver"), *_declared_types(call)]
+        yield from (node for node in around if node is not None)
+
+
+def _declared_types(call: Node) -> Iterator[Node | None]:
+    around = call.parent
+    for _ in range(2):
+        if around is not None:
+            yield around.child_by_field_name("type")
+            around = around.parent
+
+
+def _is_given(kind: str) -> bool:
+    return kind in _GIVEN or "argument" in kind

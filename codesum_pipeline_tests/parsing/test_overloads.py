@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.ids import without_suffix
 from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.overloads import OverloadReader, ids_of
+from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.parsers import parse_file
 
 # By language: what stands around them, and definitions that share a name, the one that keeps the plain id first.
@@ -328,13 +328,19 @@ class Piece:
     parent: int | None = None
 
 
-READING: OverloadReader[Piece] = OverloadReader(lambda one: one.rank, lambda one: one.signature, lambda one: one.source)
 pieces = st.builds(Piece, st.integers(0, 2), st.sampled_from(["()", "(x)", "(y)", "(x, y)"]), st.sampled_from("abcd"))
 
 
 def ids_by_piece(definitions: Sequence[Piece]) -> dict[Piece, set[str]]:
     found: dict[Piece, set[str]] = {}
-    for piece, id_ in zip(definitions, ids_of(definitions, "a", READING), strict=True):
+    ids = ids_of(
+        definitions,
+        "a",
+        rank=lambda one: one.rank,
+        signature=lambda one: one.signature,
+        source=lambda one: one.source,
+    )
+    for piece, id_ in zip(definitions, ids, strict=True):
         found.setdefault(piece, set()).add(id_)
     return found
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.parsing.lost import lines_of
 from codesum_pipeline.parsing.parsers import PARSERS
+from codesum_pipeline.parsing.recovery import lines_of
 from codesum_pipeline_tests.parsing.languages.cases import parse
 
 
