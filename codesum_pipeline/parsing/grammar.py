@@ -15,43 +15,17 @@ ERROR_KIND = 65535
 
 
 class NodeRole:
-    """Bits that say what the walk does with a node; 0 is one that it only passes through or writes down."""
+    """Bits that say what the walk does with a node; 0 is one that it only passes through or writes down.
 
-    LINE = 1
-    BLOCK = 2
-    ATOM = 4
-    DROPPED = 8
-    MARKED = 16
-    BRANCH = 32
-    ERROR = 64
-    FIXED = 128  # a token with one spelling
-    COMMENT = 256
-    BRACED = 512
-    BRACE = 1024  # opens or closes what is braced
-    CONTAINER = 2048
-    DEFINING = 4096  # asks the language whether it defines something
-    WRAPPER = 8192
-    PARENED = 16384
-    PAREN = 32768  # opens or closes what is in parentheses
-    HANGING = 65536
-    ROWS = 131072
-    DIRECTIVE = 262144
-    DIRECTIVE_TEXT = 524288
-    RESTART = 1048576
-    FOLDED = 2097152
-    OUTDENTED = 4194304
-    FLEXIBLE = 8388608  # may be laid out flat, or be hollow
-    TRIMMED = 16777216
-    CLOSING = 33554432  # closes what is braced or in parentheses
-    LOWERED = 67108864
-    SEPARATOR = 134217728
-    TRAILING = 268435456
-    DEEP = 536870912
-    ROW_MARK = 1073741824
-    GLUED = 2147483648
-    ENCLOSED = 4294967296  # may be bare, or merged
-    RESPELLED = 8589934592
-    TERMINATED = 17179869184
+    `FIXED` is a token with one spelling; `BRACE` and `PAREN` open or close what is `BRACED` or `PARENED`, `CLOSING`
+    closes it; `DEFINING` asks the language whether it defines something; what is `FLEXIBLE` may be laid out flat, or be
+    hollow, what is `ENCLOSED` may be bare, or merged. The others are named as in `LanguageSpec`.
+    """
+
+    (LINE, BLOCK, ATOM, DROPPED, MARKED, BRANCH, ERROR, FIXED, COMMENT, BRACED, BRACE, CONTAINER, DEFINING, WRAPPER,
+     PARENED, PAREN, HANGING, ROWS, DIRECTIVE, DIRECTIVE_TEXT, RESTART, FOLDED, OUTDENTED, FLEXIBLE, TRIMMED, CLOSING,
+     LOWERED, SEPARATOR, TRAILING, DEEP, ROW_MARK, GLUED, ENCLOSED, RESPELLED, TERMINATED,
+    ) = (1 << number for number in range(35))  # fmt: skip
     LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
 
 
@@ -197,70 +171,50 @@ class _Kinds:
 
     def node_types(self, name: str) -> list[int]:
         """The node types of a name, or its tokens where it has no node type."""
-        called = self.called(name)
-        return [kind for kind in called if kind in self.named] or called
+        return [kind for kind in self.called(name) if kind in self.named] or self.called(name)
 
     def tokens(self, name: str) -> list[int]:
         """The tokens of a name, or its node types where it is no token."""
-        called = self.called(name)
-        return [kind for kind in called if kind not in self.named] or called
+        return [kind for kind in self.called(name) if kind not in self.named] or self.called(name)
 
     def spelling(self, kind: int) -> str:
         """The text of a token that has only one, as characters that stand for its bytes; empty for the others.
 
         A grammar may give one name to several (Ruby's `%w[` and `%w(`): such are atoms.
         """
-        if kind == ERROR_KIND or kind in self.named or self.names[kind] in self._as_written:
+        if kind == ERROR_KIND or kind in self.named:
             return ""
-        if any(map(str.isspace, self.names[kind])):
-            return ""
-        return self.names[kind].encode().decode("latin-1")
-
-
-# What is a matter of tokens where a node type has their name (Ruby's `begin`).
-_OF_TOKENS = (NodeRole.BRACE, NodeRole.PAREN, NodeRole.CLOSING)
+        name = self.names[kind]
+        return "" if name in self._as_written or any(map(str.isspace, name)) else name.encode().decode("latin-1")
 
 
 def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
     roles = {kind: NodeRole.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
-    for bit, names in (
-        (NodeRole.LINE, spec.lines),
-        (NodeRole.BLOCK, spec.blocks),
-        (NodeRole.ATOM, spec.atoms),
-        (NodeRole.DROPPED, spec.dropped | spec.comments),
-        (NodeRole.COMMENT, spec.comments),
-        (NodeRole.BRACED, spec.braced),
-        (NodeRole.BRACE, spec.openers | spec.closers | frozenset("{}") if spec.braced else frozenset[str]()),
-        (NodeRole.PARENED, spec.parened),
-        (NodeRole.PAREN, frozenset("()") if spec.parened else frozenset[str]()),
-        (NodeRole.CLOSING, spec.closers | frozenset("}" * bool(spec.braced) + ")" * bool(spec.parened))),
-        (NodeRole.HANGING, spec.hanging),
-        (NodeRole.OUTDENTED, spec.outdented),
-        (NodeRole.FLEXIBLE, frozenset(spec.flat).union(spec.hollow)),
-        (NodeRole.TRIMMED, spec.trimmed),
-        (NodeRole.LOWERED, spec.lowered),
-        (NodeRole.SEPARATOR, spec.separators),
-        (NodeRole.TRAILING, spec.trailing),
-        (NodeRole.DEEP, spec.deep),
-        (NodeRole.ROW_MARK, spec.row_marks),
-        (NodeRole.GLUED, spec.glued),
-        (NodeRole.ROWS, spec.rows),
-        (NodeRole.RESTART, spec.restarts),
-        (NodeRole.FOLDED, spec.folded),
-        (NodeRole.DIRECTIVE, spec.directives),
-        (NodeRole.DIRECTIVE_TEXT, spec.directive_texts),
-        (NodeRole.CONTAINER, spec.containers | spec.blocks),
-        (NodeRole.DEFINING, defining),
-        (NodeRole.WRAPPER, spec.wrappers),
-        (NodeRole.MARKED, marked | spec.wrappers),
-        (NodeRole.BRANCH, spec.branches),
-        (NodeRole.ENCLOSED, frozenset(spec.bare).union(spec.merged)),
-        (NodeRole.RESPELLED, frozenset(spec.respelled)),
-        (NodeRole.TERMINATED, spec.ended.union(spec.terminated)),
-    ):
-        for name in names:
-            for kind in kinds.tokens(name) if bit in _OF_TOKENS else kinds.node_types(name):
-                roles[kind] |= bit
+    braces, parens = ("{}" if spec.braced else ""), ("()" if spec.parened else "")
+    # What is a matter of tokens, even where a node type has their name (Ruby's `begin`).
+    by_token = {
+        NodeRole.BRACE: (spec.openers | spec.closers if spec.braced else frozenset()).union(braces),
+        NodeRole.PAREN: frozenset(parens),
+        NodeRole.CLOSING: spec.closers.union(braces[1:], parens[1:]),
+    }
+    by_type = {
+        NodeRole.LINE: spec.lines, NodeRole.BLOCK: spec.blocks, NodeRole.ATOM: spec.atoms,
+        NodeRole.DROPPED: spec.dropped | spec.comments, NodeRole.COMMENT: spec.comments, NodeRole.BRACED: spec.braced,
+        NodeRole.PARENED: spec.parened, NodeRole.HANGING: spec.hanging, NodeRole.OUTDENTED: spec.outdented,
+        NodeRole.FLEXIBLE: {*spec.flat, *spec.hollow}, NodeRole.TRIMMED: spec.trimmed, NodeRole.LOWERED: spec.lowered,
+        NodeRole.SEPARATOR: spec.separators, NodeRole.TRAILING: spec.trailing, NodeRole.DEEP: spec.deep,
+        NodeRole.ROW_MARK: spec.row_marks, NodeRole.GLUED: spec.glued, NodeRole.ROWS: spec.rows,
+        NodeRole.RESTART: spec.restarts, NodeRole.FOLDED: spec.folded, NodeRole.DIRECTIVE: spec.directives,
+        NodeRole.DIRECTIVE_TEXT: spec.directive_texts, NodeRole.CONTAINER: spec.containers | spec.blocks,
+        NodeRole.DEFINING: defining, NodeRole.WRAPPER: spec.wrappers, NodeRole.MARKED: marked | spec.wrappers,
+        NodeRole.BRANCH: spec.branches, NodeRole.ENCLOSED: {*spec.bare, *spec.merged},
+        NodeRole.RESPELLED: spec.respelled, NodeRole.TERMINATED: {*spec.ended, *spec.terminated},
+    }  # fmt: skip
+    for table, kinds_of in ((by_token, kinds.tokens), (by_type, kinds.node_types)):
+        for bit, names in table.items():
+            for name in names:
+                for kind in kinds_of(name):
+                    roles[kind] |= bit
     if not (spec.containers or spec.braced or spec.rows):
         roles = {kind: role if role & NodeRole.FIXED else role | NodeRole.CONTAINER for kind, role in roles.items()}
     roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER

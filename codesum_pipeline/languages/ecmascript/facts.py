@@ -1,5 +1,6 @@
 """What definitions of JavaScript and TypeScript say about themselves, and whom they name."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
@@ -24,6 +25,12 @@ _PASSING_ON = words("parenthesized_expression await_expression satisfies_express
 # Calls that give their first argument.
 _GIVING_FIRST = ("Object.assign", "Object.freeze", "Object.seal", "Object.preventExtensions")
 _LONGEST_GIVING_FIRST = max(map(len, _GIVING_FIRST))
+# The types that documenting comments say: `@param {Type} name`, `@returns {Type}`, `@type {Type}`.
+_TAG = re.compile(
+    r"@(?:(?P<param>param|arg|argument)|(?P<result>returns?)|type)\s*\{(?P<type>[^{}]*)\}(?:\s*\[?(?P<name>[\w$]+)(?!\.))?"
+)
+_PIECE = re.compile(r"[\w$]+|\S")
+_LONGEST = 4_000
 
 
 def parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -271,3 +278,30 @@ def constructor_fields(node: Node, text: Text) -> Iterator[str]:
 def enum_members(node: Node, text: Text) -> Iterable[str]:
     """The names in an enum."""
     return (key_name(at(child, "name") or child) for child in shown(node))
+
+
+def documented(docstring: str) -> Iterator[TypedName]:
+    """The parameters of which a comment says the type; without a name, the type of the result."""
+    for tag in _TAG.finditer(docstring[:_LONGEST]):
+        if tag["result"]:
+            yield TypedName("", _documented_type(tag["type"]))
+        elif tag["param"] and tag["name"]:
+            yield TypedName(tag["name"], _documented_type(tag["type"]))
+
+
+def typed_below(comment: Node, text: Text) -> Iterator[TypedName]:
+    """The variable or field below a comment that says its type."""
+    said = raw_text(comment)
+    if "@type" not in said[:_LONGEST] or not said.startswith("/**"):
+        return
+    tag = next((tag for tag in _TAG.finditer(said[:_LONGEST]) if not (tag["param"] or tag["result"])), None)
+    below = comment.next_named_sibling
+    name = typed_name(below, text) if tag is not None and below is not None else ""
+    if tag is not None and name:
+        yield TypedName(name, _documented_type(tag["type"]))
+
+
+def _documented_type(said: str) -> Code:
+    """A type without the marks that say that it may be missing or repeated."""
+    plain = said.strip().removeprefix("...").lstrip("?!").rstrip("=")
+    return Code.of(plain, *_PIECE.findall(plain))

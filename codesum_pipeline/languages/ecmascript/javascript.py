@@ -3,7 +3,7 @@
 import tree_sitter_javascript
 
 from codesum_pipeline.languages.declaration import Declaration, FrameworkRules
-from codesum_pipeline.languages.ecmascript import definitions, facts, jsdoc, layout, modules
+from codesum_pipeline.languages.ecmascript import definitions, facts, layout, modules
 from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside
 
 SYNTAX = syntax_beside(__file__)
@@ -21,7 +21,7 @@ DECLARATION = Declaration(
     definitions=definitions.JAVASCRIPT,
     is_member=definitions.is_member,
     given_back=facts.given_back,
-    documented=jsdoc.documented,
+    documented=facts.documented,
     is_object=lambda value: value.type == "object",
     shortened=facts.shortened,
     short_receiver=facts.short_receiver,
@@ -42,7 +42,7 @@ DECLARATION = Declaration(
     typed={
         "variable_declarator field_definition": facts.typed_variable,
         "assignment_expression": facts.typed_assignment,
-        "comment": jsdoc.typed_below,
+        "comment": facts.typed_below,
     },
     bound={
         "variable_declarator": modules.bound_variables,

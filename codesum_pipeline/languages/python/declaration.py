@@ -21,20 +21,20 @@ from codesum_pipeline.languages.python.brackets import (
     is_bare_tuple,
     is_no_only_item,
 )
-from codesum_pipeline.languages.python.comments import without_comment_runs
-from codesum_pipeline.languages.python.docstrings import docstring_node, docstring_text, is_ellipsis
-from codesum_pipeline.languages.python.facts import bases, parameters, targets, type_of, value_span
-from codesum_pipeline.languages.python.modifiers import modifiers
-from codesum_pipeline.languages.python.module import read_exports, read_globals, read_import, read_reexports
-from codesum_pipeline.languages.python.recovery import LINES, hiding, silent
-from codesum_pipeline.languages.python.references.reading import REFERENCES_VERSION, extract_references
-from codesum_pipeline.languages.python.spelling import (
+from codesum_pipeline.languages.python.facts import bases, modifiers, parameters, targets, type_of, value_span
+from codesum_pipeline.languages.python.literals import (
+    docstring_node,
+    docstring_text,
+    is_ellipsis,
     is_one_text,
     spell_float,
     spell_integer,
     spell_string,
     spell_texts,
 )
+from codesum_pipeline.languages.python.module import read_exports, read_globals, read_import, read_reexports
+from codesum_pipeline.languages.python.recovery import LINES, hiding, silent, without_comment_runs
+from codesum_pipeline.languages.python.references.reading import REFERENCES_VERSION, extract_references
 from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 

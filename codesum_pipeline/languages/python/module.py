@@ -6,8 +6,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import ImportSyntax, Text
 from codesum_pipeline.languages.hooks import at, field_text
-from codesum_pipeline.languages.python.docstrings import literal_value
 from codesum_pipeline.languages.python.facts import targets
+from codesum_pipeline.languages.python.literals import literal_value
 from codesum_pipeline.languages.spec import Mark, words
 from codesum_pipeline.model.symbols import Import, Reexport
 

@@ -3,13 +3,16 @@
 Marks of a merge conflict and the tags of a template stand in the file and are
 no Python. A quote of three that ends nothing turns all that follows inside out,
 so that strings are read as code and code as strings.
+
+Long runs of comment lines are blanked before the grammar sees them: tree-sitter-python looks past all comments that
+follow each time it meets one, so that the time for a run of them grows with its square: 4,000 lines of 40 characters
+took 7 s. What stays is as long as it was, byte for byte and line for line, and comments say nothing to later steps.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.languages.python.comments import silent_spans
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.languages.texts import definition_lines
 
@@ -21,7 +24,34 @@ LINES = (
 _FOREIGN = re.compile(
     rb"^(?:<{7}|={7}|>{7}|\|{7})(?:[ ][^\n]*)?$|\{%[^\n]*?%\}|\{#[^\n]*?#\}|\{\{[^{}\n]*\}\}", re.MULTILINE
 )
+# So long a run takes 20 ms.
+LONGEST_RUN = 200
+
+_LINES = rb"(?:^[ \t\f]*+\#[^\n]*+\n(?:[ \t\f]*+\n)*+){%d,}+" % (LONGEST_RUN + 1)
+_ANY_LONG_RUN = re.compile(_LINES, re.MULTILINE)
+# Strings are passed over whole: what looks like a comment in one is text.
+_RUN_OR_STRING = re.compile(
+    rb"(?P<run>%b)|\#[^\n]*+"
+    rb'|"{3}(?:[^\\"]|\\.|"(?!""))*+(?:"{3})?+'
+    rb"|'{3}(?:[^\\']|\\.|'(?!''))*+(?:'{3})?+"
+    rb'|"(?:[^"\\\n]|\\.)*+"?+'
+    rb"|'(?:[^'\\\n]|\\.)*+'?+" % _LINES,
+    re.MULTILINE | re.DOTALL,
+)
+_COMMENT = re.compile(rb"\#[^\n]*")
 _QUOTES = (re.compile(rb'"{3}'), re.compile(rb"'{3}"))
+
+
+def without_comment_runs(source: bytes) -> bytes:
+    """The source with blanks in place of the comments of runs longer than `LONGEST_RUN` lines."""
+    if not _ANY_LONG_RUN.search(source):
+        return source
+    return _RUN_OR_STRING.sub(_blanked, source)
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    run = match["run"]
+    return match[0] if run is None else _COMMENT.sub(lambda comment: b" " * len(comment[0]), run)
 
 
 def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
@@ -41,9 +71,10 @@ def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
 
 
 def silent(source: bytes) -> list[Span]:
-    """Where comments and strings are, in which nothing is defined."""
+    """Where comments and strings are, in which nothing is defined; a string that never ends goes on to the end."""
     stray = _stray_quote(source, _starts(source))
-    return list(silent_spans(source if stray is None else source[:stray] + b"   " + source[stray + 3 :]))
+    shown = source if stray is None else source[:stray] + b"   " + source[stray + 3 :]
+    return [match.span() for match in _RUN_OR_STRING.finditer(shown)]
 
 
 def _starts(source: bytes) -> list[int]:

@@ -1,4 +1,4 @@
-"""How the literals of Python are spelled: many ways to write one value, of which canonical source has one.
+"""The literals of Python: docstrings, and how one value that can be written in many ways is spelled.
 
 Whatever the syntax tree keeps is kept: a value's type, `f` and `b` before a
 text, what a text holds. Letters of prefixes, quotes, needless escapes of
@@ -6,8 +6,11 @@ quotes, the case of other escapes, texts written in pieces beside each other,
 and how a number is spelled are not in it.
 """
 
+import ast
+import inspect
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 
 from tree_sitter import Node
 
@@ -136,3 +139,48 @@ def spell_float(node: Node, written: str, parent: str, field: str | None) -> str
     if power is not None:
         shown += f"e{sign.replace('+', '')}{power.lstrip('0') or '0'}"
     return shown + unit
+
+
+def docstring_node(body: Node | None) -> Node | None:
+    """The string that is the first statement of a body, in brackets or not; None where there is none."""
+    if body is None:
+        return None
+    statement = _first(body.named_children)
+    if statement is None or statement.type != "expression_statement" or statement.named_child_count != 1:
+        return None
+    value = _first(statement.named_children)
+    while value is not None and value.type == "parenthesized_expression":
+        value = _first(value.named_children)
+    if value is None or value.type not in ("string", "concatenated_string"):
+        return None
+    return value
+
+
+def docstring_text(canonical: str) -> str | None:
+    """The docstring's text without its margin; None for a formatted or bytes literal and for an empty one."""
+    value = literal_value(canonical)
+    return inspect.cleandoc(value) or None if isinstance(value, str) else None
+
+
+def is_ellipsis(statement: Node) -> bool:
+    """Whether a statement is `...`, in place of a body."""
+    return [child.type for child in statement.named_children] == ["ellipsis"]
+
+
+def _first(nodes: Iterable[Node]) -> Node | None:
+    return next((node for node in nodes if not node.is_extra), None)
+
+
+def literal_value(literal: str) -> object:
+    """The value of a literal, but half a surrogate pair as its escape, for no table or request can hold it; None for a
+    formatted or a broken one."""
+    quotes = literal[:3]
+    if quotes in ('"""', "'''") and "\\" not in literal and literal.find(quotes, 3) == len(literal) - 3:
+        return literal[3:-3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = ast.literal_eval(literal)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
