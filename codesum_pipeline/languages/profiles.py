@@ -91,44 +91,44 @@ def _tables() -> dict[str, dict[str, Any]]:
 @cache
 def profiles() -> Mapping[str, LanguageProfile]:
     """Every language by its name."""
-    return MappingProxyType({name: _profile(name, said) for name, said in _tables().items()})
-
-
-def _profile(name: str, said: Mapping[str, Any]) -> LanguageProfile:
-    lists = ("extensions", "file_names", "interpreters", "project_files")
-    return LanguageProfile(
-        title=said.get("title", name.capitalize()),
-        family=said.get("family", name),
-        longest_line=said.get("longest_line", LONGEST_LINE),
-        kind=LanguageKind(said.get("kind", "program")),
-        traits=frozenset(map(Trait, said.get("traits", "").split())),
-        **{key: tuple(said.get(key, "").split()) for key in lists},
-    )
-
-
-def _profile_of(language: str) -> LanguageProfile:
-    """That of a language; one that nobody described is like the others."""
-    return profiles().get(language) or _profile(language, {})
+    found: dict[str, LanguageProfile] = {}
+    for name, said in _tables().items():
+        found[name] = LanguageProfile(
+            title=said.get("title", name.capitalize()),
+            extensions=tuple(said.get("extensions", "").split()),
+            file_names=tuple(said.get("file_names", "").split()),
+            interpreters=tuple(said.get("interpreters", "").split()),
+            family=said.get("family", name),
+            longest_line=said.get("longest_line", LONGEST_LINE),
+            kind=LanguageKind(said.get("kind", "program")),
+            project_files=tuple(said.get("project_files", "").split()),
+            traits=frozenset(map(Trait, said.get("traits", "").split())),
+        )
+    return MappingProxyType(found)
 
 
 def has(language: str, trait: Trait) -> bool:
-    """Whether a language is unlike others in one way."""
-    return trait in _profile_of(language).traits
+    """Whether a language is unlike others in one way; one that nobody described is not."""
+    profile = profiles().get(language)
+    return profile is not None and trait in profile.traits
 
 
 def title_of(language: str) -> str:
     """A language's name as people write it."""
-    return _profile_of(language).title
+    profile = profiles().get(language)
+    return profile.title if profile else language.capitalize()
 
 
 def family_of(language: str) -> str:
     """The language whose libraries it shares."""
-    return _profile_of(language).family
+    profile = profiles().get(language)
+    return profile.family if profile else language
 
 
 def longest_line_of(language: str) -> int:
     """How long lines are that a person writes."""
-    return _profile_of(language).longest_line
+    profile = profiles().get(language)
+    return profile.longest_line if profile else LONGEST_LINE
 
 
 def languages_with(trait: Trait) -> list[str]:

@@ -14,93 +14,20 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.hooks import at
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.precedence import Precedence
 
 GROUP = "parenthesized_expression"
-_SEQUENCE, _ASSIGNMENT, _CONDITIONAL, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND, _EQUALITY, _COMPARISON = range(10)
-_SHIFT, _SUM, _PRODUCT, _POWER, _UNARY, _POSTFIX, _NEW, _CALL, _ATOM, _NEVER = range(10, 20)
-
+_RULES = Precedence(__file__)
+_EQUALITY, _COMPARISON, _POWER, _UNARY, _POSTFIX, _NEW, _CALL = _RULES.levels(
+    "equality comparison power unary postfix new call"
+)
+_ENCLOSED, _CHAINED = _RULES.sets["enclosed"], _RULES.sets["chained"]
 _CASTS = ("as_expression", "satisfies_expression")
-_LEVELS = {
-    "sequence_expression": _SEQUENCE,
-    **dict.fromkeys(
-        ("assignment_expression", "augmented_assignment_expression", "arrow_function", "yield_expression"), _ASSIGNMENT
-    ),
-    "ternary_expression": _CONDITIONAL,
-    **dict.fromkeys(("unary_expression", "await_expression", "type_assertion"), _UNARY),
-    "update_expression": _POSTFIX,
-    **dict.fromkeys(("member_expression", "subscript_expression", "call_expression", "non_null_expression"), _CALL),
-    **dict.fromkeys(
-        words("""
-            identifier this super number string template_string regex true false null undefined object array
-            function_expression generator_function class jsx_element jsx_self_closing_element meta_property
-        """),
-        _ATOM,
-    ),
-}  # fmt: skip
-_OPERATORS = {
-    "||": _OR, "??": _OR, "&&": _AND, "|": _BIT_OR, "^": _BIT_XOR, "&": _BIT_AND, "==": _EQUALITY, "!=": _EQUALITY,
-    "===": _EQUALITY, "!==": _EQUALITY, "<": _COMPARISON, ">": _COMPARISON, "<=": _COMPARISON, ">=": _COMPARISON,
-    "instanceof": _COMPARISON, "in": _COMPARISON, "<<": _SHIFT, ">>": _SHIFT, ">>>": _SHIFT, "+": _SUM, "-": _SUM,
-    "*": _PRODUCT, "/": _PRODUCT, "%": _PRODUCT, "**": _POWER,
-}  # fmt: skip
 _SAME_EITHER_WAY = ("||", "&&", "??")
-_PLACES: dict[tuple[str, str | None], int] = {
-    **dict.fromkeys(
-        (
-            ("return_statement", None), ("throw_statement", None), ("expression_statement", None),
-            ("subscript_expression", "index"), ("template_substitution", None), ("jsx_expression", None),
-            ("switch_case", "value"), ("for_statement", "increment"),
-        ),
-        _SEQUENCE,
-    ),
-    **dict.fromkeys(
-        (
-            ("arguments", None), ("array", None), ("pair", "value"), ("assignment_expression", "right"),
-            ("augmented_assignment_expression", "right"), ("variable_declarator", "value"),
-            ("assignment_pattern", "right"), ("object_assignment_pattern", "right"), ("spread_element", None),
-            ("yield_expression", None), ("arrow_function", "body"), ("ternary_expression", "consequence"),
-            ("ternary_expression", "alternative"), ("for_in_statement", "right"), ("field_definition", "value"),
-            ("public_field_definition", "value"), ("export_statement", "value"), ("computed_property_name", None),
-            ("required_parameter", "value"), ("optional_parameter", "value"), ("enum_assignment", "value"),
-            ("sequence_expression", None), ("sequence_expression", "left"), ("sequence_expression", "right"),
-        ),
-        _ASSIGNMENT,
-    ),
-    ("ternary_expression", "condition"): _OR,
-    **dict.fromkeys(((cast, None) for cast in _CASTS), _CALL),
-    ("unary_expression", "argument"): _UNARY,
-    ("await_expression", None): _UNARY,
-    ("update_expression", "argument"): _CALL,
-    ("member_expression", "object"): _CALL,
-    ("subscript_expression", "object"): _CALL,
-    ("call_expression", "function"): _CALL,
-    ("non_null_expression", None): _CALL,
-    ("extends_clause", "value"): _CALL,
-    ("class_heritage", None): _CALL,
-}  # fmt: skip
-# Places at whose beginning the whole may begin, or where what begins with one of `_OPENERS` is something else.
-_FIRST = {
-    ("expression_statement", None), ("arrow_function", "body"), ("export_statement", "value"),
-    ("sequence_expression", None), ("sequence_expression", "left"), ("ternary_expression", "condition"),
-    ("as_expression", None), ("satisfies_expression", None), ("update_expression", "argument"),
-    ("member_expression", "object"), ("subscript_expression", "object"), ("call_expression", "function"),
-    ("non_null_expression", None), ("extends_clause", "value"), ("class_heritage", None),
-    ("binary_expression", "left"), ("return_statement", None), ("throw_statement", None),
-}  # fmt: skip
-# Places that end where their expression does, whatever stands in it.
-_ENCLOSED = {
-    ("arguments", None), ("array", None), ("pair", "value"), ("return_statement", None), ("throw_statement", None),
-    ("subscript_expression", "index"), ("template_substitution", None), ("jsx_expression", None),
-}  # fmt: skip
 _OPENERS = re.compile(rb"[{@]|(?:function|class|async|let)\b")
 _IN = re.compile(rb"\bin\b")
 # Longer expressions and deeper ones keep their brackets, so that no file takes time with the square of its size.
 _LONGEST, _DEEPEST = 4_000, 64
-_CHAINED = {
-    ("member_expression", "object"), ("subscript_expression", "object"), ("call_expression", "function"),
-    ("non_null_expression", None),
-}  # fmt: skip
 _LINKS = {"member_expression": "object", "subscript_expression": "object", "call_expression": "function"}
 
 
@@ -124,7 +51,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
         and (inner.end_byte - inner.start_byte > _LONGEST or _IN.search(inner.text or b""))
     ):
         return False
-    if place in _FIRST and _may_open(inner, is_statement=parent == "expression_statement"):
+    if place in _RULES.sets["first"] and _may_open(inner, is_statement=parent == "expression_statement"):
         return False
     if parent == "new_expression":
         return field == "constructor" and _is_path(inner)
@@ -135,7 +62,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     if place in _CHAINED:
         is_number = inner.type == "number" and field == "object"
         return level >= _CALL and not is_number and not _ends_chain(inner) and not _is_made(node, above, inner)
-    return level >= _PLACES.get(place, _NEVER)
+    return level >= _RULES.places.get(place, _RULES.never)
 
 
 def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -158,17 +85,17 @@ def _only(node: Node) -> Node | None:
 
 def _level(inner: Node) -> int:
     if inner.type == "binary_expression":
-        return _OPERATORS.get(_operator(inner), -1)
+        return _RULES.operators.get(_operator(inner), -1)
     if (inner.type in _LINKS or inner.type == "non_null_expression") and _is_awaited(inner):
         return _UNARY
     if inner.type == "new_expression":
         return _NEW if at(inner, "arguments") is None else _CALL
-    return _LEVELS.get(inner.type, -1)
+    return _RULES.kinds.get(inner.type, -1)
 
 
 def _fits_operator(outer: str, field: str | None, inner: Node, level: int) -> bool:
     """Whether an operand stands beside its operator as it does in brackets."""
-    own = _OPERATORS.get(outer, _NEVER)
+    own = _RULES.operators.get(outer, _RULES.never)
     held = _operator(inner) if inner.type == "binary_expression" else ""
     if own == _POWER:
         return level >= (_POSTFIX if field == "left" else _POWER)

@@ -11,87 +11,20 @@ from collections.abc import Collection, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.hooks import at
-from codesum_pipeline.languages.spec import words
+from codesum_pipeline.languages.precedence import Precedence
 from codesum_pipeline.languages.spelling import is_longer_than_one
 
 GROUP = "parenthesized_expression"
-_BRACKETED, _NAMED, _LAMBDA, _CONDITIONAL, _OR, _AND, _NOT, _COMPARISON, _BIT_OR = range(9)
-_BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _UNARY, _POWER, _AWAIT, _ATOM, _NEVER = range(9, 19)
-
-_ATOMS = words("""
-    identifier attribute subscript call string concatenated_string integer float true false none ellipsis list
-    dictionary set tuple list_comprehension dictionary_comprehension set_comprehension generator_expression
-""")
-_LEVELS = {
-    "named_expression": _NAMED,
-    "lambda": _LAMBDA,
-    "conditional_expression": _CONDITIONAL,
-    "as_pattern": _CONDITIONAL,
-    "not_operator": _NOT,
-    "comparison_operator": _COMPARISON,
-    "unary_operator": _UNARY,
-    "await": _AWAIT,
-    **dict.fromkeys(_ATOMS, _ATOM),
-}
-_OPERATORS = {
-    "or": _OR, "and": _AND, "|": _BIT_OR, "^": _BIT_XOR, "&": _BIT_AND, "<<": _SHIFT, ">>": _SHIFT, "+": _SUM,
-    "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT, "@": _PRODUCT, "**": _POWER,
-}  # fmt: skip
-_YIELDING = (("expression_statement", None), ("assignment", "right"), ("augmented_assignment", "right"))
-_PLACES: dict[tuple[str, str | None], int] = {
-    ("if_statement", "condition"): _NAMED,
-    ("elif_clause", "condition"): _NAMED,
-    ("while_statement", "condition"): _NAMED,
-    ("argument_list", None): _NAMED,
-    ("list", None): _NAMED,
-    **dict.fromkeys(
-        (
-            *_YIELDING, ("return_statement", None), ("tuple", None), ("set", None), ("expression_list", None),
-            ("keyword_argument", "value"), ("default_parameter", "value"), ("typed_default_parameter", "value"),
-            ("pair", "value"), ("for_statement", "right"), ("assert_statement", None), ("raise_statement", None),
-            ("raise_statement", "cause"), ("lambda", "body"), ("yield", None), ("decorator", None),
-            ("as_pattern", None), ("except_clause", "value"), ("with_item", "value"), ("named_expression", "value"),
-            ("subscript", "subscript"), ("generator_expression", "body"), ("list_comprehension", "body"),
-            ("set_comprehension", "body"),
-        ),
-        _LAMBDA,
-    ),
-    ("pair", "key"): _CONDITIONAL,
-    ("type", None): _CONDITIONAL,
-    ("slice", None): _CONDITIONAL,
-    ("for_in_clause", "right"): _OR,
-    ("if_clause", None): _OR,
-    ("not_operator", "argument"): _NOT,
-    ("comparison_operator", None): _BIT_OR,
-    ("comparison_operator", "operators"): _BIT_OR,
-    ("list_splat", None): _BIT_OR,
-    ("dictionary_splat", None): _BIT_OR,
-    ("unary_operator", "argument"): _UNARY,
-    ("await", None): _ATOM,
-    ("attribute", "object"): _ATOM,
-    ("call", "function"): _ATOM,
-    ("subscript", "value"): _ATOM,
-    ("as_pattern_target", None): _ATOM,
-    ("delete_statement", None): _ATOM,
-}  # fmt: skip
+_RULES = Precedence(__file__)
+_BRACKETED, _LAMBDA, _OR, _UNARY, _POWER, _AWAIT = _RULES.levels("bracketed lambda or unary power await")
 # Words that are names or begin a statement, as what stands after them says.
 _SOFT_WORDS = ("print", "exec", "match", "case", "type")
 _SOFT = re.compile(rb"(?:print|exec|match|case|type|async|await)\b(?![.(])")
 # What not every place takes that takes a tuple without brackets; the grammar reads a star there as another one.
 _ENCLOSED = ("named_expression", "yield", "list_splat")
-_TUPLES = {
-    ("expression_statement", None), ("return_statement", None), ("assignment", "right"),
-    ("augmented_assignment", "right"), ("for_statement", "right"), ("yield", None), ("subscript", "subscript"),
-}  # fmt: skip
 # One argument and what comments may stand around it: the rest is not looked at, since calls are many.
 _FEW = 4
 _TARGET_LISTS = ("pattern_list", "tuple_pattern", "list_pattern")
-_TARGETS = {
-    ("assignment", "left"),
-    ("for_statement", "left"),
-    ("for_in_clause", "left"),
-    ("augmented_assignment", "left"),
-}
 
 
 def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -116,7 +49,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     if (kind == "tuple" and parent == "with_item") or _follows_soft_word(node):
         return False
     if kind == "yield":
-        return (parent, field) in _YIELDING and (parent != "expression_statement" or _is_whole(node))
+        return (parent, field) in _RULES.sets["yielding"] and (parent != "expression_statement" or _is_whole(node))
     return _level(inner) >= _least(node, parent, field)
 
 
@@ -140,25 +73,25 @@ def _before(node: Node) -> Node | None:
 
 def _level(inner: Node) -> int:
     if inner.type in ("binary_operator", "boolean_operator"):
-        return _OPERATORS.get(_operator(inner), _BRACKETED)
-    return _LEVELS.get(inner.type, _BRACKETED)
+        return _RULES.operators.get(_operator(inner), _BRACKETED)
+    return _RULES.kinds.get(inner.type, _BRACKETED)
 
 
 def _least(node: Node, parent: str, field: str | None) -> int:
     """The least level of what may stand in a place without brackets."""
     if parent == "boolean_operator":
         around = node.parent
-        return _OPERATORS.get(_operator(around), _NEVER) + 1 if around else _NEVER
+        return _RULES.operators.get(_operator(around), _RULES.never) + 1 if around else _RULES.never
     if parent == "binary_operator":
         around = node.parent
-        own = _OPERATORS.get(_operator(around), _NEVER) if around else _NEVER
+        own = _RULES.operators.get(_operator(around), _RULES.never) if around else _RULES.never
         if own == _POWER:
             return _AWAIT if field == "left" else _UNARY
         return own if field == "left" else own + 1
     if parent == "conditional_expression":
         before = _before(node)
         return _LAMBDA if before is not None and before.type == "else" else _OR
-    return _PLACES.get((parent, field), _NEVER)
+    return _RULES.places.get((parent, field), _RULES.never)
 
 
 def _operator(node: Node) -> str:
@@ -180,7 +113,7 @@ def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
         field = next((name for name in ("right", "subscript") if place in around.children_by_field_name(name)), None)
     if parent == "type" and place is not None:
         return _is_alone_in_brackets(place.parent) and not _holds(node, _ENCLOSED)
-    if (parent, field) not in _TUPLES or place is None:
+    if (parent, field) not in _RULES.sets["tuples"] or place is None:
         return False
     first = _first(node)
     if first is None or _holds(node, _ENCLOSED):
@@ -228,7 +161,7 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
         parent, field = around.type, "left" if at(around, "left") == place else None
     if parent in _TARGET_LISTS or (parent == "case_pattern" and _is_whole_case(node)):
         return not any(child.type == "," for child in node.children)
-    if (parent, field) not in _TARGETS:
+    if (parent, field) not in _RULES.sets["targets"]:
         return False
     if parent == "assignment" and (around is None or at(around, "type") is not None):
         return False
