@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult
+from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.version_folder import LANES
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.throughput import timed_build
-from codesum_pipeline.evaluation.metrics import DEPTH, measure
+from codesum_pipeline.evaluation.evaluate import DEPTH, measure
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder

@@ -24,8 +24,7 @@ from msgspec.structs import replace
 
 from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
 from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL
+from codesum_pipeline.evaluation.evaluate import ALL, paired_interval
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes import lane_texts

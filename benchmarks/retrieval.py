@@ -35,9 +35,15 @@ from typing import Any
 
 from benchmarks.ablations import ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
-from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, evaluate
-from codesum_pipeline.evaluation.metrics import DEPTH
+from codesum_pipeline.evaluation.evaluate import (
+    ALL,
+    DEPTH,
+    SYMBOLS,
+    EvaluationSetup,
+    QuestionResult,
+    evaluate,
+    paired_interval,
+)
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.embedders.named import load_embedder

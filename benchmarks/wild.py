@@ -27,9 +27,7 @@ from pathlib import Path
 from benchmarks.retrieval import Table, find_clone, print_table
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from benchmarks.wild_questions import KINDS, make_questions
-from codesum_pipeline.evaluation.bootstrap import paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, QuestionResult, evaluate
-from codesum_pipeline.evaluation.metrics import DEPTH, measure
+from codesum_pipeline.evaluation.evaluate import ALL, DEPTH, SYMBOLS, QuestionResult, evaluate, measure, paired_interval
 from codesum_pipeline.evaluation.questions import Question, read_questions, write_questions
 from codesum_pipeline.evaluation.report import signed
 from codesum_pipeline.indexes.embedders.named import load_embedder

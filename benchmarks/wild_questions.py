@@ -18,9 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codesum_pipeline.evaluation.commit_questions import commit_questions
 from codesum_pipeline.evaluation.docstring_removal import without_docstrings
-from codesum_pipeline.evaluation.own_questions import DocstringSource, sample_documented
+from codesum_pipeline.evaluation.own_questions import DocstringSource, commit_questions, sample_documented
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.tokens import split_identifier
 from codesum_pipeline.model.files import FileStatus, SourceFile

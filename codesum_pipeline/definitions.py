@@ -9,13 +9,10 @@ from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.alerting import alerts
-from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.checks import CHECKS
+from codesum_pipeline.defs.alerting import STANDING_CHECKS, alerts, verification, verify_indexes
+from codesum_pipeline.defs.assets import ASSETS, CHECKS, index_repository, resources
 from codesum_pipeline.defs.home_jobs import HOME_ASSETS, HOME_JOBS, home_schedules
-from codesum_pipeline.defs.jobs import index_repository, resources
-from codesum_pipeline.defs.sensors import nightly, pushed_repositories, repository_changes
-from codesum_pipeline.defs.standing_checks import STANDING_CHECKS, verification, verify_indexes
+from codesum_pipeline.defs.ticks import nightly, pushed_repositories, repository_changes
 from codesum_pipeline.defs.upkeep import maintenance, pruning
 from codesum_pipeline.homes.loading import load_settings
 

@@ -28,8 +28,7 @@ from codesum_pipeline.building.steps import (
     RETRIEVAL_EVALUATION,
     STEPS,
 )
-from codesum_pipeline.evaluation.gate import Hold, standing_hold
-from codesum_pipeline.evaluation.step import is_evaluated
+from codesum_pipeline.evaluation.step import Hold, is_evaluated, standing_hold
 from codesum_pipeline.indexes.version_folder import version_at
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot

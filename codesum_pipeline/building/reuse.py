@@ -1,45 +1,117 @@
 """A step whose inputs and outputs are those of its last run is not run again.
 
-Each completed step leaves a memo: the hashes of the columns that it read, of
-the tables that it wrote, the settings and versions, and its report. A step
-whose memo still holds answers with that report. A step is run where anything
-differs, also where an output was deleted or replaced, and always under
-`force`.
+Each completed step leaves a memo: the hashes of the columns that it read, of the tables that it wrote, the settings and
+versions, and its report. What a step reads is noted while it reads, so that no list of inputs goes stale. A step whose
+memo still holds answers with that report. A step is run where anything differs, also where an output was deleted or
+replaced, and always under `force`.
 
-What failed on some of its items leaves no memo: they are tried again with the
-next build. `failures.py` keeps which they are.
+What failed on some of its items leaves no memo: they are tried again with the next build. `failures.py` keeps which
+they are.
 
-The memo goes before the step runs and comes back when all its outputs are in
-place: a build killed in between finds none.
+The memo goes before the step runs and comes back when all its outputs are in place: a build killed in between finds
+none.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
-from msgspec import DecodeError, Struct, json
+import pyarrow as pa
+from msgspec import DecodeError, Struct, field, json
 from msgspec.structs import replace
 
 from codesum_pipeline.building.failures import keep_failures
-from codesum_pipeline.building.memos import Memo, inputs_of
-from codesum_pipeline.building.recording import RecordingStore
 from codesum_pipeline.model.garbage import collect_seldom
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import FileState
+from codesum_pipeline.store.atomic import FileState, write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.tables import TableStore, TableWrite
 from codesum_pipeline.store.workspace import Workspace
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-
-
 # The name of an index, which a step reads and writes besides tables.
 PUBLISHED = "published"
 # Whether the promotion gate holds the candidate back.
 HOLD = "hold"
+
+
+class RecordingStore(TableStore, frozen=True):
+    """The tables of one root folder, and which of them were touched: of those read also the columns, None where they
+    may have been all."""
+
+    _reads: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    _writes: set[str] = field(default_factory=set)
+
+    def reads(self) -> Mapping[str, frozenset[str] | None]:
+        """The tables that were read and not written: what a step writes itself it may also take over from."""
+        return {table: columns for table, columns in sorted(self._reads.items()) if table not in self._writes}
+
+    def writes(self) -> list[str]:
+        """The tables that were written."""
+        return sorted(self._writes)
+
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
+        self._writes.add(table)
+        return super().write(table, repo, rows, note=note)
+
+    def keep(self, table: str, repo: str) -> TableWrite:
+        self._writes.add(table)
+        return super().keep(table, repo)
+
+    def _note_read(self, table: str, columns: Sequence[str] | None) -> None:
+        before = self._reads.get(table, frozenset())
+        self._reads[table] = None if columns is None or before is None else before | frozenset(columns)
+
+
+class Input(Struct, frozen=True):
+    """One table as it was read: which columns (None: all), and the hash of their values; None where it was missing."""
+
+    columns: tuple[str, ...] | None
+    content_hash: str | None = None
+
+    def now(self, tables: TableStore, repo: str, table: str) -> Self:
+        """The same columns as the table stands now."""
+        return replace(self, content_hash=tables.content_hash(table, repo, columns=self.columns))
+
+
+class Memo(Struct, frozen=True):
+    """One step of one repository.
+
+    `settings` is the fingerprint but for the commit, `report` is JSON, and `files` are relative to the home, so that a
+    home can be moved.
+    """
+
+    settings: str
+    inputs: dict[str, Input]
+    tables: dict[str, str | None]
+    files: dict[str, FileState | None]
+    report: str
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """None where there is none that can be read."""
+        try:
+            return json.decode(path.read_bytes(), type=cls)
+        except (OSError, ValueError):
+            return None
+
+    def write(self, path: Path) -> None:
+        """Replace the memo, durably."""
+        write_text_atomically(path, json.encode(self).decode())
+
+    def outputs_stand(self, ws: Workspace) -> bool:
+        """Whether all that the step wrote is there as it was written."""
+        return all(
+            found is not None and ws.tables.content_hash(table, ws.key) == found for table, found in self.tables.items()
+        ) and all(state is not None and state.is_of(ws.layout.home / path) for path, state in self.files.items())
+
+    def changed_inputs(self, ws: Workspace) -> set[str]:
+        """The tables that say something else than when the step read them."""
+        return {table for table, found in self.inputs.items() if found != found.now(ws.tables, ws.key, table)}
 
 
 class StageFunction(Protocol[R_co]):
@@ -88,35 +160,31 @@ class Step(Struct, Generic[R], frozen=True):
 
 
 class Done(Struct, Generic[R], frozen=True):
-    """A step's report, and whether it stands for an earlier run."""
+    """A step's report, whether it stands for an earlier run, and the items that the step could not work on."""
 
     report: R
     is_reused: bool
 
     @property
     def failures(self) -> Sequence[Failure]:
-        """The items that the step could not work on; a step that works on all at once has none."""
-        return failures_in(self.report)
+        """None where a step works on all at once."""
+        return _failures_in(self.report)
 
 
 def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
     """Run a step, unless its last run still stands; raises `CannotWrite` where the disk has no room for it."""
     with writing(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
-        done = _carry_out(step, ws, progress)
-        step.account(ws, done.report)
-        return done
-
-
-def _carry_out(step: Step[R], ws: Workspace, progress: Progress) -> Done[R]:
-    if ws.tables.is_scratch:
-        return Done(step.run(ws, progress=progress), is_reused=False)
-    memo = None if ws.force else _standing_memo(step, ws)
-    if memo is None:
-        return Done(_run(step, ws, progress), is_reused=False)
-    report = json.decode(memo.report, type=step.report)
-    if memo.changed_inputs(ws.tables, ws.key) and step.settle:
-        report = _settle(step, step.settle, ws, memo, report)
-    return Done(report, is_reused=True)
+        memo = None if ws.tables.is_scratch or ws.force else _standing_memo(step, ws)
+        if ws.tables.is_scratch:
+            report = step.run(ws, progress=progress)
+        elif memo is None:
+            report = _run(step, ws, progress)
+        else:
+            report = json.decode(memo.report, type=step.report)
+            if step.settle and memo.changed_inputs(ws):
+                report = _settle(step, step.settle, ws, memo, report)
+        step.account(ws, report)
+        return Done(report, is_reused=memo is not None)
 
 
 def is_current(step: Step[Any], ws: Workspace) -> bool:
@@ -143,9 +211,9 @@ def _standing_memo(step: Step[Any], ws: Workspace) -> Memo | None:
     memo = Memo.read(_path(step, ws))
     if memo is None or memo.settings != _settings(step, ws):
         return None
-    if not memo.outputs_stand(ws.tables, ws.key, home=ws.layout.home):
+    if not memo.outputs_stand(ws):
         return None
-    changed = memo.changed_inputs(ws.tables, ws.key)
+    changed = memo.changed_inputs(ws)
     if not changed or (step.settle and _explains(step.settle, changed, ws)):
         return memo
     return None
@@ -169,12 +237,16 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     recording = RecordingStore(ws.tables.root)
     report = step.run(replace(ws, tables=recording), progress=progress)
     give_back()
-    failures = failures_in(report)
+    failures = _failures_in(report)
     keep_failures(ws.layout.memos(ws.key), step.name, failures)
     if step.remember(report) and not failures:
         memo = Memo(
             settings=_settings(step, ws),
-            inputs=inputs_of(recording, ws.key, leaving_out=step.stamps),
+            inputs={
+                table: Input(None if columns is None else tuple(sorted(columns))).now(recording, ws.key, table)
+                for table, columns in recording.reads().items()
+                if table not in step.stamps
+            },
             tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
             files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
             report=json.encode(step.idle(report)).decode(),
@@ -183,8 +255,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     return report
 
 
-def failures_in(report: Any) -> Sequence[Failure]:
-    """The failures that a report counts."""
+def _failures_in(report: Any) -> Sequence[Failure]:
     found: Sequence[Failure] = getattr(report, "failures", ())
     return found
 

@@ -6,8 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from codesum_pipeline.building.reuse import HOLD, PUBLISHED, Settle, StageFunction, Step
-from codesum_pipeline.evaluation.gate import judge_candidate, publish_unless_held
-from codesum_pipeline.evaluation.step import EvaluationReport
+from codesum_pipeline.evaluation.step import EvaluationReport, judge_candidate, publish_unless_held
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
 from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.dense import DenseReport, embed_documents

@@ -46,7 +46,7 @@ def _run() -> None:
         _call()
         return
     # Another process imports Dagster while this one imports everything else.
-    from codesum_pipeline.defs.recorder_process import end_recorder, start_recorder
+    from codesum_pipeline.defs.recorder import end_recorder, start_recorder
 
     start_recorder()
     try:

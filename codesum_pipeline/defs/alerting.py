@@ -1,22 +1,41 @@
-"""The sensor that tells people of what broke and what recovered, by finished runs and by how the daemon's parts do."""
+"""What becomes wrong while nothing is built, and the sensor that tells people of what broke and what recovered.
+
+An index is late, or is not what was written any more: the planner's ticks and the schedule `verification` see to that,
+and a build does not. The sensor goes by what these note, by finished runs and by how the daemon's parts do.
+"""
 
 import logging
+import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
 from codesum_pipeline.alerts.announcing import announce, note_absence
 from codesum_pipeline.alerts.book import AlertBook, ConditionKind, ConditionState, open_book
-from codesum_pipeline.defs.building.values import NO_DATA, OFF, STATE
-from codesum_pipeline.defs.partitions import PARTITION_TAG
-from codesum_pipeline.defs.resource import CodesumResource
+from codesum_pipeline.defs.building.values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE
+from codesum_pipeline.defs.planner import BuildDecision, Plan
+from codesum_pipeline.defs.resource import PARTITION_TAG, VERIFY_JOB, CodesumResource, add_partitions, codesum_repos
 from codesum_pipeline.defs.runs import complaint_of
-from codesum_pipeline.defs.steps import JOB, OWNER, is_held
-from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.defs.steps import (
+    JOB,
+    OWNER,
+    PUBLISHED_INDEX,
+    is_held,
+    report_check,
+    schedule_of,
+    severity_of,
+    stage_failures,
+)
+from codesum_pipeline.delivery.web_links import host_of
+from codesum_pipeline.indexes.verify import IndexFault, verify_index
+from codesum_pipeline.model.errors import BrokenStore, CodesumError
+from codesum_pipeline.model.moments import iso_moment, utc_now
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import CheckName
+from codesum_pipeline.store.heads import broken_parts
+from codesum_pipeline.store.lease import hold_unless_held
 from codesum_pipeline.wiring import Home
 
 _log = logging.getLogger(__name__)
@@ -36,7 +55,12 @@ _READ = {
     dg.DagsterEventType.STEP_FAILURE,
     dg.DagsterEventType.RUN_FAILURE,
 }
-_UNJUDGED = (NO_DATA, OFF)
+VERIFICATION_CRON = "17 * * * *"
+_MARK = "verified:"
+# Findings that are named; the rest is counted.
+_NAMED = 5
+_BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
+_AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
 
 
 def alerts(interval_s: int) -> dg.SensorDefinition:
@@ -105,24 +129,21 @@ def _unseen_runs(instance: dg.DagsterInstance, book: AlertBook, after: datetime)
 
     A busy fleet ends more runs than that within the overlap: who stopped at so many records would never get past them.
     """
-    unseen: list[dg.RunRecord] = []
+    unseen: dict[str, dg.RunRecord] = {}
     limit = RUNS_A_LOOK
     while len(unseen) < RUNS_A_LOOK:
         ended = dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE], updated_after=after)
         page = instance.get_run_records(ended, limit=limit, order_by="update_timestamp", ascending=True)
-        taken = {record.dagster_run.run_id for record in unseen}
-        unseen += [
-            record
-            for record in page
-            if record.dagster_run.run_id not in taken and not book.has_seen(record.dagster_run.run_id)
-        ]
+        for record in page:
+            if not book.has_seen(record.dagster_run.run_id):
+                unseen.setdefault(record.dagster_run.run_id, record)
         if len(page) < limit:
             break
         # Runs of one moment are taken again, more of them where all are of that moment.
         following = _moment_of(page[-1]) - timedelta(microseconds=1)
         limit = 2 * limit if following <= after else RUNS_A_LOOK
         after = max(after, following)
-    return unseen[:RUNS_A_LOOK]
+    return list(unseen.values())[:RUNS_A_LOOK]
 
 
 def _moment_of(record: dg.RunRecord) -> datetime:
@@ -135,18 +156,14 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
     observed = []
     for state in instance.all_instigator_state():
         ticks = instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=3)
-        ended = [tick for tick in ticks if tick.status.value != "STARTED"]
-        if state.instigator_name != NAME and state.is_running and ended:
-            error = ended[0].error
-            kind = "sensor" if state.instigator_type.value == "SENSOR" else "schedule"
-            observed.append(
-                ConditionState(
-                    ConditionKind.DAEMON,
-                    f"{kind} {state.instigator_name}",
-                    is_bad=ended[0].status.value == "FAILURE",
-                    detail=_innermost(error) if error else "",
-                )
-            )
+        last = next((tick for tick in ticks if tick.status.value != "STARTED"), None)
+        if state.instigator_name != NAME and state.is_running and last:
+            error = last.error
+            while error and error.cause:
+                error = error.cause
+            subject = f"{'sensor' if state.instigator_type.value == 'SENSOR' else 'schedule'} {state.instigator_name}"
+            said, is_bad = str(error.message).strip() if error else "", last.status.value == "FAILURE"
+            observed.append(ConditionState(ConditionKind.DAEMON, subject, is_bad, said))
     book.note(observed)
 
 
@@ -155,17 +172,15 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
     if book.has_seen(run.run_id):
         return
     failed = run.status is dg.DagsterRunStatus.FAILURE and not is_held(run)
-    subject = _subject(run)
+    # A repository where it was to be built, else the job and what it was about.
+    key = run.tags.get(PARTITION_TAG, "")
+    subject = f"{run.job_name} of {key}" if key else run.job_name
+    if key and run.job_name in (JOB, "__ASSET_JOB"):
+        subject = key
     records = instance.get_records_for_run(run.run_id, of_type=_READ).records
-    events = [record.event_log_entry.dagster_event for record in records]
-    found = [event for event in events if event is not None]
-    complaint = complaint_of(found)[0] if failed else ""
-    judged = [
-        seen
-        for event in found
-        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION
-        for seen in _judged(home, event.asset_check_evaluation_data)
-    ]
+    events = [event for record in records if (event := record.event_log_entry.dagster_event) is not None]
+    complaint = complaint_of(events)[0] if failed else ""
+    judged = list(_judged(home, events))
     with book.together():
         failures = book.note_run(run.run_id, subject, failed=failed)
         if failures is not None:
@@ -174,26 +189,202 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
             book.note([ConditionState(ConditionKind.BUILDS, subject, is_bad, said), *judged])
 
 
-def _judged(home: Home, found: dg.AssetCheckEvaluation) -> list[ConditionState]:
+def _judged(home: Home, events: Sequence[dg.DagsterEvent]) -> Iterator[ConditionState]:
     """Nothing of a check without threshold, or of one that had nothing to look at."""
-    state = found.metadata.get(STATE)
-    if found.check_name not in _CHECKS or not found.partition or (state and state.value in _UNJUDGED):
-        return []
-    counts = home.settings.alerts.severity == "WARN" or found.severity is dg.AssetCheckSeverity.ERROR
-    is_bad = not found.passed and counts
-    said = found.description or ""
-    return [ConditionState(ConditionKind.CHECK, str(found.partition), is_bad, said, str(found.check_name))]
+    for event in events:
+        if event.event_type is not dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            continue
+        found = event.asset_check_evaluation_data
+        state, name = found.metadata.get(STATE), str(found.check_name)
+        if name not in _CHECKS or not found.partition or (state and state.value in (NO_DATA, OFF)):
+            continue
+        counts = home.settings.alerts.severity == "WARN" or found.severity is dg.AssetCheckSeverity.ERROR
+        is_bad = not found.passed and counts
+        yield ConditionState(ConditionKind.CHECK, str(found.partition), is_bad, found.description or "", name)
 
 
-def _subject(run: dg.DagsterRun) -> str:
-    """A repository where it was to be built, else the job and what it was about."""
-    key = run.tags.get(PARTITION_TAG, "")
-    if key and run.job_name in (JOB, "__ASSET_JOB"):
-        return key
-    return f"{run.job_name} of {key}" if key else run.job_name
+def _check(
+    name: CheckName, description: str, look: Callable[[Home, str, str], dg.AssetCheckEvaluation]
+) -> dg.AssetChecksDefinition:
+    """A check of the published index that a person can also have carried out."""
+
+    @dg.asset_check(asset=PUBLISHED_INDEX, name=name.value, partitions_def=codesum_repos, description=description)
+    def check(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
+        found = look(codesum.open_home(), context.partition_key, context.run.run_id)
+        return dg.AssetCheckResult(
+            passed=found.passed, severity=found.severity, description=found.description, metadata=found.metadata
+        )
+
+    return check
 
 
-def _innermost(error: "dg.SerializableErrorInfo") -> str:
-    while error.cause is not None:
-        error = error.cause
-    return str(error.message).strip()
+def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
+    """What the planner's last ticks saw."""
+    with open_book(home.settings.home, now=utc_now) as book:
+        since = book.behind_since(key)
+    allowed = timedelta(hours=home.settings.checks.behind_hours)
+    is_late = since is not None and datetime.fromisoformat(since) <= utc_now() - allowed
+    said = f"behind its repository since {since}" if since else "at the newest commit that a tick has seen"
+    return _fresh(home, key, passed=not is_late, said=said)
+
+
+def _fresh(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
+        asset_key=PUBLISHED_INDEX,
+        check_name=CheckName.FRESH.value,
+        passed=passed,
+        severity=severity_of(home, CheckName.FRESH),
+        description=said,
+        metadata={"allowed_hours": home.settings.checks.behind_hours},
+        partition=key,
+    )
+
+
+def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
+    """What `codesum doctor` finds about the index."""
+    with stage_failures():
+        findings = _findings(home, key, run_id)
+    severity, state = severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
+    said = "no fault"
+    if findings:
+        named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
+        more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
+        said = f"{named}{more} (`codesum index {key} --force` writes it anew)"
+    elif findings is None:
+        severity, state, said = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
+    return dg.AssetCheckEvaluation(
+        asset_key=PUBLISHED_INDEX,
+        check_name=CheckName.VERIFIED.value,
+        passed=state == OK,
+        severity=severity,
+        description=said,
+        metadata={"wrong": len(findings or ()), STATE: state},
+        partition=key,
+    )
+
+
+def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
+    """What is wrong with what is published; None where nothing is.
+
+    Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
+    ones.
+    """
+    layout = home.layout
+    if layout.bucket is not None:
+        try:
+            parts = broken_parts(layout.bucket, key, near=layout.home)
+        except BrokenStore as error:
+            return [IndexFault("bucket", key, str(error))]
+        wrong = ("not what its name says", "missing")
+        if parts:
+            return [IndexFault("bucket", part.name, f"{part.file} is {wrong[part.is_missing]}") for part in parts]
+    with hold_unless_held(layout, key, run_id=run_id, wait_s=home.settings.lease_wait_s):
+        return verify_index(layout, key, tables=home.tables) if layout.published(key).is_symlink() else None
+
+
+STANDING_CHECKS = (
+    _check(
+        CheckName.FRESH,
+        "The index is behind its repository for no longer than `checks.behind_hours`. Set by the planner's ticks where "
+        "it changes, also while nothing is built.",
+        _lateness,
+    ),
+    _check(
+        CheckName.VERIFIED,
+        "Every byte of the published index is what its manifest says, and its documents are those of the tables. "
+        "Looked at once in `checks.verify_days`.",
+        _verify,
+    ),
+)
+
+
+@dg.op(tags={"dagster/kind": "numpy"})
+def verify_published_index(context: dg.OpExecutionContext, codesum: CodesumResource) -> None:
+    """The same, by itself: Dagster gives no partition to a job that has nothing but checks."""
+    # It takes these, too; only its annotation does not say so.
+    context.log_event(_verify(codesum.open_home(), context.partition_key, context.run_id))  # type: ignore[arg-type]
+
+
+@dg.job(
+    name=VERIFY_JOB,
+    description="Compare the published index of one repository with its manifest and its tables, byte by byte.",
+    partitions_def=codesum_repos,
+    executor_def=dg.in_process_executor,
+    owners=[OWNER],
+)
+def verify_indexes() -> None:
+    """One run for each repository, which holds its lease meanwhile."""
+    verify_published_index()
+
+
+def _look_for_due(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
+    """Those that were looked at longest ago, or never; an hour's share of all."""
+    keys = take_due(home, home.registry.survey().entries)
+    add_partitions(context.instance, keys)
+    return [dg.RunRequest(partition_key=key) for key in keys] or "no index is due"
+
+
+verification = schedule_of(
+    "verification",
+    verify_indexes,
+    VERIFICATION_CRON,
+    "Once in `checks.verify_days`, spread over that time, has each published index compared with its tables.",
+    _look_for_due,
+)
+
+
+def take_due(home: Home, entries: Sequence[RepositoryEntry]) -> list[str]:
+    """The repositories whose turn it is, which counts as taken."""
+    days = home.settings.checks.verify_days
+    enabled = [entry.key for entry in entries if entry.enabled]
+    with open_book(home.settings.home, now=utc_now) as book:
+        last = {name.removeprefix(_MARK): moment for name, moment in book.marks(_MARK).items()}
+        limit = iso_moment(utc_now() - timedelta(days=days))
+        due = sorted((last.get(key, ""), key) for key in enabled if last.get(key, "") <= limit)
+        keys = [key for _, key in due[: math.ceil(len(enabled) / (24 * days))]]
+        book.set_marks({f"{_MARK}{key}": book.moment() for key in keys})
+    return keys
+
+
+def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Sequence[RepositoryEntry]) -> None:
+    """Note who is behind, late, or cannot be read; an event is written for those alone that become late, or in time.
+
+    Of repositories that are not in the plan, or are being built, nothing changes.
+    """
+    hosts = {entry.key: host_of(entry.location) for entry in entries}
+    with open_book(home.settings.home, now=utc_now) as book:
+        book.note(
+            ConditionState(
+                ConditionKind.REMOTE,
+                key,
+                is_bad=verdict is BuildDecision.UNREADABLE,
+                detail=plan.complaints.get(key, ""),
+                cause=hosts.get(key, ""),
+            )
+            for key, verdict in plan.verdicts.items()
+            if verdict is not BuildDecision.ACTIVE
+        )
+        # In one transaction: lateness that is remembered has been told of.
+        with book.together():
+            found = book.note_behind(
+                [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
+                [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
+                late_after=timedelta(hours=home.settings.checks.behind_hours),
+            )
+            late = {
+                key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
+                for key, since in found.late.items()
+            }
+            _note_late(home, book, late, found.in_time)
+    for key, said in late.items():
+        report_check(instance, _fresh(home, key, passed=False, said=said))
+    for key in found.in_time:
+        report_check(instance, _fresh(home, key, passed=True, said="at the repository's newest commit again"))
+
+
+def _note_late(home: Home, book: AlertBook, late: Mapping[str, str], in_time: Sequence[str]) -> None:
+    alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
+    name = CheckName.FRESH.value
+    if alarms:
+        book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
+    book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in in_time)

@@ -1,74 +1,113 @@
-"""The assets: one for each step of a build, whose upstream assets are those that write what the step reads."""
+"""The assets, one for each step of a build, and the job. Upstream assets are those that write what the step reads.
+
+Whoever builds a repository, from the UI, the command line, a schedule or a sensor, runs this one job. A blocking check
+that fails stops the run of its own repository, and no other.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.facts import stage_facts
-from codesum_pipeline.defs.building.values import ANSWERED, AT_HEAD, NOT_WORSE
-from codesum_pipeline.defs.metadata import table_metadata
-from codesum_pipeline.defs.partitions import codesum_repos
-from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
-from codesum_pipeline.defs.steps import OWNER, run_step
+from codesum_pipeline.defs.building.values import (
+    ANSWERED,
+    AT_HEAD,
+    BLOCKING,
+    CHECKED_AFTER,
+    NOT_WORSE,
+    BuildOptions,
+    stage_facts,
+)
+from codesum_pipeline.defs.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost, codesum_repos
+from codesum_pipeline.defs.steps import JOB, OWNER, check_results, run_step, stage_failures, table_metadata
 from codesum_pipeline.settings.operation import CheckName
 
-
-def _check(asset: str, name: str, description: str, *, blocking: bool = False) -> dg.AssetCheckSpec:
-    """A check that the step itself carries out."""
-    # Dagster stores names, and no enumeration of ours.
-    return dg.AssetCheckSpec(
-        str(name), asset=asset, partitions_def=codesum_repos, description=description, blocking=blocking
-    )
-
-
-OWN_CHECKS = (
-    _check(
-        "call_graph",
-        CheckName.CALLS,
-        "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
+# The checks that steps carry out themselves, by asset.
+_OF_STEPS: dict[str, dict[str, str]] = {
+    "call_graph": {
+        CheckName.CALLS: "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
         "`checks.resolved_calls_drop` below what the repository's last commits had.",
-    ),
-    _check(
-        "summary_documents",
-        CheckName.PLACEHOLDERS,
-        "The share of placeholders among the documents is at most `checks.placeholders_most`.",
-    ),
-    _check(
-        "summary_documents",
-        CheckName.MODEL_TEXTS,
-        "Of the texts, placeholders aside, a model wrote at least `checks.model_texts_least`.",
-    ),
-    _check(
-        "summary_documents",
-        CheckName.FAILURES,
-        "There are at most `checks.failures_most` failures of files and texts for each document.",
-    ),
-    _check(
-        "retrieval_evaluation",
-        NOT_WORSE,
-        "By the questions that both answered, the candidate is not worse than the published index by more than "
-        "`evaluation.margin`, with 95 % confidence. Where it is, it is not published, and the run ends.",
-        blocking=True,
-    ),
-    _check(
-        "published_index",
-        AT_HEAD,
-        "Set by each publication, and taken back by the sensor when it sees a newer state.",
-    ),
-    _check(
-        "published_index",
-        ANSWERED,
-        "The model gave something at every level that it was asked at. Where not, the index is published with "
-        "extractive texts, and the run fails.",
-        blocking=True,
-    ),
-    _check(
-        "published_index",
-        CheckName.COST,
-        "The texts of the repository cost at most `checks.cost_usd_most` on this day (UTC).",
-    ),
+    },
+    "summary_documents": {
+        CheckName.PLACEHOLDERS: "The share of placeholders among the documents is at most `checks.placeholders_most`.",
+        CheckName.MODEL_TEXTS: "Of the texts, placeholders aside, a model wrote at least `checks.model_texts_least`.",
+        CheckName.FAILURES: "There are at most `checks.failures_most` failures of files and texts for each document.",
+    },
+    "retrieval_evaluation": {
+        NOT_WORSE: "By the questions that both answered, the candidate is not worse than the published index by more "
+        "than `evaluation.margin`, with 95 % confidence. Where it is, it is not published, and the run ends.",
+    },
+    "published_index": {
+        AT_HEAD: "Set by each publication, and taken back by the sensor when it sees a newer state.",
+        ANSWERED: "The model gave something at every level that it was asked at. Where not, the index is published "
+        "with extractive texts, and the run fails.",
+        CheckName.COST: "The texts of the repository cost at most `checks.cost_usd_most` on this day (UTC).",
+    },
+}
+# Dagster stores names, and no enumeration of ours.
+OWN_CHECKS = tuple(
+    dg.AssetCheckSpec(str(name), asset=asset, partitions_def=codesum_repos, description=said, blocking=name in BLOCKING)
+    for asset, checks in _OF_STEPS.items()
+    for name, said in checks.items()
 )
 
+# By step: its group, what it is made with, and what it is.
+_STEPS = {
+    "repo_snapshot": (
+        "source", "git parquet",
+        "The commit that a build stands for. One row is one file of it: indexed, or skipped for a reason."),
+    "symbols": (
+        "source", "treesitter parquet",
+        "What the indexed files define. One row is one function, method or class."),
+    "call_graph": (
+        "graph", "numpy parquet",
+        "Who uses whom. One row is one caller, importer or heir with the target it uses, and how that was found."),
+    "summary_plan": (
+        "summaries", "duckdb parquet",
+        "What is about to be rewritten and why. One row is one document; above functions the plan is an upper bound."),
+    "function_summaries": (
+        "summaries", "python parquet",
+        "One row is the text of one function or method, with what it was written from and why."),
+    "class_summaries": (
+        "summaries", "python parquet",
+        "One row is the text of one class, written from its head and its members' texts."),
+    "file_summaries": (
+        "summaries", "python parquet",
+        "One row is the text of one file, written from its head and its top-level symbols' texts."),
+    "module_summaries": (
+        "summaries", "python parquet",
+        "One row is the text of one folder, written from its README and its files' and sub-folders' texts."),
+    "summary_documents": (
+        "summaries", "python parquet",
+        "The levels put together. One row is one document with its lines, signature and context as they are now."),
+    "dense_index": (
+        "indexes", "numpy parquet",
+        "One row is the vector of one document in one dense lane; placeholders have none."),
+    "sparse_index": ("indexes", "python parquet", "One row is the words of one document in one BM25 lane."),
+    "index_candidate": (
+        "publishing", "numpy json",
+        "A version folder, ready to be published. Its one row is the digest that names it."),
+    "retrieval_evaluation": (
+        "publishing", "numpy parquet",
+        "How well the candidate answers questions. One row is one measure of one evaluation, with its interval."),
+    "published_index": (
+        "publishing", "file",
+        "What search reads: the repository's name points at its candidate, and the last versions are kept."),
+    "repo_overview": (
+        "publishing", "markdown parquet",
+        "What a newcomer is told of the repository. One row is the page of the published version."),
+    "intent_matches": (
+        "digests", "python sqlite",
+        "Which changes wait for a digest. One row is one document that changed, and one standing question that it "
+        "concerns."),
+    "intent_digests": (
+        "digests", "markdown sqlite",
+        "What is told of a build, and sent: the answers to those questions that have one with each build. One row is "
+        "one digest about the repository."),
+}  # fmt: skip
 
-def _asset(name: str, group: str, kinds: set[str], description: str) -> dg.AssetsDefinition:
+
+def _asset(name: str, group: str, kinds: str, description: str) -> dg.AssetsDefinition:
     """The asset of the step with this name."""
     facts = stage_facts().assets[name]
 
@@ -77,7 +116,7 @@ def _asset(name: str, group: str, kinds: set[str], description: str) -> dg.Asset
         description=description,
         partitions_def=codesum_repos,
         group_name=group,
-        kinds=kinds,
+        kinds=set(kinds.split()),
         owners=[OWNER],
         code_version=facts.code_version,
         deps=facts.deps,
@@ -90,105 +129,83 @@ def _asset(name: str, group: str, kinds: set[str], description: str) -> dg.Asset
     return step
 
 
-_TEXTS = {"python", "parquet"}
-ASSETS = (
-    _asset(
-        "repo_snapshot",
-        "source",
-        {"git", "parquet"},
-        "The commit that a build stands for. One row is one file of it: indexed, or skipped for a reason.",
-    ),
-    _asset(
-        "symbols",
-        "source",
-        {"treesitter", "parquet"},
-        "What the indexed files define. One row is one function, method or class.",
-    ),
-    _asset(
-        "call_graph",
-        "graph",
-        {"numpy", "parquet"},
-        "Who uses whom. One row is one caller, importer or heir with the target it uses, and how that was found.",
-    ),
-    _asset(
-        "summary_plan",
-        "summaries",
-        {"duckdb", "parquet"},
-        "What is about to be rewritten and why. One row is one document; above functions the plan is an upper bound.",
-    ),
-    _asset(
-        "function_summaries",
-        "summaries",
-        _TEXTS,
-        "One row is the text of one function or method, with what it was written from and why.",
-    ),
-    _asset(
-        "class_summaries",
-        "summaries",
-        _TEXTS,
-        "One row is the text of one class, written from its head and its members' texts.",
-    ),
-    _asset(
-        "file_summaries",
-        "summaries",
-        _TEXTS,
-        "One row is the text of one file, written from its head and its top-level symbols' texts.",
-    ),
-    _asset(
-        "module_summaries",
-        "summaries",
-        _TEXTS,
-        "One row is the text of one folder, written from its README and its files' and sub-folders' texts.",
-    ),
-    _asset(
+ASSETS = tuple(_asset(name, *said) for name, said in _STEPS.items())
+
+
+def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
+    """Blocking checks of an asset that are looked at together, each with its description."""
+    key = dg.AssetKey(asset)
+
+    @dg.multi_asset_check(
+        name=CHECKED_AFTER[asset],
+        specs=[
+            dg.AssetCheckSpec(each, asset=key, blocking=True, description=says, partitions_def=codesum_repos)
+            for each, says in specs.items()
+        ],
+    )
+    def look(context: dg.AssetCheckExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
+        with stage_failures():
+            yield from check_results(key, codesum.builder(context, BuildOptions()).check(CHECKED_AFTER[asset]))
+
+    return look
+
+
+CHECKS = (
+    _checks(
         "summary_documents",
-        "summaries",
-        _TEXTS,
-        "The levels put together. One row is one document with its lines, signature and context as they are now.",
+        {
+            "ids_are_unique": "No two documents and no two symbols share an id.",
+            "no_orphans": "Every document's parent, file, symbol and neighbours are there.",
+            "every_source_has_its_document": "Every symbol, indexed file and folder has its document, with a text.",
+            "citations_hold": "Every filled field of a function is cited, by lines of the function.",
+            "no_names_leak": "No text names a caller or callee that the graph knows, besides its subject's own "
+            "names. A warning where only extractive texts do, whose writer sees no caller.",
+        },
     ),
-    _asset(
+    _checks(
         "dense_index",
-        "indexes",
-        {"numpy", "parquet"},
-        "One row is the vector of one document in one dense lane; placeholders have none.",
-    ),
-    _asset("sparse_index", "indexes", _TEXTS, "One row is the words of one document in one BM25 lane."),
-    _asset(
-        "index_candidate",
-        "publishing",
-        {"numpy", "json"},
-        "A version folder, ready to be published. Its one row is the digest that names it.",
-    ),
-    _asset(
-        "retrieval_evaluation",
-        "publishing",
-        {"numpy", "parquet"},
-        "How well the candidate answers questions. One row is one measure of one evaluation, with its interval.",
-    ),
-    _asset(
-        "published_index",
-        "publishing",
-        {"file"},
-        "What search reads: the repository's name points at its candidate, and the last versions are kept.",
-    ),
-    _asset(
-        "repo_overview",
-        "publishing",
-        {"markdown", "parquet"},
-        "What a newcomer is told of the repository. One row is the page of the published version.",
-    ),
-    _asset(
-        "intent_matches",
-        "digests",
-        {"python", "sqlite"},
-        "Which changes wait for a digest. One row is one document that changed, and one standing question that it "
-        "concerns.",
-    ),
-    _asset(
-        "intent_digests",
-        "digests",
-        {"markdown", "sqlite"},
-        "What is told of a build, and sent: the answers to those questions that have one with each build. One row is "
-        "one digest about the repository.",
+        {
+            "vectors_are_whole": "One vector of the model's length per lane and document that is no placeholder, "
+            "finite and normalised.",
+        },
     ),
 )
+
+# Steps of one repository depend on one another: a process for each would cost more than it saves, and would
+# leave the repository's lease free between them.
+index_repository = dg.define_asset_job(
+    name=JOB,
+    description="Bring the index of one repository up to date.",
+    # Without the checks that look at an index while nothing is built.
+    selection=dg.AssetSelection.assets(*ASSETS).without_checks()
+    | dg.AssetSelection.checks(*(check.key for check in OWN_CHECKS), *CHECKS),
+    owners=[OWNER],
+    executor_def=dg.in_process_executor,
+    # The launchpad shows what a run can be asked for.
+    config=dg.RunConfig(resources={"request": BuildRequest()}),
+    # What a run that died had done is in no record where its worker had a copy of its own: all is looked at again, and
+    # what stands is reused.
+    tags={"dagster/retry_strategy": "ALL_STEPS"},
+)
+
+
+def resources(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What assets and sensors work with; `given` are settings that win over file and environment, `home` among them."""
+    return {
+        "codesum": CodesumResource(host=RunHost(given), duckdb=IN_MEMORY),
+        "request": BuildRequest.configure_at_launch(),
+        # No step hands a value to another, and Dagster's own default takes a folder from the run config.
+        "io_manager": dg.mem_io_manager,
+    }
+
+
+def resolve_job() -> dg.JobDefinition:
+    """The job alone, for a process that runs it."""
+    defs = dg.Definitions(
+        assets=ASSETS,
+        asset_checks=CHECKS,
+        jobs=[index_repository],
+        resources=resources({}),
+        executor=dg.in_process_executor,
+    )
+    return defs.resolve_job_def(JOB)

@@ -28,7 +28,7 @@ from dagster_celery.defaults import task_default_queue
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tasks import create_execute_job_task
 
-from codesum_pipeline.defs import processes
+from codesum_pipeline.defs.resource import holder_of
 from codesum_pipeline.defs.runs import COMMAND_LINE, STARTED_BY_TAG
 
 # How long workers may take to answer which tasks they carry out, and how long that answer is used.
@@ -107,8 +107,13 @@ class CeleryRuns(CeleryRunLauncher):
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
         """Whether a started run is being carried out."""
-        if is_of_command_line(run):
-            return processes_word(run)
+        if run.tags.get(STARTED_BY_TAG) == COMMAND_LINE:
+            # `codesum index` carries it out, in the same instance and without a launcher.
+            holder = holder_of(run)
+            if holder and holder.is_gone():
+                said = f"process {holder.pid} on {holder.host} ended without a word"
+                return CheckRunHealthResult(WorkerStatus.FAILED, said)
+            return CheckRunHealthResult(WorkerStatus.RUNNING)
         seen = self._sightings.of(run.run_id)
         if seen is WorkerReport.LOST:
             return CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
@@ -123,7 +128,7 @@ class CeleryRuns(CeleryRunLauncher):
             return False
 
     def get_run_worker_debug_info(self, run: DagsterRun, include_container_logs: bool | None = True) -> str | None:
-        holder = processes.holder_of(run)
+        holder = holder_of(run)
         return f"It was carried out by process {holder.pid} on {holder.host}." if holder else None
 
 
@@ -184,16 +189,3 @@ def carried_out(app: Celery) -> frozenset[str] | None:
 def unreachable(app: Celery) -> tuple[type[BaseException], ...]:
     """What is raised where Redis cannot be reached."""
     return (OSError, CeleryError, OperationalError, *app.backend.connection_errors)
-
-
-def is_of_command_line(run: DagsterRun) -> bool:
-    """Whether `codesum index` carries a run out, in the same instance and without a launcher."""
-    return run.tags.get(STARTED_BY_TAG) == COMMAND_LINE
-
-
-def processes_word(run: DagsterRun) -> CheckRunHealthResult:
-    """What can be told of a run's process from here."""
-    holder = processes.holder_of(run)
-    if holder and holder.is_gone():
-        return CheckRunHealthResult(WorkerStatus.FAILED, f"process {holder.pid} on {holder.host} ended without a word")
-    return CheckRunHealthResult(WorkerStatus.RUNNING)

@@ -1,7 +1,7 @@
 """`codesum index` in two processes: this one builds, and its child, which has imported Dagster meanwhile, records.
 
-The job in the child is the one of the UI: its assets ask this process for what
-came of their steps. This process works ahead in the order of the steps.
+The job in the child is the one of the UI: its assets ask this process for what came of their steps. This process works
+ahead in the order of the steps.
 """
 
 import time
@@ -21,9 +21,16 @@ from codesum_pipeline.defs.building.exchange import (
     Reply,
     RunRequest,
 )
-from codesum_pipeline.defs.building.values import BLOCKING, BuildOptions, RunOutcome, StepOutcome, progress_about
+from codesum_pipeline.defs.building.values import (
+    BLOCKING,
+    CHECKED_AFTER,
+    BuildOptions,
+    RunOutcome,
+    StepOutcome,
+    stage_facts,
+)
 from codesum_pipeline.defs.instance_file import apply_engine
-from codesum_pipeline.defs.recorder_process import Recorder, has_dagster, taken_recorder
+from codesum_pipeline.defs.recorder import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.lease import hold_repository, this_process
@@ -35,12 +42,8 @@ if TYPE_CHECKING:
 
 # How long an interrupted run may take to write that it was canceled.
 CANCEL_S = 10.0
-# After which step each check of the job may look.
-_CHECKED_AFTER = {"summary_documents": "documents_are_whole", "dense_index": "vectors_are_whole"}
-
-
-# Builds one repository, and reports to the progress.
-BuildOne = Callable[[str, BuildOptions, Progress | None], RunOutcome]
+# Builds one repository in the run with this id, and reports to the progress.
+BuildOne = Callable[[str, str, Progress | None], RunOutcome]
 
 
 def index_repositories(
@@ -54,47 +57,46 @@ def index_repositories(
 ) -> list[RunOutcome]:
     """Build repositories, one run after another; the outcomes in the order of `keys`.
 
-    A repository that fails does not stop the others, nor does one whose records
-    have no room: theirs may. `confirm_llm` lets a model rewrite more of an index
-    than `max_rewrite_fraction`. An interrupt ends the run that is under way,
-    gives its lease back and is raised again. A process that has Dagster anyway
-    does all of it itself.
+    A repository that fails does not stop the others, nor does one whose records have no room: theirs may. `confirm_llm`
+    lets a model rewrite more of an index than `max_rewrite_fraction`. An interrupt ends the run that is under way,
+    gives its lease back and is raised again. A process that has Dagster anyway does all of it itself.
     """
     options = BuildOptions(force=force, confirm_llm=confirm_llm)
     outcomes = []
     apply_engine(home.layout, home.settings.engine)
-    with _builds_here(home, keys) if has_dagster() else _builds_beside(home, keys) as build_one:
+    with (_builds_here if has_dagster() else _builds_beside)(home, keys, options) as build_one:
         for key in keys:
-            outcomes.append(build_one(key, options, progress_about(key, among=keys, progress=progress)))
+            told = _about(key, progress) if progress and len(keys) > 1 else progress
+            outcomes.append(build_one(key, str(uuid.uuid4()), told))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes
 
 
+def _about(key: str, progress: Progress) -> Progress:
+    """Progress that says of which repository it speaks."""
+    return lambda doing, done, total: progress(f"{key}: {doing}", done, total)
+
+
 @contextmanager
-def _builds_here(home: "Home", keys: Sequence[str]) -> Iterator[BuildOne]:
+def _builds_here(home: "Home", keys: Sequence[str], options: BuildOptions) -> Iterator[BuildOne]:
     from codesum_pipeline.defs.resource import RunHost
     from codesum_pipeline.defs.runs import open_runs
 
     with open_runs(home.layout, keys) as runs:
-
-        def build_one(key: str, options: BuildOptions, progress: Progress | None) -> RunOutcome:
-            run_id = str(uuid.uuid4())
-            host = RunHost(home=home, progress=progress)
-            return runs.execute(host, key, run_id=run_id, options=options, process=this_process(run_id))
-
-        yield build_one
+        yield lambda key, run_id, progress: runs.execute(
+            RunHost(home=home, progress=progress), key, run_id=run_id, options=options, process=this_process(run_id)
+        )
 
 
 @contextmanager
-def _builds_beside(home: "Home", keys: Sequence[str]) -> Iterator[BuildOne]:
+def _builds_beside(home: "Home", keys: Sequence[str], options: BuildOptions) -> Iterator[BuildOne]:
     from codesum_pipeline.defs.building.build import Build
-    from codesum_pipeline.defs.building.facts import stage_facts
 
     with taken_recorder() as recorder:
         recorder.send(OpeningMessage(home.settings.home, tuple(keys), stage_facts()))
-        yield lambda key, options, progress: _RunServer.build(
-            Build(home, key, str(uuid.uuid4()), options, progress=progress or no_progress), recorder
+        yield lambda key, run_id, progress: _RunServer.build(
+            Build(home, key, run_id, options, progress=progress or no_progress), recorder
         )
 
 
@@ -149,7 +151,7 @@ class _RunServer(Struct):
                 if not isinstance(self.recorder.receive(), BuilderRequest):
                     return
 
-    def hold(self, _about: str) -> None:
+    def hold(self) -> None:
         """Hold the repository's lease until the run has ended."""
         home, key = self.builder.home, self.builder.key
         lease = hold_repository(home.layout, key, run_id=self.builder.run_id, wait_s=home.settings.lease_wait_s)
@@ -174,7 +176,7 @@ class _RunServer(Struct):
         """Send what a request came to, and return it."""
         asked = self if request.method == "hold" else self.builder
         try:
-            value = getattr(asked, request.method)(*([request.about] if request.method != "built_from" else []))
+            value = getattr(asked, request.method)(*filter(None, [request.about]))
         except Exception as error:
             value = FailureMessage.of(error)
         self.recorder.send(Reply(request, value))
@@ -182,13 +184,11 @@ class _RunServer(Struct):
 
 
 def _in_order() -> Iterator[BuilderRequest]:
-    from codesum_pipeline.defs.building.facts import stage_facts
-
     yield BuilderRequest("hold")
     for step in stage_facts().assets:
         yield BuilderRequest("perform", step)
         yield BuilderRequest("show", step)
-        if check := _CHECKED_AFTER.get(step):
+        if check := CHECKED_AFTER.get(step):
             yield BuilderRequest("check", check)
 
 

@@ -16,15 +16,14 @@ import dagster as dg
 from msgspec import Struct
 
 import codesum_pipeline
-from codesum_pipeline.defs import mending, processes
+from codesum_pipeline.defs import resource
 from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.guard import served_hosts
-from codesum_pipeline.defs.guarded_ui import guarded_command
+from codesum_pipeline.defs.guarded_ui import guarded_command, served_hosts
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
-from codesum_pipeline.defs.partitions import PARTITION_TAG, PARTITIONS, add_partitions
+from codesum_pipeline.defs.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded
 from codesum_pipeline.defs.steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
-from codesum_pipeline.defs.storage import open_instance, reference_of, writing_records
+from codesum_pipeline.defs.storage import mend, open_instance, reference_of, writing_records
 from codesum_pipeline.defs.upkeep import Tell, maintain
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.upkeep.freed import Maintenance
@@ -64,7 +63,7 @@ def mend_records(home: Home) -> list[str]:
     """Mend Dagster's records and let it know of all repositories again; what was wrong, and what became of it."""
     apply_engine(home.layout, home.settings.engine)
     with writing_records(home.layout):
-        mended = mending.mend(reference_of(home.layout), home.layout.dagster_home)
+        mended = mend(reference_of(home.layout), home.layout.dagster_home)
     if mended:
         with _instance(home) as instance:
             add_partitions(instance, [entry.key for entry in home.registry.survey().entries])
@@ -117,7 +116,7 @@ def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
 def end_vanished_runs(home: Home) -> list[str]:
     """Mark the runs whose process is gone as failed; their ids."""
     with _instance(home) as instance:
-        return processes.end_vanished_runs(home.layout, instance)
+        return resource.end_vanished_runs(home.layout, instance)
 
 
 def maintain_home(home: Home, *, is_dry_run: bool, tell: Tell) -> Maintenance:
@@ -135,8 +134,7 @@ def start_ui(
     part: UiPart = UiPart.BOTH,
 ) -> NoReturn:
     """Become the guarded webserver, the daemon or both, on this home; `allowed` are more names of this machine."""
-    hosts = sorted(served_hosts(host, allowed))
-    folder = ensure_dagster_home(home.layout)
+    hosts, folder = sorted(served_hosts(host, allowed)), ensure_dagster_home(home.layout)
     _become(home, ui_command(folder, host=host, port=port, hosts=hosts, part=part))
 
 

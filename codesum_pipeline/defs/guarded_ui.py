@@ -1,18 +1,138 @@
-"""Dagster's own programs as this package runs them: the webserver behind the guard, and the daemon with a steady clock.
+"""Dagster's own programs as this package runs them: the webserver behind a guard, and the daemon with a steady clock.
 
 `python -m codesum_pipeline.defs.guarded_ui PART [--serve NAME …] -- ARGUMENTS` is `dagster dev`, its webserver or its
 daemon. `dagster dev` starts the other two as processes of their own, which are exchanged for those of this module.
 Where a name of Dagster's that is exchanged here is gone, or Dagster starts something else, nothing is started.
+
+Dagster's webserver has no log-in, runs whatever it is asked for, takes mutations by GET and in the bodies that forms
+send, and looks at neither Host nor Origin. Any page in the same browser could thus start runs: directly, or, under a
+name of its own that leads to this machine, read everything as well. The guard lets its own pages pass, and programs on
+this machine; no page of somebody else.
 """
 
 import argparse
+import ipaddress
+import logging
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
-from codesum_pipeline.defs.guard import UiGuard
+from codesum_pipeline.model.errors import ConfigurationError
 
 MODULE = "codesum_pipeline.defs.guarded_ui"
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
+_READING = ("GET", "HEAD", "OPTIONS")
+# A page may send any other to anybody without asking first.
+_CONTENT_TYPES = ("application/json", "application/graphql")
+_POLICY_VIOLATION = 1008
+
+_log = logging.getLogger("dagster-webserver")
+
+
+def served_hosts(listen_on: str, allowed: Iterable[str] = ()) -> frozenset[str]:
+    """The names under which browsers may ask for the UI; raises `ConfigurationError`."""
+    names = [name.lower() for name in allowed]
+    for name in names:
+        if not re.fullmatch(_HOST, name) or ":" in name.partition("]")[2] or (":" in name and name[0] != "["):
+            raise ConfigurationError(f"--allow-host {name!r} is no host name: write it without scheme, port and path")
+    try:
+        address = ipaddress.ip_address(listen_on)
+    except ValueError:
+        return frozenset((*_LOOPBACK, *names, listen_on.lower()))
+    if not address.is_unspecified:
+        return frozenset((*_LOOPBACK, *names, f"[{address}]" if address.version == 6 else str(address)))
+    if not names:
+        raise ConfigurationError(
+            f"--host {listen_on} listens on every address of this machine: say with --allow-host NAME, for each name "
+            "or address that browsers will use, that the UI answers to it (it has no log-in)"
+        )
+    return frozenset((*_LOOPBACK, *names))
+
+
+class UiGuard:
+    """An ASGI application that passes on what is not refused."""
+
+    def __init__(self, app: App, *, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_unframed(message: Message) -> None:
+            """Nobody else's page shows the UI in a frame, where a click could be meant for something else."""
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), (b"x-frame-options", b"SAMEORIGIN")]
+            await send(message)
+
+        refusal = why_refused(scope, self._hosts)
+        if refusal is None:
+            await self._app(scope, receive, send_unframed)
+            return
+        _log.warning("refused: %s", refusal)
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+            return
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"x-content-type-options", b"nosniff")]
+        await send({"type": "http.response.start", "status": 403, "headers": headers})
+        await send({"type": "http.response.body", "body": f"Refused: {refusal}\n".encode()})
+
+
+def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
+    """What is wrong with a request; None where nothing is."""
+    # A header that comes twice with two values is as good as none that can be trusted.
+    headers: dict[str, str] = {}
+    for raw, value in scope["headers"]:
+        name, text = raw.lower().decode("latin-1"), value.decode("latin-1").strip().lower()
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    asked, origin = headers.get("host", ""), headers.get("origin", "")
+    host = re.fullmatch(_HOST, asked)
+    if not host or host["name"] not in hosts:
+        return (
+            f"the request is for the host {asked!a}, and this UI answers to {', '.join(sorted(hosts))}; "
+            "start it with `codesum dev --allow-host NAME` for another name"
+        )
+    # A proxy in front may speak https.
+    if origin not in ("", f"http://{asked}", f"https://{asked}"):
+        return f"the request comes from a page of {origin!a}, which is not this UI"
+    # Browsers say it of every request; others send nothing of it. A link may lead here, a frame may not.
+    if headers.get("sec-fetch-site", "") not in ("", "none", "same-origin"):
+        goes_here = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+        if not goes_here or scope.get("method") not in _READING:
+            return "the request comes from a page that is not this UI"
+    if scope["type"] != "http":
+        return None
+    if scope["method"] not in _READING:
+        kind = headers.get("content-type", "").partition(";")[0].strip()
+        known = " or ".join(_CONTENT_TYPES)
+        return None if kind in _CONTENT_TYPES else f"the content type is {kind!a}: send {known}"
+    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if any(name == "query" and _changes_something(value) for name, value in given):
+        return "the address holds a GraphQL operation that is no query: send it as POST"
+    return None
+
+
+def _changes_something(text: str) -> bool:
+    # The command line imports this module, and the library takes longer than all else in it.
+    from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
+
+    try:
+        found = parse(text).definitions
+    except GraphQLError:
+        # No GraphQL, or none that anybody will execute.
+        return False
+    return any(isinstance(each, OperationDefinitionNode) and each.operation != OperationType.QUERY for each in found)
 
 
 def guarded_command(part: str, hosts: Sequence[str], arguments: Sequence[str]) -> list[str]:
@@ -27,11 +147,7 @@ def run_dev(hosts: Sequence[str], arguments: Sequence[str]) -> None:
     from dagster._cli import dev
 
     start = vars(dev)["open_ipc_subprocess"]
-
-    def start_guarded(command: list[str], **options: Any) -> Any:
-        return start(_exchanged(command, hosts), **options)
-
-    vars(dev)["open_ipc_subprocess"] = start_guarded
+    vars(dev)["open_ipc_subprocess"] = lambda command, **options: start(_exchanged(command, hosts), **options)
     dev.dev_command.main(list(arguments), prog_name="dagster dev")
 
 
@@ -46,12 +162,9 @@ def run_webserver(hosts: Sequence[str], arguments: Sequence[str]) -> None:
     """Dagster's webserver, guarded."""
     from dagster_webserver import cli
 
-    make_app = vars(cli)["create_app_from_workspace_process_context"]
-
-    def make_guarded(*given: Any, **named: Any) -> UiGuard:
-        return UiGuard(make_app(*given, **named), hosts=frozenset(hosts))
-
-    vars(cli)["create_app_from_workspace_process_context"] = make_guarded
+    name, served = "create_app_from_workspace_process_context", frozenset(hosts)
+    make_app = vars(cli)[name]
+    vars(cli)[name] = lambda *given, **options: UiGuard(make_app(*given, **options), hosts=served)
     cli.dagster_webserver.main(list(arguments), prog_name="dagster-webserver", auto_envvar_prefix="DAGSTER_WEBSERVER")
 
 

@@ -5,20 +5,28 @@ stand in the home and in the environment of the process that runs.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.building.facts import stage_facts
 from codesum_pipeline.defs.building.scheduled_digests import roll_up, rollups_wanted, tell_due, wanted_now
-from codesum_pipeline.defs.building.values import StepOutcome
-from codesum_pipeline.defs.metadata import metadata_of, table_metadata
-from codesum_pipeline.defs.partitions import add_partitions
-from codesum_pipeline.defs.processes import end_vanished_runs
-from codesum_pipeline.defs.records import ACTIVE
-from codesum_pipeline.defs.resource import CodesumResource
-from codesum_pipeline.defs.steps import OWNER, SECONDS, log_outcome, schedule_of, stage_failures
+from codesum_pipeline.defs.building.values import StepOutcome, stage_facts
+from codesum_pipeline.defs.observing import ACTIVE
+from codesum_pipeline.defs.resource import CodesumResource, add_partitions, end_vanished_runs
+from codesum_pipeline.defs.steps import (
+    OWNER,
+    SECONDS,
+    log_outcome,
+    metadata_of,
+    schedule_of,
+    stage_failures,
+    table_metadata,
+)
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.wiring import Home
+
+# Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
+ROLLUP_CRON = "0 14 1-7 * *"
 
 
 def _asset(
@@ -48,6 +56,16 @@ def _asset(
     return tell
 
 
+def _job(name: str, asset: dg.AssetsDefinition, description: str) -> Any:
+    return dg.define_asset_job(
+        name=name,
+        description=description,
+        owners=[OWNER],
+        selection=dg.AssetSelection.assets(asset),
+        executor_def=dg.in_process_executor,
+    )
+
+
 scheduled_digests = _asset(
     "scheduled_digests",
     "The answers to daily and weekly questions, over all repositories, and another try for what was held or not sent. "
@@ -62,20 +80,15 @@ digest_rollups = _asset(
     deps=["intent_digests", "scheduled_digests"],
 )
 HOME_ASSETS = (scheduled_digests, digest_rollups)
-
-send_digests = dg.define_asset_job(
-    name="send_digests",
-    description="Write and send the daily and weekly digests that are due, and try again what was held or not sent.",
-    owners=[OWNER],
-    selection=dg.AssetSelection.assets(scheduled_digests),
-    executor_def=dg.in_process_executor,
+send_digests = _job(
+    "send_digests",
+    scheduled_digests,
+    "Write and send the daily and weekly digests that are due, and try again what was held or not sent.",
 )
-roll_up_digests = dg.define_asset_job(
-    name="roll_up_digests",
-    description="Write and send the digests of the month before in one, for each standing question.",
-    owners=[OWNER],
-    selection=dg.AssetSelection.assets(digest_rollups),
-    executor_def=dg.in_process_executor,
+roll_up_digests = _job(
+    "roll_up_digests",
+    digest_rollups,
+    "Write and send the digests of the month before in one, for each standing question.",
 )
 
 
@@ -89,8 +102,7 @@ def follow_hosts(context: dg.OpExecutionContext, codesum: CodesumResource) -> No
         except CodesumError as error:
             problems.append(str(error))
             continue
-        if plan.added:
-            add_partitions(context.instance, [entry.key for entry in plan.added])
+        add_partitions(context.instance, [entry.key for entry in plan.added])
         for word, entries in (("new", plan.added), ("moved", plan.moved), ("back", plan.returned)):
             for entry in entries:
                 context.log.info("%s: %s: %s", organisation.name, word, entry.key)
@@ -120,8 +132,6 @@ def sync_organisations() -> None:
 
 
 HOME_JOBS = (send_digests, roll_up_digests, sync_organisations)
-# Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
-ROLLUP_CRON = "0 14 1-7 * *"
 
 
 def home_schedules(*, digests_cron: str, sync_cron: str) -> list[dg.ScheduleDefinition]:

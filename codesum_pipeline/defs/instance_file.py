@@ -34,7 +34,11 @@ def ensure_dagster_home(layout: HomeLayout) -> Path:
     if not (folder / INSTANCE_FILE).exists():
         with exclusive(folder / LOCK):
             if not (folder / INSTANCE_FILE).exists():
-                write_bytes_atomically(folder / INSTANCE_FILE, _packaged_file().read_bytes())
+                # In a wheel it lies in the package, in a checkout at the project's top.
+                package = Path(codesum_pipeline.__file__).parent
+                inside = package / INSTANCE_FILE
+                packaged = inside if inside.exists() else package.parent / INSTANCE_FILE
+                write_bytes_atomically(folder / INSTANCE_FILE, packaged.read_bytes())
     return folder.absolute()
 
 
@@ -76,7 +80,14 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     text = file.read_text(encoding="utf-8")
     own = _BLOCK.sub("", text)
     block = engine_block(engine)
-    _check_nothing_is_forgotten(file, text, engine, block)
+    written = _BLOCK.search(text)
+    # A shell without the fleet's environment would take the home out of the fleet, and record where nobody looks.
+    for key, setting, default in (("storage", "storage", "sqlite"), ("run_launcher", "launcher", "local")):
+        if written and _says(written[0], key) and key not in block and setting not in engine.model_fields_set:
+            raise ConfigurationError(
+                f"{file}: this home has another engine.{setting} than {default}, and the settings here "
+                f"name none: give it the environment of the daemon, or say engine.{setting} = {default} to go back"
+            )
     if _says(own, _OUTPUT):
         block.pop(_OUTPUT, None)
     for key in block:
@@ -94,17 +105,6 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     lines = [f"{key}: {json.dumps(value)}\n" for key, value in block.items()]
     new = f"{own}\n{_BEGIN}\n{''.join(lines)}{_END}\n" if block else own
     return None if new == text else new
-
-
-def _check_nothing_is_forgotten(file: Path, text: str, engine: EngineSettings, block: Mapping[str, Any]) -> None:
-    """A shell without the fleet's environment would take the home out of the fleet, and record where nobody looks."""
-    written = _BLOCK.search(text)
-    for key, setting, default in (("storage", "storage", "sqlite"), ("run_launcher", "launcher", "local")):
-        if written and _says(written[0], key) and key not in block and setting not in engine.model_fields_set:
-            raise ConfigurationError(
-                f"{file}: this home has another engine.{setting} than {default}, and the settings here "
-                f"name none: give it the environment of the daemon, or say engine.{setting} = {default} to go back"
-            )
 
 
 def _says(text: str, key: str) -> bool:
@@ -127,26 +127,16 @@ def engine_block(engine: EngineSettings) -> dict[str, Any]:
         nowhere = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
         found[_OUTPUT] = {**nowhere, "config": {}}
     if engine.launcher == "k8s":
-        found["run_launcher"] = {"module": "dagster_k8s", "class": "K8sRunLauncher", "config": _kubernetes(engine)}
+        jobs = engine.k8s
+        config = {
+            "job_namespace": jobs.namespace,
+            "job_image": jobs.image,
+            "service_account_name": jobs.service_account,
+            "instance_config_map": jobs.instance_config_map,
+            "load_incluster_config": jobs.kubeconfig is None,
+            "kubeconfig_file": str(jobs.kubeconfig) if jobs.kubeconfig else None,
+            "env_secrets": list(jobs.secrets),
+            "env_config_maps": list(jobs.config_maps),
+        }
+        found["run_launcher"] = {"module": "dagster_k8s", "class": "K8sRunLauncher", "config": config}
     return found
-
-
-def _kubernetes(engine: EngineSettings) -> dict[str, Any]:
-    jobs = engine.k8s
-    return {
-        "job_namespace": jobs.namespace,
-        "job_image": jobs.image,
-        "service_account_name": jobs.service_account,
-        "instance_config_map": jobs.instance_config_map,
-        "load_incluster_config": jobs.kubeconfig is None,
-        "kubeconfig_file": str(jobs.kubeconfig) if jobs.kubeconfig else None,
-        "env_secrets": list(jobs.secrets),
-        "env_config_maps": list(jobs.config_maps),
-    }
-
-
-def _packaged_file() -> Path:
-    """In a wheel it lies in the package, in a checkout at the project's top."""
-    package = Path(codesum_pipeline.__file__).parent
-    inside = package / INSTANCE_FILE
-    return inside if inside.exists() else package.parent / INSTANCE_FILE

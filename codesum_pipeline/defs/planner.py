@@ -1,21 +1,42 @@
 """Which repositories to build now: decided by comparing what is with what should be.
 
-Nothing here remembers an event. A repository is built because the fingerprint
-that it would have now is not the one that is published, so a lost cursor, a
-failed run or a commit that arrived during a build heals by itself.
+Nothing here remembers an event. A repository is built because the fingerprint that it would have now is not the one
+that is published, so a lost cursor, a failed run or a commit that arrived during a build heals by itself.
+
+A build that goes on with what models' caps left over begins from the texts that stand and the day. Where it wrote
+something, the next one begins from others and counts anew; where it could not, as without credentials, it is tried so
+many times a day and no more.
 """
 
+import random
+import time
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
+from contextlib import suppress
 from enum import StrEnum
+from itertools import takewhile
 
+import dagster as dg
 from msgspec import Struct
+from msgspec.structs import replace
 
-from codesum_pipeline.building.freshness import Fingerprints
+from codesum_pipeline.building.freshness import Fingerprints, has_left_over
+from codesum_pipeline.llm.ledger import spent_today
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.store.bucket_record import spending_of_all
+from codesum_pipeline.store.schemas import texts_table
+from codesum_pipeline.summaries.by_model.outages import outages_of_build
+from codesum_pipeline.wiring import Home
 
 # A tick's line is read in a small box; the first names tell whether one repository is broken or a whole server is away.
 NAMED = 5
 MAX_REASON_CHARACTERS = 200
+GOES_ON_TAG = "codesum/goes_on"
+# How much of a tick is spent on looking for something that is left over.
+LOOK_S = 5.0
 
 
 class BuildDecision(StrEnum):
@@ -35,10 +56,9 @@ class BuildDecision(StrEnum):
 class Observation(Fingerprints, frozen=True):
     """One repository as it stands; without `wanted` it cannot be read.
 
-    `tried` lists the fingerprints that the last runs were requested for, newest first; None for
-    runs that somebody else started. `launches` is the number of the last run
-    that was requested for `wanted`. `left_over` names what a build that goes on with a model's texts
-    would begin with; where there is something, `tried` and `launches` are about it.
+    `tried` lists the fingerprints that the last runs were requested for, newest first; None for runs that somebody else
+    started. `launches` is the number of the last run that was requested for the target. `left_over` names what a build
+    that goes on with a model's texts would begin with; where there is something, it is the target.
     """
 
     key: str
@@ -49,14 +69,29 @@ class Observation(Fingerprints, frozen=True):
     left_over: str | None = None
 
     @property
+    def target(self) -> str:
+        """What the next run would be requested for."""
+        return self.left_over or self.wanted or ""
+
+    @property
     def attempts(self) -> int:
-        """How often in a row the wanted state was tried; anything else in between starts the count anew."""
-        count = 0
-        for fingerprint in self.tried:
-            if fingerprint != (self.left_over or self.wanted):
-                break
-            count += 1
-        return count
+        """How often in a row the target was tried; anything else in between starts the count anew."""
+        return len(list(takewhile(lambda fingerprint: fingerprint == self.target, self.tried)))
+
+    def decision(self, max_attempts: int) -> BuildDecision:
+        """What to do about it, were there no other. What a model gives nothing for is not asked for all day long."""
+        if self.is_active:
+            return BuildDecision.ACTIVE
+        if self.wanted is None:
+            return BuildDecision.UNREADABLE
+        is_exhausted = self.attempts >= max_attempts
+        if self.is_up_to_date:
+            if not self.left_over:
+                return BuildDecision.UP_TO_DATE
+            return BuildDecision.LEFT_OVER if is_exhausted else BuildDecision.GO_ON
+        if self.is_held_back:
+            return BuildDecision.HELD
+        return BuildDecision.EXHAUSTED if is_exhausted else BuildDecision.BUILD
 
 
 class Request(Struct, frozen=True):
@@ -86,16 +121,21 @@ class Plan(Struct, frozen=True):
         """One line for the tick."""
         counts = Counter(self.verdicts.values())
         line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in BuildDecision if counts[verdict])
-        unreadable = self.unreadable()
-        return (
-            f"{line}: {unreadable}" if unreadable else line or "no repository is registered: add one with `codesum add`"
-        )
+        if unreadable := self.unreadable():
+            return f"{line}: {unreadable}"
+        return line or "no repository is registered: add one with `codesum add`"
 
     def unreadable(self, among: Container[str] | None = None) -> str:
         """The first repositories that cannot be read, each with its reason, and how many more there are."""
-        keys = (key for key, verdict in self.verdicts.items() if verdict is BuildDecision.UNREADABLE)
-        found = sorted(key for key in keys if among is None or key in among)
-        return named([_with_key(key, self.complaints.get(key, "")) for key in found], mark="; ")
+        lines = []
+        for key in sorted(key for key, verdict in self.verdicts.items() if verdict is BuildDecision.UNREADABLE):
+            if among is None or key in among:
+                reason = " ".join(self.complaints.get(key, "").split())
+                if len(reason) > MAX_REASON_CHARACTERS:
+                    reason = f"{reason[: MAX_REASON_CHARACTERS - 1]}…"
+                # Most reasons name the key themselves.
+                lines.append(reason if repr(key) in reason else f"{key}: {reason}" if reason else key)
+        return named(lines, mark="; ")
 
     def without(self, keys: Collection[str]) -> "Plan":
         """The same plan, but that others look after these repositories."""
@@ -122,16 +162,16 @@ def plan_builds(
     verdicts: dict[str, BuildDecision] = {}
     goes_on = False
     for seen in ordered:
-        verdict = _judge(seen, max_attempts)
+        verdict = seen.decision(max_attempts)
         if verdict in (BuildDecision.BUILD, BuildDecision.GO_ON) and len(requests) >= max_requests:
             verdict = BuildDecision.DEFERRED
-        if verdict is BuildDecision.GO_ON and (usd_left <= 0 or goes_on):
+        elif verdict is BuildDecision.GO_ON and (usd_left <= 0 or goes_on):
             verdict = BuildDecision.LEFT_OVER
-        if verdict is BuildDecision.GO_ON and seen.left_over is not None:
+        elif verdict is BuildDecision.GO_ON:
             goes_on = True
-            requests.append(Request(seen.key, seen.left_over, seen.launches + 1, usd_left))
-        if verdict is BuildDecision.BUILD and seen.wanted is not None:
-            requests.append(Request(seen.key, seen.wanted, seen.launches + 1))
+            requests.append(Request(seen.key, seen.target, seen.launches + 1, usd_left))
+        elif verdict is BuildDecision.BUILD:
+            requests.append(Request(seen.key, seen.wanted or "", seen.launches + 1))
         verdicts[seen.key] = verdict
     complaints = {seen.key: seen.complaint for seen in ordered if seen.wanted is None}
     return Plan(tuple(requests), verdicts, complaints)
@@ -139,30 +179,62 @@ def plan_builds(
 
 def next_in_turn(keys: Sequence[str], last: str) -> list[str]:
     """All keys, sorted, beginning after `last`: whoever was left out of one tick is first in the next."""
-    ordered = sorted(keys)
-    return [key for key in ordered if key > last] + [key for key in ordered if key <= last]
+    return sorted(keys, key=lambda key: (key <= last, key))
 
 
-def _with_key(key: str, reason: str) -> str:
-    """The key and the reason on one line; most reasons name the key themselves."""
-    said = " ".join(reason.split())
-    if len(said) > MAX_REASON_CHARACTERS:
-        said = f"{said[: MAX_REASON_CHARACTERS - 1]}…"
-    return said if repr(key) in said else f"{key}: {said}" if said else key
+def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
+    """The same, with what is left over of those that are up to date.
+
+    Of a home in a bucket only a worker that built a repository knows it, from its own copy. Where there is no time
+    for all of them, it is a matter of chance where the look begins: each has its turn.
+    """
+    if not _may_go_on(home):
+        return list(seen)
+    by_key = {entry.key: entry for entry in entries}
+    start, give_up_at = random.randrange(len(seen) or 1), time.monotonic() + LOOK_S
+    found = {}
+    for each in takewhile(lambda _: time.monotonic() <= give_up_at, (*seen[start:], *seen[:start])):
+        is_at_hand = home.layout.bucket is None or home.layout.published(each.key).is_symlink()
+        if each.is_up_to_date and each.wanted is not None and is_at_hand:
+            found[each.key] = left_over(home, by_key[each.key], each.wanted)
+    return [replace(each, left_over=found.get(each.key)) for each in seen]
 
 
-def _judge(seen: Observation, max_attempts: int) -> BuildDecision:
-    if seen.is_active:
-        return BuildDecision.ACTIVE
-    if seen.wanted is None:
-        return BuildDecision.UNREADABLE
-    if seen.is_up_to_date:
-        return _judge_left_over(seen, max_attempts) if seen.left_over else BuildDecision.UP_TO_DATE
-    if seen.is_held_back:
-        return BuildDecision.HELD
-    return BuildDecision.EXHAUSTED if seen.attempts >= max_attempts else BuildDecision.BUILD
+def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
+    """A name of what a build would go on from; None where nothing is left over, or nothing may be spent on it."""
+    if not _may_go_on(home) or not has_left_over(home.workspace(entry, run_id="look")):
+        return None
+    if outages_of_build(home.layout, entry.key, fingerprint=fingerprint):
+        # A whole level failed: somebody has to look before that is paid for again.
+        return None
+    llm = home.settings.llm
+    texts = [home.tables.content_hash(texts_table(level), entry.key) for level in Level]
+    caps = [llm.max_summaries_per_run, llm.max_cost_usd_per_run]
+    return hash_of([fingerprint, utc_now().date().isoformat(), texts, caps])
 
 
-def _judge_left_over(seen: Observation, max_attempts: int) -> BuildDecision:
-    """What a model gives nothing for is not asked for all day long."""
-    return BuildDecision.LEFT_OVER if seen.attempts >= max_attempts else BuildDecision.GO_ON
+def usd_left_today(home: Home, instance: dg.DagsterInstance, *, statuses: list[dg.DagsterRunStatus]) -> float:
+    """What may be spent now, by all repositories, whoever started their builds; nothing while another build goes on,
+    whose price is not known yet."""
+    of_others = dg.RunsFilter(tags={GOES_ON_TAG: "true"}, statuses=statuses)
+    if not _may_go_on(home) or instance.get_runs_count(of_others):
+        return 0.0
+    now, most = utc_now(), home.settings.llm.max_cost_usd_per_day
+    if bucket := home.layout.bucket:
+        return most - spending_of_all(bucket.objects(), day=now.date())
+    midnight, spent = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp(), 0.0
+    for entry in home.registry.survey().entries:
+        ledger = home.layout.state(entry.key)
+        # A ledger that was not written to today, neither it nor SQLite's log beside it, is not opened.
+        written = 0.0
+        for path in (ledger, ledger.with_name(f"{ledger.name}-wal")):
+            with suppress(OSError):
+                written = max(written, path.stat().st_mtime)
+        spent += spent_today(ledger, now=now) if written >= midnight else 0.0
+    return most - spent
+
+
+def _may_go_on(home: Home) -> bool:
+    llm = home.settings.llm
+    is_paid = llm.enabled and not llm.asks_nobody and not home.settings.offline
+    return is_paid and llm.max_summaries_per_run > 0 and llm.max_cost_usd_per_day > 0

@@ -1,23 +1,111 @@
-"""The process that runs the job and records it, while its parent builds.
+"""The child process of `codesum index`: it imports Dagster from the first moment on, runs the job and records it.
 
-It opens nothing before its parent says which home, and ends when its parent does.
+The child opens nothing before its parent, which builds, says which home, and ends when its parent does.
 """
 
 import gc
 import os
+import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from codesum_pipeline.store.layout import HomeLayout
+from msgspec import Struct
+
+from codesum_pipeline.workers.child import start_child
+
+# What Dagster imports, for a fifth of the time of its import, and a run seldom calls: migrations, locks of files that
+# nobody shares here, and colours of tracebacks.
+_SELDOM = (
+    *("alembic.command", "alembic.config", "alembic.runtime.environment", "alembic.runtime.migration"),
+    *("alembic.script", "filelock", "rich", "rich.console", "rich.traceback"),
+)
+# How long the child that is done, or has nobody to work for, may take to close its files.
+CLOSE_S = 10.0
+
+
+class Recorder(Struct):
+    """The child process, and this end of the sockets."""
+
+    process: "subprocess.Popen[bytes]"
+    connection: "Connection[Any, Any]"
+
+    def receive(self) -> Any:
+        """The next message; raises `ProcessGone`."""
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            from codesum_pipeline.model.errors import ProcessGone
+
+            status = self.process.wait()
+            raise ProcessGone(
+                f"the process that records in Dagster ended with status {status}; what is built stands, and the next "
+                "`codesum index` records it"
+            ) from None
+
+    def send(self, message: object) -> None:
+        """To a child that is gone nothing is sent; `receive` says so."""
+        with suppress(OSError):
+            self.connection.send(message)
+
+    def end(self) -> None:
+        """Let the child close Dagster's files and go."""
+        self.connection.close()
+        try:
+            self.process.wait(CLOSE_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End a child that has opened nothing, or does not go."""
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()
+
+
+_started: list[Recorder] = []
+
+
+def start_recorder() -> None:
+    """Let a child import Dagster, in case it is needed soon; it opens nothing by itself."""
+    if not _started and not has_dagster() and (os.cpu_count() or 1) > 1:
+        # Where none can be started now, `taken_recorder` tries once more.
+        with suppress(OSError):
+            _started.append(_new_recorder())
+
+
+def end_recorder() -> None:
+    """End the child that was started and not needed."""
+    while _started:
+        _started.pop().kill()
+
+
+def has_dagster() -> bool:
+    """Whether this process has imported Dagster, and needs nobody else to record."""
+    return "dagster" in sys.modules
+
+
+@contextmanager
+def taken_recorder() -> Iterator[Recorder]:
+    """The child that was started, else a new one, for the time of the block."""
+    recorder = _started.pop() if _started else _new_recorder()
+    try:
+        yield recorder
+    finally:
+        recorder.end()
+
+
+def _new_recorder() -> Recorder:
+    process, ours = start_child("codesum_pipeline.defs.recorder")
+    return Recorder(process, Connection(ours.detach()))
 
 
 def main(descriptor: int) -> None:
-    """Run what the parent asks for over an inherited socket, until it closes it."""
+    """In the child: run what the parent asks for over an inherited socket, until it closes it."""
     # The output of the command is its parent's alone.
     os.dup2(2, 1)
     # Importing makes a million objects and little garbage.
@@ -28,14 +116,6 @@ def main(descriptor: int) -> None:
             _record(connection, connection.recv())
     # All is closed; what Python would tidy up in a tenth of a second, the system does at once.
     os._exit(0)
-
-
-# What Dagster imports, for a fifth of the time of its import, and a run seldom calls: migrations, locks of files that
-# nobody shares here, and colours of tracebacks.
-_SELDOM = (
-    *("alembic.command", "alembic.config", "alembic.runtime.environment", "alembic.runtime.migration"),
-    *("alembic.script", "filelock", "rich", "rich.console", "rich.traceback"),
-)
 
 
 class _SeldomModule(ModuleType):
@@ -83,8 +163,7 @@ def _import_dagster() -> None:
 
 def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     from codesum_pipeline.defs.building.exchange import BuildSignal, FailureMessage, RemoteBuilder, RunRequest
-    from codesum_pipeline.defs.building.facts import use_facts
-    from codesum_pipeline.defs.building.values import RunOutcome
+    from codesum_pipeline.defs.building.values import RunOutcome, use_facts
 
     use_facts(opening.facts)
     from codesum_pipeline.defs.resource import RunHost
@@ -114,19 +193,15 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
                 try:
                     connection.send(outcome)
                 except ConnectionError:
-                    _tell_of_crash(layout, wanted.key)
+                    # The parent was killed, and a parser that crashes kills the process that it is in.
+                    if layout.parsing(wanted.key).exists():
+                        sys.stderr.write(
+                            f"{wanted.key}: the build was killed while it parsed: run the same command again; if a "
+                            "file is the cause, it is named and left out\n"
+                        )
+                        sys.stderr.flush()
                     raise
     except (EOFError, ConnectionError):
         raise
     except Exception as error:
         connection.send(FailureMessage.of(error))
-
-
-def _tell_of_crash(layout: "HomeLayout", key: str) -> None:
-    """The parent said nothing: it was killed, and a parser that crashes kills the process that it is in."""
-    if layout.parsing(key).exists():
-        sys.stderr.write(
-            f"{key}: the build was killed while it parsed: run the same command again; if a file is the cause, it is "
-            "named and left out\n"
-        )
-        sys.stderr.flush()

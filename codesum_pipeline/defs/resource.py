@@ -1,38 +1,63 @@
-"""A home, as Dagster's runs, schedules and sensors open it.
+"""A home, as Dagster's runs, schedules and sensors open it, with one partition per entry of the registry.
 
-A run that has a partition holds that repository's lease from its first step to
-its last, whoever started it, so two builds of one repository never mix.
+A run that has a partition holds that repository's lease from its first step to its last, whoever started it, so two
+builds of one repository never mix. The run's tags name its process: after a power loss or a SIGKILL from outside,
+Dagster believes for hours that a run goes on, and the tags tell that its process is gone.
 """
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 from dagster_duckdb import DuckDBResource
-from msgspec import Struct, field
+from msgspec import Struct, convert, field, to_builtins
 from pydantic import Field, PrivateAttr
+from sqlalchemy.exc import IntegrityError
 
 from codesum_pipeline.defs.building.exchange import RemoteBuilder
 from codesum_pipeline.defs.building.values import Builder, BuildOptions
-from codesum_pipeline.defs.partitions import PARTITION_TAG
-from codesum_pipeline.defs.processes import process_tags
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.lease import hold_repository, this_process
+from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.lease import OF_A_PROCESS, Holder, current_holder, hold_repository, this_process
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from codesum_pipeline.wiring import Home
 
+# Checks per partition are a preview in Dagster 1.13; said once here instead of once per check.
+warnings.filterwarnings("ignore", category=dg.PreviewWarning)
+# So are owners of jobs, schedules and sensors.
+warnings.filterwarnings("ignore", message="Parameter `owners`", category=dg.BetaWarning)
+
+PARTITIONS = "codesum_repos"
+# On each run of a partition.
+PARTITION_TAG = "dagster/partition"
+# How many partitions are added in one statement, and by one tick: a database takes no more, and others wait.
+PORTION = 500
+# Dagster takes any text for a key: ours are checked in the registry and where a run takes its lease.
+codesum_repos = dg.DynamicPartitionsDefinition(name=PARTITIONS)
 VERIFY_JOB = "verify_indexes"
 # `dagster_celery.core_execution_loop.DELEGATE_MARKER`, whose module imports Celery.
 _WAITS_FOR_WORKER = "celery_queue_wait"
-
+# Dagster's pages show no tag that begins with `.dagster/`.
+_PROCESS = ".dagster/codesum/"
+# A retry, and a re-execution from the UI, begin with the tags of the run before them, whose process is another one.
+_PROCESS_OF_RUN = f"{_PROCESS}process_of_run"
+# Each line is a row in Dagster's event log: often enough to see that it moves, rare enough to be read.
+LOG_EVERY_S = 10.0
+UNFINISHED = (
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+)
 # As `store.views.connect`: nothing is downloaded or loaded behind our back.
 IN_MEMORY = DuckDBResource(
     database=":memory:",
@@ -40,9 +65,53 @@ IN_MEMORY = DuckDBResource(
 )
 
 
-_NOTHING_SPECIAL = BuildOptions()
-# Each line is a row in Dagster's event log: often enough to see that it moves, rare enough to be read.
-LOG_EVERY_S = 10.0
+def add_partitions(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
+    """Let Dagster know of repositories; those that it knows stay."""
+    for start in range(0, len(keys), PORTION):
+        some = list(keys[start : start + PORTION])
+        # Dagster looks which are missing and then adds them: it fails where another process adds one in between.
+        for tries_left in range(len(some), -1, -1):
+            try:
+                instance.add_dynamic_partitions(PARTITIONS, some)
+                break
+            except IntegrityError:
+                if not tries_left:
+                    raise
+
+
+def process_tags(holder: Holder) -> dict[str, str]:
+    """The run tags that name the process of a run, from before it waits for its lease."""
+    tags = {f"{_PROCESS}{name}": str(getattr(holder, name)) for name in OF_A_PROCESS}
+    return {name: value for name, value in {**tags, _PROCESS_OF_RUN: holder.run_id}.items() if value}
+
+
+def holder_of(run: dg.DagsterRun) -> Holder | None:
+    """The process of a run; None where its tags name none, or only that of the run that it repeats."""
+    # Earlier versions wrote the same names without the dot before them, and their runs may still stand as started.
+    found = {name: run.tags.get(f"{_PROCESS}{name}", run.tags.get(f"codesum/{name}", "")) for name in OF_A_PROCESS}
+    if run.tags.get(_PROCESS_OF_RUN, run.root_run_id or run.run_id) != run.run_id or not found["pid"]:
+        return None
+    return convert({**found, "run_id": run.run_id, "acquired_at": 0.0}, Holder, strict=False)
+
+
+def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[str]:
+    """Mark the runs whose process certainly is gone as failed; their ids."""
+    ended = []
+    for run in instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED))):
+        process = holder_of(run)
+        if process and (process.is_gone() or _has_left_lease(layout, run.tags.get(PARTITION_TAG), process)):
+            instance.report_run_failed(run, f"process {process.pid} on {process.host} ended without a word")
+            ended.append(run.run_id)
+    return ended
+
+
+def _has_left_lease(layout: HomeLayout, key: str | None, process: Holder) -> bool:
+    """Whether a process in another container is gone, as the lease of its repository tells."""
+    try:
+        holder = current_holder(layout.state(key)) if key else None
+    except BrokenStore:
+        return False
+    return holder is not None and holder.is_process_of(process) and holder.is_gone()
 
 
 class BuildRequest(dg.ConfigurableResource["BuildRequest"]):
@@ -63,8 +132,7 @@ class BuildRequest(dg.ConfigurableResource["BuildRequest"]):
 
 def run_config_for(options: BuildOptions, *, loggers: dict[str, Any] | None = None) -> dg.RunConfig:
     """The run config that asks for these."""
-    asked = BuildRequest(force=options.force, confirm_llm=options.confirm_llm, llm_usd_left=options.llm_usd_left)
-    return dg.RunConfig(resources={"request": asked}, loggers=loggers)
+    return dg.RunConfig(resources={"request": BuildRequest(**to_builtins(options))}, loggers=loggers)
 
 
 class RunHost(Struct, frozen=True):
@@ -78,6 +146,9 @@ class RunHost(Struct, frozen=True):
     home: "Home | None" = None
     progress: Progress | None = None
     builder: RemoteBuilder | None = None
+
+
+StepContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 
 
 class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
@@ -110,27 +181,26 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     def open_home(self) -> "Home":
         """The home with its settings, read once."""
         if self._home is None:
-            from codesum_pipeline.homes.loading import check_is_settable_by_run
+            from codesum_pipeline.homes.loading import check_is_settable_by_run, load_settings
 
             check_is_settable_by_run(self.settings)
-            self._home = self.host.home or self._home_of_process()
+            if self.host.home:
+                self._home = self.host.home
+            else:
+                from codesum_pipeline.wiring import Home
+
+                self._home = Home(load_settings(self.host.settings, run=self.settings))
+                self._home.settings.apply_mode()
         return self._home
 
-    def _home_of_process(self) -> "Home":
-        from codesum_pipeline.homes.loading import load_settings
-        from codesum_pipeline.wiring import Home
-
-        home = Home(load_settings(self.host.settings, run=self.settings))
-        home.settings.apply_mode()
-        return home
-
-    def builder(self, key: str, run_id: str, log: logging.Logger, options: BuildOptions = _NOTHING_SPECIAL) -> Builder:
+    def builder(self, context: StepContext, options: BuildOptions) -> Builder:
         """What carries out the steps of a run: another process, or this one."""
         if self.host.builder:
             return self.host.builder
         from codesum_pipeline.defs.building.build import Build
 
-        progress = self.host.progress or LoggedProgress(log)
+        progress = self.host.progress or LoggedProgress(context.log)
+        key, run_id = context.partition_key, context.run.run_id
         return Build(self.open_home(), key, run_id, options, progress=progress, new_connection=self._connect)
 
     def _connect(self) -> "DuckDBPyConnection":
@@ -153,16 +223,14 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             return
         home = self.open_home()
         instance.add_run_tags(run.run_id, process_tags(this_process(run.run_id)))
-        if run.job_name == VERIFY_JOB:
-            # It looks at the bucket before, and then holds the repository itself.
-            return
-        lease = hold_repository(home.layout, key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
-        self._open.enter_context(lease)
+        # A verification looks at the bucket before, and then holds the repository itself.
+        if run.job_name != VERIFY_JOB:
+            lease = hold_repository(home.layout, key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
+            self._open.enter_context(lease)
 
 
 def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    started = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_WORKER_STARTING, limit=1)
-    if started.records:
+    if instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_WORKER_STARTING, limit=1).records:
         return True
     # Celery's executor says only that a step waits for a worker.
     engine = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)

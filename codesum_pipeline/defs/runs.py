@@ -1,21 +1,26 @@
-"""What a finished run says, read from its events."""
+"""Runs of the job by `codesum index`, and what a finished run says, read from its events."""
 
-import io
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import dagster as dg
 
-from codesum_pipeline.defs import processes
+from codesum_pipeline.defs.assets import resolve_job
 from codesum_pipeline.defs.building.exchange import RemoteTraceback
-from codesum_pipeline.defs.building.values import NOT_WORSE, BuildOptions, Numbers, RunOutcome, failed_run
-from codesum_pipeline.defs.jobs import resolve_job
-from codesum_pipeline.defs.partitions import add_partitions
-from codesum_pipeline.defs.resource import IN_MEMORY, CodesumResource, RunHost, run_config_for
+from codesum_pipeline.defs.building.values import NOT_WORSE, BuildOptions, Numbers, RunOutcome
+from codesum_pipeline.defs.resource import (
+    IN_MEMORY,
+    CodesumResource,
+    RunHost,
+    add_partitions,
+    end_vanished_runs,
+    process_tags,
+    run_config_for,
+)
 from codesum_pipeline.defs.steps import EVALUATION, JOB, PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.defs.storage import open_instance, writing_records
 from codesum_pipeline.model import errors
@@ -29,49 +34,37 @@ if TYPE_CHECKING:
     from dagster._core.remote_origin import RemoteJobOrigin
     from dagster_shared.error import SerializableErrorInfo
 
+# Where Dagster's own processes load the definitions from.
+MODULE = "codesum_pipeline.definitions"
+# What Dagster calls definitions that nobody named.
+REPOSITORY = "__repository__"
+STARTED_BY_TAG = "codesum/started_by"
+COMMAND_LINE = "command line"
+_RUN_TAGS = {
+    STARTED_BY_TAG: COMMAND_LINE,
+    # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
+    ".dagster/repository": f"{REPOSITORY}@{MODULE}",
+    # Who sits at the command line tries again, or not.
+    "dagster/max_retries": "0",
+}
+_RECORD_IS_LOST = "Exception while writing logger call to event log"
+_QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
+
 
 def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
     """Read a run's events."""
-    held_because = None if result.success else _held_because(result.all_events)
-    is_good = result.success or held_because is not None
-    message, error = (held_because or "", None) if is_good else complaint_of(result.all_events)
-    return RunOutcome(
-        key=key,
-        run_id=result.run_id,
-        succeeded=is_good,
-        is_held=held_because is not None,
-        seconds=seconds,
-        message=message,
-        error=error,
-        numbers={
-            materialization.asset_key.to_user_string(): _numbers(materialization)
-            for materialization in (
-                event.step_materialization_data.materialization
-                for event in result.all_events
-                if event.is_step_materialization
-            )
-        },
-    )
-
-
-def _held_because(events: Iterable[dg.DagsterEvent]) -> str | None:
-    """Why the promotion gate ended a run; None where it did not."""
-    for event in events:
-        if event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+    held_because, numbers = None, {}
+    for event in result.all_events:
+        if event.is_step_materialization:
+            materialization = event.step_materialization_data.materialization
+            numbers[materialization.asset_key.to_user_string()] = _numbers(materialization)
+        elif event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION and not result.success:
             check = event.asset_check_evaluation_data
             if check.check_name == NOT_WORSE and not check.passed:
-                return check.description
-    return None
-
-
-def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
-    """Whether the run ended because its process was asked to stop."""
-    return any(
-        event.event_type is dg.DagsterEventType.RUN_FAILURE
-        and event.job_failure_data.failure_reason is not None
-        and event.job_failure_data.failure_reason.value == "UNEXPECTED_TERMINATION"
-        for event in result.all_events
-    )
+                held_because = check.description
+    is_good = result.success or held_because is not None
+    message, error = (held_because or "", None) if is_good else complaint_of(result.all_events)
+    return RunOutcome(key, result.run_id, is_good, seconds, message, error, numbers, held_because is not None)
 
 
 def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
@@ -106,35 +99,14 @@ def complaint_of(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumEr
 def _own_error(error: "SerializableErrorInfo") -> tuple[str, type[CodesumError] | None]:
     """The package's error in a chain of causes; the innermost error where there is none."""
     while True:
+        # The message without the name of its class.
+        text = error.message.removeprefix(f"{error.cls_name}: ").rpartition(f".{error.cls_name}: ")[2].strip()
         kind = getattr(errors, error.cls_name or "", None)
         if isinstance(kind, type) and issubclass(kind, CodesumError):
-            return _text(error), kind
+            return text, kind
         if error.cause is None or error.cause.cls_name == RemoteTraceback.__name__:
-            return f"{error.cls_name}: {_text(error)}" if error.cls_name else _text(error), None
+            return f"{error.cls_name}: {text}" if error.cls_name else text, None
         error = error.cause
-
-
-def _text(error: "SerializableErrorInfo") -> str:
-    """The message without the name of its class."""
-    return error.message.removeprefix(f"{error.cls_name}: ").rpartition(f".{error.cls_name}: ")[2].strip()
-
-
-# Where Dagster's own processes load the definitions from.
-MODULE = "codesum_pipeline.definitions"
-# What Dagster calls definitions that nobody named.
-REPOSITORY = "__repository__"
-STARTED_BY_TAG = "codesum/started_by"
-COMMAND_LINE = "command line"
-
-_RUN_TAGS = {
-    STARTED_BY_TAG: COMMAND_LINE,
-    # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
-    ".dagster/repository": f"{REPOSITORY}@{MODULE}",
-    # Who sits at the command line tries again, or not.
-    "dagster/max_retries": "0",
-}
-_RECORD_IS_LOST = "Exception while writing logger call to event log"
-_QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 
 def note_recorded(layout: HomeLayout, key: str, fingerprint: str) -> None:
@@ -163,7 +135,8 @@ class Runs:
                     note_recorded(self._layout, key, recorded_fingerprint(self._instance, key, last) or "")
                 return outcome
         except CannotWrite as error:
-            return failed_run(key, run_id, error, seconds=time.monotonic() - start)
+            # Dagster could not record the run to its end.
+            return RunOutcome(key, run_id, False, time.monotonic() - start, str(error), type(error), {})
 
     def _execute(
         self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: Holder
@@ -174,14 +147,17 @@ class Runs:
                 resources={"codesum": CodesumResource(host=host, duckdb=IN_MEMORY)},
                 partition_key=key,
                 instance=self._instance,
-                tags={**_RUN_TAGS, **processes.process_tags(process)},
+                tags={**_RUN_TAGS, **process_tags(process)},
                 raise_on_error=False,
                 run_id=run_id,
             )
-        if was_interrupted(result):
-            # Dagster cannot tell a person's Ctrl-C from a process that is being shot.
-            self._instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
-            raise KeyboardInterrupt
+        for event in result.all_events:
+            is_failure = event.event_type is dg.DagsterEventType.RUN_FAILURE
+            reason = event.job_failure_data.failure_reason if is_failure else None
+            if reason is not None and reason.value == "UNEXPECTED_TERMINATION":
+                # Dagster cannot tell a person's Ctrl-C from a process that is being shot.
+                self._instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
+                raise KeyboardInterrupt
         return result
 
 
@@ -191,12 +167,12 @@ def open_runs(layout: HomeLayout, keys: Sequence[str]) -> Iterator[Runs]:
     with open_instance(layout) as instance:
         # The UI's timeline shows runs whose origin it knows; `execute_in_process` creates them without.
         instance.create_run_for_job = partial(instance.create_run_for_job, remote_job_origin=_origin())  # type: ignore[method-assign]
-        processes.end_vanished_runs(layout, instance)
+        end_vanished_runs(layout, instance)
         add_partitions(instance, keys)
         yield Runs(layout, instance)
 
 
-class _WithoutRepeats(io.TextIOBase):
+class _WithoutRepeats:
     """Standard error without what Dagster writes there of each record that it cannot keep, and then raises."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -205,18 +181,8 @@ class _WithoutRepeats(io.TextIOBase):
     def write(self, text: str) -> int:
         return len(text) if text.startswith(_RECORD_IS_LOST) else self._stream.write(text)
 
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._stream.encoding
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _origin() -> "RemoteJobOrigin":

@@ -1,8 +1,7 @@
 """Dagster's SQLite records with one connection per file, for a process that executes one run after another.
 
-Dagster opens a new SQLite connection, and compiles its statements anew, for
-every event: of a small build that is the larger part. What is written, where
-and under which schema stays Dagster's own. The methods that are overridden are
+Dagster opens a new SQLite connection, and compiles its statements anew, for every event: of a small build that is the
+larger part. What is written, where and under which schema stays Dagster's own. The methods that are overridden are
 private; a test builds with this storage and reads with Dagster's.
 """
 
@@ -28,8 +27,6 @@ from sqlalchemy.pool import StaticPool
 
 from codesum_pipeline.store.atomic import temporary_beside
 
-_REVISION = sql.text("SELECT version_num FROM alembic_version")
-
 
 def with_open_records(reference: InstanceRef) -> InstanceRef:
     """The same instance, through `OpenSqliteStorage` where it keeps its records in SQLite."""
@@ -44,21 +41,20 @@ class OpenSqliteStorage(DagsterSqliteStorage):
     """Runs, events and schedules below one folder, in files that `storage.make_ready` made whole."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        folder = Path(base_dir)
+        history = Path(base_dir) / "history"
         self.base_dir = base_dir
-        self._run_storage = _Runs(create_db_conn_string(str(folder / "history"), "runs"))
-        self._event_log_storage = _Events(str(folder / "history" / "runs"))
-        self._schedule_storage = SqliteScheduleStorage(create_db_conn_string(str(folder / "schedules"), "schedules"))
+        self._run_storage = _Runs(create_db_conn_string(str(history), "runs"))
+        self._event_log_storage = _Events(str(history / "runs"))
+        schedules = create_db_conn_string(str(Path(base_dir) / "schedules"), "schedules")
+        self._schedule_storage = SqliteScheduleStorage(schedules)
         self._inst_data = inst_data
         super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Any) -> "OpenSqliteStorage":
-        """As Dagster makes it from its configuration."""
         return cls(inst_data=inst_data, **config_value)
 
     def dispose(self) -> None:
-        """Close the files."""
         self._event_log_storage.dispose()
         self._run_storage.dispose()
 
@@ -72,7 +68,7 @@ class _Runs(SqliteRunStorage):
 
     @contextmanager
     def connect(self) -> Iterator[sql.Connection]:
-        with self._engine.connect() as connection, connection.begin():
+        with self._engine.begin() as connection:
             yield connection
 
     def dispose(self) -> None:
@@ -92,10 +88,8 @@ class _Events(SqliteEventLogStorage):
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[sql.Connection]:
-        with self._db_lock:
-            engine = self._engine_of(shard)
-            with engine.connect() as connection, connection.begin():
-                yield connection
+        with self._db_lock, self._engine_of(shard).begin() as connection:
+            yield connection
 
     def has_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> bool:
         """A run asks this four times a step of the one partition that it is for."""
@@ -103,7 +97,6 @@ class _Events(SqliteEventLogStorage):
         return self._is_known((partitions_def_name, partition_key), lambda: look(partitions_def_name, partition_key))
 
     def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:
-        """As Dagster does it."""
         self._known.discard((partitions_def_name, partition_key))
         super().delete_dynamic_partition(partitions_def_name, partition_key)
 
@@ -122,7 +115,6 @@ class _Events(SqliteEventLogStorage):
         return asked in self._known
 
     def store_event(self, event: dg.EventLogEntry) -> None:
-        """As Dagster does it."""
         super().store_event(event)
         if event.dagster_event and event.dagster_event.asset_key:
             self._read[event.dagster_event.asset_key] = {}
@@ -177,33 +169,29 @@ class _Events(SqliteEventLogStorage):
         if file.exists():
             return False
         with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
-            revision = connection.execute(_REVISION).scalar()
+            revision = connection.execute(sql.text("SELECT version_num FROM alembic_version")).scalar()
         aside = temporary_beside(file)
+        engine = _engine(f"sqlite:///{aside}")
         try:
-            _make_run_file(aside, revision)
+            with engine.connect() as connection:
+                # Most tables of a run's file stay empty, and each takes a page for itself and for each index.
+                connection.execute(sql.text("PRAGMA page_size=1024"))
+            SqlEventLogStorageMetadata.create_all(engine)
+            with engine.connect() as connection:
+                connection.execute(sql.text("PRAGMA journal_mode=WAL"))
+            with engine.begin() as connection:
+                stamp = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
+                connection.execute(sql.text(stamp))
+                connection.execute(sql.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
+            # Closing the only connection folds the log into the file.
+            engine.dispose()
             os.link(aside, file)
         except OSError:
             return False
         finally:
+            engine.dispose()
             aside.unlink(missing_ok=True)
         return True
-
-
-def _make_run_file(file: Path, revision: str | None) -> None:
-    engine = _engine(f"sqlite:///{file}")
-    try:
-        with engine.connect() as connection:
-            # Most tables of a run's file stay empty, and each takes a page for itself and for each index.
-            connection.execute(sql.text("PRAGMA page_size=1024"))
-        SqlEventLogStorageMetadata.create_all(engine)
-        with engine.connect() as connection:
-            connection.execute(sql.text("PRAGMA journal_mode=WAL"))
-        with engine.connect() as connection, connection.begin():
-            connection.execute(sql.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
-            connection.execute(sql.text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
-    finally:
-        # Closing the only connection folds the log into the file.
-        engine.dispose()
 
 
 def _engine(conn_string: str) -> sql.Engine:

@@ -1,4 +1,4 @@
-"""Between Dagster and a build: an asset carries out one step and shows what came of it."""
+"""Between Dagster and a build: an asset carries out one step and shows what came of it, as Dagster's metadata."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 from msgspec.structs import astuple
 
-from codesum_pipeline.defs.building.values import AT_HEAD, NOT_WORSE, PLOT, PREVIEW, Builder, CheckFinding, StepOutcome
-from codesum_pipeline.defs.metadata import metadata_of
-from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.building.values import (
+    AT_HEAD,
+    NOT_WORSE,
+    PLOT,
+    PREVIEW,
+    Builder,
+    CheckFinding,
+    Markdown,
+    PreviewRows,
+    StepOutcome,
+    Values,
+    stage_facts,
+)
 from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.settings.operation import CheckName
@@ -25,18 +35,16 @@ FINGERPRINT_TAG = "codesum/fingerprint"
 # On a run that the promotion gate ended, with its id: one that is started again begins with its tags.
 _HELD_TAG = "codesum/held"
 SECONDS = "seconds"
-REUSED = "reused"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
-# What a step says, and the tag of the run that shows it.
+# What a step says, and the tag that shows it in the list of runs.
 _TAGS = {
     "commit": "codesum/commit",
     "files_changed": "codesum/files_changed",
     "texts_rewritten": "codesum/texts_rewritten",
 }
 _TAG_CHARS = 10
-
 
 Look = Callable[[dg.ScheduleEvaluationContext, "Home"], list[dg.RunRequest] | str]
 
@@ -67,21 +75,27 @@ def run_step(
 ) -> dg.MaterializeResult[None]:
     """Carry out the asset's step for the partition at hand. Every run materialises: a step that need not run is
     `reused`."""
-    step = context.asset_key.to_user_string()
+    step, run_id, key = context.asset_key.to_user_string(), context.run.run_id, context.partition_key
     with stage_failures(retry_number=context.retry_number):
-        builder = codesum.builder(context.partition_key, context.run.run_id, context.log, request.options())
+        builder = codesum.builder(context, request.options())
         check_upstream(context, builder)
         done = builder.perform(step)
         log_outcome(context, done)
-        _tag_run(context, done)
-        _note_hold(context, done)
+        tags = {tag: str(done.values[name])[:_TAG_CHARS] for name, tag in _TAGS.items() if name in done.values}
+        for finding in done.findings:
+            if finding.name == NOT_WORSE and not finding.passed:
+                # The published index is behind, which nothing that comes after the gate will say.
+                context.log_event(behind(key, finding.description or ""))
+                tags[_HELD_TAG] = run_id
+        if tags:
+            context.instance.add_run_tags(run_id, tags)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
             metadata={
                 # First what the stage says: a run's page shows the first entries of each event.
                 **metadata_of(done.values),
                 SECONDS: done.seconds,
-                REUSED: done.is_reused,
+                "reused": done.is_reused,
                 "dagster/row_count": done.rows,
                 "dagster/partition_row_count": done.rows,
                 **_shown(context, builder, step, done.table_hash),
@@ -91,21 +105,12 @@ def run_step(
         )
 
 
-def _tag_run(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
-    """What makes the list of runs readable: of which commit a run is, and how much it found and wrote."""
-    found = {tag: done.values[name] for name, tag in _TAGS.items() if name in done.values}
-    if found and context.run.tags.get(PARTITION_TAG):
-        context.instance.add_run_tags(
-            context.run.run_id, {tag: str(value)[:_TAG_CHARS] for tag, value in found.items()}
-        )
-
-
-def _note_hold(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
-    """The published index is behind, which nothing that comes after the gate will say."""
-    for finding in done.findings:
-        if finding.name == NOT_WORSE and not finding.passed:
-            context.log_event(behind(context.partition_key, finding.description or ""))
-            context.instance.add_run_tags(context.run.run_id, {_HELD_TAG: context.run.run_id})
+def _shown(context: dg.AssetExecutionContext, builder: Builder, step: str, data_version: str) -> dict[str, Any]:
+    """Previews and plots, taken over from the last materialisation where the table is the same."""
+    last = last_materialization(context.instance, context.asset_key, context.partition_key)
+    if last and (last.tags or {}).get("dagster/data_version") == data_version and PREVIEW in last.metadata:
+        return {name: last.metadata[name] for name in (PREVIEW, PLOT) if name in last.metadata}
+    return metadata_of(builder.show(step))
 
 
 def is_held(run: dg.DagsterRun) -> bool:
@@ -133,11 +138,8 @@ def report_check(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluati
     """
     published_by = dg.AssetRecordsFilter(asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)])
     for record in instance.fetch_materializations(published_by, limit=1).records:
-        event = dg.DagsterEvent(
-            event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
-            job_name=JOB,
-            event_specific_data=evaluation,
-        )
+        kind = dg.DagsterEventType.ASSET_CHECK_EVALUATION.value
+        event = dg.DagsterEvent(event_type_value=kind, job_name=JOB, event_specific_data=evaluation)
         instance.report_dagster_event(event, run_id=record.run_id)
 
 
@@ -175,21 +177,18 @@ def check_upstream(context: dg.AssetExecutionContext, builder: Builder) -> None:
     Raises `BrokenStore` where they made it of another commit or under other
     settings: publishing that would mix two states of the repository.
     """
-    graph = context.job_def.asset_layer.asset_graph
-    before = sorted(graph.get_ancestor_asset_keys(context.asset_key))
-    for key in (key for key in before if not _is_in_run(key, context.run)):
-        last = last_materialization(context.instance, key, context.partition_key)
-        if last is None or (last.tags or {}).get(FINGERPRINT_TAG) != builder.built_from():
+    run = context.run
+    for asset in sorted(context.job_def.asset_layer.asset_graph.get_ancestor_asset_keys(context.asset_key)):
+        is_in_run = run.asset_selection is None or asset in run.asset_selection
+        if run.step_keys_to_execute is not None:
+            is_in_run = asset.to_python_identifier() in run.step_keys_to_execute
+        if is_in_run:
+            continue
+        if recorded_fingerprint(context.instance, context.partition_key, asset) != builder.built_from():
             raise BrokenStore(
-                f"repository {context.partition_key!r}: {key.to_user_string()} was not made from the snapshot that "
+                f"repository {context.partition_key!r}: {asset.to_user_string()} was not made from the snapshot that "
                 "stands now, under the settings of now: run the whole job, or every step from repo_snapshot on"
             )
-
-
-def _is_in_run(asset: dg.AssetKey, run: dg.DagsterRun) -> bool:
-    if run.step_keys_to_execute is not None:
-        return asset.to_python_identifier() in run.step_keys_to_execute
-    return run.asset_selection is None or asset in run.asset_selection
 
 
 @contextmanager
@@ -197,11 +196,9 @@ def stage_failures(*, retry_number: int = MAX_RETRIES) -> Iterator[None]:
     """The package's errors as Dagster's: the message a person needs, and another try where that makes sense."""
     try:
         yield
-    except RetryLater as error:
-        if retry_number >= MAX_RETRIES:
-            raise dg.Failure(str(error), allow_retries=False) from error
-        raise dg.RetryRequested(MAX_RETRIES, seconds_to_wait=RETRY_WAIT_S * 2**retry_number) from error
     except CodesumError as error:
+        if isinstance(error, RetryLater) and retry_number < MAX_RETRIES:
+            raise dg.RetryRequested(MAX_RETRIES, seconds_to_wait=RETRY_WAIT_S * 2**retry_number) from error
         raise dg.Failure(str(error), allow_retries=False) from error
 
 
@@ -220,11 +217,32 @@ def recorded_fingerprint(instance: dg.DagsterInstance, key: str, asset: dg.Asset
     return (last.tags or {}).get(FINGERPRINT_TAG) if last else None
 
 
-def _shown(
-    context: dg.AssetExecutionContext, builder: Builder, step: str, data_version: str
-) -> dict[str, dg.MetadataValue]:
-    """Previews and plots, taken over from the last materialisation where the table is the same."""
-    last = last_materialization(context.instance, context.asset_key, context.partition_key)
-    if last and (last.tags or {}).get("dagster/data_version") == data_version and PREVIEW in last.metadata:
-        return {name: last.metadata[name] for name in (PREVIEW, PLOT) if name in last.metadata}
-    return metadata_of(builder.show(step))
+def table_metadata(table: str) -> dict[str, Any]:
+    """The table that an asset stands for, with its columns as the UI lists them."""
+    columns = [
+        dg.TableColumn(
+            name=column.name,
+            type=column.type,
+            description=column.description,
+            constraints=dg.TableColumnConstraints(nullable=column.is_nullable),
+        )
+        for column in stage_facts().columns[table]
+    ]
+    return {"dagster/column_schema": dg.TableSchema(columns=columns), "codesum/table": table}
+
+
+def metadata_of(values: Values) -> dict[str, Any]:
+    """One entry per value; Dagster knows what numbers, truths and texts are."""
+    return {name: _metadata_value(value) for name, value in values.items()}
+
+
+def _metadata_value(value: Any) -> Any:
+    match value:
+        case Markdown(text):
+            return dg.MetadataValue.md(text)
+        case PreviewRows(rows):
+            # A count that a row lacks is 0.
+            columns = list(dict.fromkeys(column for row in rows for column in row))
+            records = [dg.TableRecord({column: row.get(column, 0) for column in columns}) for row in rows]
+            return dg.MetadataValue.table(records, None if records else dg.TableSchema([]))
+    return value

@@ -1,25 +1,26 @@
 """Dagster's own records, as SQLite files: made whole or not at all, migrated by one process alone, and mended.
 
-Dagster makes a file when it first opens it, table by table. Two processes that
-do so at one moment fail, or leave a file that no later one can use. Here a file
-is made aside and moved in place, behind one lock; where a `dagster.yaml` names
-other storage, its server looks after that.
+Dagster makes a file when it first opens it, table by table. Two processes that do so at one moment fail, or leave a
+file that no later one can use. Here a file is made aside and moved in place, behind one lock; where a `dagster.yaml`
+names other storage, its server looks after that. A file is mended in place where nothing has to go, else a new one is
+made beside the broken file, which is kept.
 """
 
 import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+import sqlalchemy
 import yaml
 from msgspec import Struct
 
-from codesum_pipeline.defs import storage
 from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
 from codesum_pipeline.defs.sqlite_records import with_open_records
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
@@ -29,7 +30,6 @@ from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.refusals import writing
 
 if TYPE_CHECKING:
-    import sqlalchemy
     from alembic.config import Config
 
     # Private: the type of what `reference_of` makes.
@@ -38,13 +38,21 @@ if TYPE_CHECKING:
 # The version of Dagster by which the files were last made or migrated.
 MADE_BY = ".storage-version"
 RUNS, EVENTS, SCHEDULES = "run", "event", "schedule"
-_CLASSES = {"SqliteRunStorage": RUNS, "SqliteEventLogStorage": EVENTS, "SqliteScheduleStorage": SCHEDULES}
-_FILES = {RUNS: "runs.db", EVENTS: "index.db", SCHEDULES: "schedules.db"}
+# By Dagster's class: the kind of its records, its file, and what is lost with that.
+_FILES = {
+    "SqliteRunStorage": (RUNS, "runs.db", "the list of past runs"),
+    "SqliteEventLogStorage": (EVENTS, "index.db", "the history of materialisations and checks"),
+    "SqliteScheduleStorage": (
+        SCHEDULES, "schedules.db", "the ticks of schedules and sensors, and which of them are switched on"),
+}  # fmt: skip
+_LOST = {kind: lost for kind, _, lost in _FILES.values()}
 _STAMP = "alembic_version"
 # Where a file is made; what is left there by a process that was killed goes before the next.
 _ASIDE = ".new-"
 _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BROKEN_WORDS = ("no such table", "no such column", "has no column named")
+# The terminal belongs to the command: its output is not copied into Dagster's files.
+_NO_LOGS = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager", "config": {}}
 
 
 class StorageFile(Struct, frozen=True):
@@ -56,7 +64,7 @@ class StorageFile(Struct, frozen=True):
     def __str__(self) -> str:
         return f"Dagster's {self.kind} storage {self.path}"
 
-    def _dagsters(self) -> tuple["sqlalchemy.MetaData", Any, Callable[[str], Any]]:
+    def _dagsters(self) -> tuple[sqlalchemy.MetaData, Any, Callable[[str], Any]]:
         """Dagster's tables for this kind, its module with their migrations, and what opens its storage in a folder."""
         # Private: Dagster says nowhere else what belongs in one of its files, and how to make one alone.
         from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
@@ -75,7 +83,7 @@ class StorageFile(Struct, frozen=True):
         }[self.kind]
 
     @property
-    def metadata(self) -> "sqlalchemy.MetaData":
+    def metadata(self) -> sqlalchemy.MetaData:
         """The tables that belong in it."""
         return self._dagsters()[0]
 
@@ -91,63 +99,98 @@ class StorageFile(Struct, frozen=True):
         """Dagster's own storage in a folder, whose file is made where it is missing."""
         return self._dagsters()[2](str(folder))
 
+    @contextmanager
+    def connected(self) -> Iterator[sqlalchemy.Connection]:
+        """A connection as Dagster's own are."""
+        # Private: it converts the errors of SQLite as Dagster's storage does.
+        from dagster._core.storage.sql import create_engine
+        from sqlalchemy.pool import NullPool
+
+        with create_engine(f"sqlite:///{self.path.absolute()}", poolclass=NullPool).connect() as connection:
+            yield connection
+
+
+@contextmanager
+def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
+    """The instance that the UI shows.
+
+    Raises `CannotWrite` where its records have no room, and `BrokenStore` for broken ones. Its files are
+    whole before it is opened: Dagster's webserver and daemon open them at one moment.
+    """
+    with writing_records(layout):
+        reference = reference_of(layout)
+        make_ready(reference, layout.dagster_home)
+        with dg.DagsterInstance.from_ref(with_open_records(reference)) as instance:
+            yield instance
+
+
+def reference_of(layout: HomeLayout) -> "InstanceRef":
+    """How the instance is opened, before any of its files is."""
+    # Private: the public `DagsterInstance.from_ref` takes one, and nothing else makes it with other output.
+    from dagster._core.instance.ref import InstanceRef
+
+    return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides={"compute_logs": _NO_LOGS})
+
+
+@contextmanager
+def writing_records(layout: HomeLayout) -> Iterator[None]:
+    """Name the folder where the system refuses to write there, and the way out where what is there is broken."""
+    folder = layout.dagster_home
+    with writing(folder, called=f"Dagster's records in {folder}"):
+        try:
+            yield
+        except CodesumError:
+            raise
+        except Exception as error:
+            cause: BaseException | None = error
+            while cause is not None and not _is_breakage(cause):
+                cause = cause.__cause__ or cause.__context__
+            if cause is None:
+                raise
+            raise BrokenStore(
+                f"Dagster's records in {folder} are broken ({cause}): run `codesum doctor`, which mends them"
+            ) from error
+
 
 def make_ready(reference: "InstanceRef", folder: Path) -> None:
     """Make what is missing of an instance's files, and migrate them to the Dagster at hand.
 
     Raises `BrokenStore` for a file that is neither missing nor whole.
     """
-    files = storage_files(reference)
-    if _is_made_by_this(folder) and not any(fault_of(file) for file in files):
+    files, made_by = storage_files(reference), folder / MADE_BY
+
+    def is_of_this_version() -> bool:
+        try:
+            return made_by.read_text(encoding="ascii") == dg.__version__
+        except OSError:
+            return False
+
+    if is_of_this_version() and not any(fault_of(file) for file in files):
         return
     try:
         with writing(folder, called=f"Dagster's records in {folder}"), exclusive(folder / LOCK):
+            for file in filter(_is_empty, files):
+                _create(file)
             for file in files:
-                if _is_empty(file):
-                    create(file)
-            _check(files)
-            if not _is_made_by_this(folder):
+                if fault := fault_of(file):
+                    raise BrokenStore(f"{file} is broken ({fault}): run `codesum doctor`, which mends it")
+            if not is_of_this_version():
                 for file in files:
-                    migrate(file)
-                write_text_atomically(folder / MADE_BY, _version())
+                    _migrate(file)
+                write_text_atomically(made_by, dg.__version__)
     except (CannotWrite, PermissionError):
         # Who may only read a whole home reads it as it is.
         if any(_is_empty(file) for file in files):
             raise
 
 
-def _check(files: Sequence[StorageFile]) -> None:
-    for file in files:
-        if fault := fault_of(file):
-            raise BrokenStore(f"{file} is broken ({fault}): run `codesum doctor`, which mends it")
-
-
-@contextmanager
-def naming_breakage(folder: Path) -> Iterator[None]:
-    """Turn SQLite's word that a file is broken into `BrokenStore`, which names the way out."""
-    try:
-        yield
-    except CodesumError:
-        raise
-    except Exception as error:
-        cause: BaseException | None = error
-        while cause is not None and not _is_breakage(cause):
-            cause = cause.__cause__ or cause.__context__
-        if cause is None:
-            raise
-        raise BrokenStore(
-            f"Dagster's records in {folder} are broken ({cause}): run `codesum doctor`, which mends them"
-        ) from error
-
-
 def storage_files(reference: "InstanceRef") -> list[StorageFile]:
     """The files of an instance that keeps its records in SQLite."""
     found = []
     for data in (reference.run_storage_data, reference.event_storage_data, reference.schedule_storage_data):
-        kind = _CLASSES.get(data.class_name) if data else None
-        if data and kind:
-            base = Path(yaml.safe_load(data.config_yaml)["base_dir"])
-            found.append(StorageFile(kind, base / _FILES[kind]))
+        if data and data.class_name in _FILES:
+            kind, name, _ = _FILES[data.class_name]
+            found.append(StorageFile(kind, Path(yaml.safe_load(data.config_yaml)["base_dir"]) / name))
     return found
 
 
@@ -156,9 +199,9 @@ def fault_of(file: StorageFile) -> str:
     if not file.path.exists():
         return "it is missing"
     try:
-        tables, revisions = _read(file, "SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables, revisions = _read(file)
     except sqlite3.DatabaseError as error:
-        return "" if not _is_breakage(error) else str(error)
+        return str(error) if _is_breakage(error) else ""
     if missing := sorted(set(file.metadata.tables) - tables):
         return f"without table {', '.join(missing)}"
     if len(revisions) != 1:
@@ -166,7 +209,7 @@ def fault_of(file: StorageFile) -> str:
     return ""
 
 
-def create(file: StorageFile) -> None:
+def _create(file: StorageFile) -> None:
     """Make a file aside and move it in place; the lock must be held."""
     file.path.parent.mkdir(parents=True, exist_ok=True)
     for left in file.path.parent.glob(f"{_ASIDE}*"):
@@ -179,53 +222,41 @@ def create(file: StorageFile) -> None:
         os.replace(made, file.path)
 
 
-def migrate(file: StorageFile) -> None:
+def _migrate(file: StorageFile) -> None:
     """Bring a whole file's tables to the Dagster at hand; the lock must be held."""
     # Private: `dagster instance migrate` migrates all files at once, and locks none.
     from dagster._core.storage.sql import check_alembic_revision, run_alembic_upgrade
 
-    with connected(file) as connection:
+    with file.connected() as connection:
         revision, head = check_alembic_revision(file.migrations, connection)
         if revision != head:
             run_alembic_upgrade(file.migrations, connection, "index" if file.kind == EVENTS else None)
             connection.commit()
 
 
-@contextmanager
-def connected(file: StorageFile) -> Iterator["sqlalchemy.Connection"]:
-    """A connection as Dagster's own are."""
-    # Private: it converts the errors of SQLite as Dagster's storage does.
-    from dagster._core.storage.sql import create_engine
-    from sqlalchemy.pool import NullPool
-
-    with create_engine(f"sqlite:///{file.path.absolute()}", poolclass=NullPool).connect() as connection:
-        yield connection
-
-
-def _read(file: StorageFile, statement: str) -> tuple[set[str], list[str]]:
-    """The names that a statement gives, and the revisions that a file is stamped with; nothing is written."""
+def _read(file: StorageFile) -> tuple[set[str], list[str]]:
+    """The tables of a file, and the revisions that it is stamped with; nothing is written."""
     # Without a log of changes all is in the file itself, which is three times as fast to read and needs no right to
     # write beside it. One with such a log, in a folder that cannot be written to, is read without.
-    has_log = file.path.with_name(f"{file.path.name}-wal").exists()
-    ways = ("mode=ro", "immutable=1") if has_log else ("immutable=1", "mode=ro")
-    for way in ways:
+    ways = ["immutable=1", "mode=ro"]
+    if file.path.with_name(f"{file.path.name}-wal").exists():
+        ways.reverse()
+    while True:
         try:
-            with closing(sqlite3.connect(f"{file.path.absolute().as_uri()}?{way}", uri=True)) as connection:
-                names = {row[0] for row in connection.execute(statement)}
+            with closing(sqlite3.connect(f"{file.path.absolute().as_uri()}?{ways.pop(0)}", uri=True)) as connection:
+                tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+                names = {name for (name,) in tables}
                 rows = connection.execute(f"SELECT version_num FROM {_STAMP}") if _STAMP in names else ()
                 return names, [row[0] for row in rows]
         except sqlite3.DatabaseError:
-            if way == ways[-1]:
+            if not ways:
                 raise
-    raise AssertionError("never reached")
 
 
 def _is_empty(file: StorageFile) -> bool:
     """Whether nobody has made a table in a file yet."""
-    if not file.path.exists():
-        return True
     try:
-        return not _read(file, "SELECT name FROM sqlite_master")[0]
+        return not file.path.exists() or not _read(file)[0]
     except sqlite3.DatabaseError:
         return False
 
@@ -237,54 +268,125 @@ def _is_breakage(error: BaseException) -> bool:
     return code in _BROKEN_CODES or any(words in str(error) for words in _BROKEN_WORDS)
 
 
-def _is_made_by_this(folder: Path) -> bool:
+def mend(reference: "InstanceRef", folder: Path) -> list[str]:
+    """Mend what is broken of an instance's files; for each, what was wrong and what became of it."""
+    files = storage_files(reference)
+    # The log of each run is a file of its own.
+    logs = [
+        StorageFile(EVENTS, path)
+        for file in files
+        if file.kind == EVENTS
+        for path in sorted(file.path.parent.glob("*.db"))
+        if path != file.path
+    ]
+    if not any(_deep_fault(file) for file in [*files, *logs]):
+        return []
+    with exclusive(folder / LOCK):
+        mended = [_mended(file, fault) for file in files if (fault := _deep_fault(file))]
+        for log in logs:
+            if fault := _deep_fault(log):
+                became = "it is whole again, nothing is lost"
+                if not _is_repaired(log):
+                    became = f"it is kept as {_set_aside(log).name}; Dagster shows none of it"
+                mended.append(f"the log of run {log.path.stem} was broken ({fault}): {became}")
+    return mended
+
+
+def _mended(file: StorageFile, fault: str) -> str:
+    if not file.path.exists():
+        _create(file)
+        return f"{file} was missing: it is made anew"
+    if _is_repaired(file):
+        file.make(file.path.parent)
+        return f"{file} was broken ({fault}): it is whole again, nothing is lost"
+    kept = _set_aside(file)
+    _create(file)
+    return f"{file} was broken ({fault}): it is kept as {kept.name}, and a new one made; {_LOST[file.kind]} is lost"
+
+
+def _is_repaired(file: StorageFile) -> bool:
+    """Make what is missing and stamp what is there, if what is there can be read and used."""
+    # Private: nothing public stamps tables that were made by hand.
+    from dagster._core.storage.sql import stamp_alembic_rev
+
     try:
-        return (folder / MADE_BY).read_text(encoding="ascii") == _version()
-    except OSError:
+        if _damage(file):
+            return False
+        if _lacks_columns(file):
+            # Tables of an earlier Dagster are brought to those of this one.
+            if not _is_known(file):
+                return False
+            _migrate(file)
+            if _lacks_columns(file):
+                return False
+        with file.connected() as connection:
+            file.metadata.create_all(connection)
+            for table in file.metadata.sorted_tables:
+                for index in table.indexes:
+                    index.create(connection, checkfirst=True)
+            connection.execute(sqlalchemy.text(f"DROP TABLE IF EXISTS {_STAMP}"))
+            stamp_alembic_rev(file.migrations, connection)
+            connection.commit()
+            connection.execute(sqlalchemy.text("PRAGMA journal_mode=WAL"))
+        if file.kind in (RUNS, SCHEDULES):
+            storage = file.make(file.path.parent)
+            storage.migrate()
+            storage.optimize()
+    except (sqlite3.DatabaseError, sqlalchemy.exc.DatabaseError):
         return False
+    return not _deep_fault(file)
 
 
-def _version() -> str:
-    import dagster
-
-    return dagster.__version__
-
-
-# The terminal belongs to the command: its output is not copied into Dagster's files.
-_OUTPUT_STAYS = {
-    "compute_logs": {
-        "module": "dagster._core.storage.noop_compute_log_manager",
-        "class": "NoOpComputeLogManager",
-        "config": {},
-    }
-}
+def _deep_fault(file: StorageFile) -> str:
+    """What is wrong with a file, its pages, its columns and its revision included."""
+    return fault_of(file) or _damage(file) or _lacks_columns(file) or ("" if _is_known(file) else "unknown revision")
 
 
-@contextmanager
-def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
-    """The instance that the UI shows.
-
-    Raises `CannotWrite` where its records have no room, and `BrokenStore` for broken ones. Its files are
-    whole before it is opened: Dagster's webserver and daemon open them at one moment.
-    """
-    with writing_records(layout):
-        reference = reference_of(layout)
-        storage.make_ready(reference, layout.dagster_home)
-        with dg.DagsterInstance.from_ref(with_open_records(reference)) as instance:
-            yield instance
+def _damage(file: StorageFile) -> str:
+    try:
+        with closing(sqlite3.connect(f"{file.path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.OperationalError:
+        # Locked, or not to be opened here: that is no damage.
+        return ""
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return "" if answer == "ok" else str(answer).replace("\n", " ")
 
 
-def reference_of(layout: HomeLayout) -> "InstanceRef":
-    """How the instance is opened, before any of its files is."""
-    # Private: the public `DagsterInstance.from_ref` takes one, and nothing else makes it with other output.
-    from dagster._core.instance.ref import InstanceRef
+def _lacks_columns(file: StorageFile) -> str:
+    with file.connected() as connection:
+        found = sqlalchemy.inspect(connection)
+        names = set(found.get_table_names())
+        there = {table: {column["name"] for column in found.get_columns(table)} for table in names}
+    for table in file.metadata.sorted_tables:
+        if table.name in names and (missing := sorted(set(table.columns.keys()) - there[table.name])):
+            return f"table {table.name} without {', '.join(missing)}"
+    return ""
 
-    return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides=_OUTPUT_STAYS)
+
+def _is_known(file: StorageFile) -> bool:
+    """Whether the revision that a file is stamped with is one of this Dagster's."""
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    # Private: nothing public tells the revision of one file.
+    from dagster._core.storage.sql import check_alembic_revision
+
+    try:
+        with file.connected() as connection:
+            revision, _ = check_alembic_revision(file.migrations, connection)
+        ScriptDirectory.from_config(file.migrations).get_revision(str(revision))
+    except CommandError:
+        return False
+    return revision is not None
 
 
-@contextmanager
-def writing_records(layout: HomeLayout) -> Iterator[None]:
-    """Name the folder where the system refuses to write there, and the way out where what is there is broken."""
-    folder = layout.dagster_home
-    with writing(folder, called=f"Dagster's records in {folder}"), storage.naming_breakage(folder):
-        yield
+def _set_aside(file: StorageFile) -> Path:
+    """The broken file under another name, with what SQLite keeps beside it."""
+    kept = file.path.with_name(f"{file.path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
+    for suffix in ("", "-wal", "-shm"):
+        part = file.path.with_name(file.path.name + suffix)
+        if part.exists():
+            part.rename(kept.with_name(kept.name + suffix))
+    return kept

@@ -1,29 +1,42 @@
-"""One tick of the planner, whoever asks for it."""
+"""One tick of the planner, and who asks for it: sensors for changed repositories and pushes, and the nightly look."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 
 import dagster as dg
 from msgspec import Struct
 
+from codesum_pipeline.defs.alerting import note_plan
+from codesum_pipeline.defs.assets import index_repository
 from codesum_pipeline.defs.building.values import BuildOptions
-from codesum_pipeline.defs.leftovers import GOES_ON_TAG, usd_left_today
-from codesum_pipeline.defs.observing import Sight, observe
-from codesum_pipeline.defs.partitions import PARTITIONS, PORTION
-from codesum_pipeline.defs.planner import BuildDecision, Observation, Plan, Request, named, plan_builds
-from codesum_pipeline.defs.processes import end_vanished_runs
-from codesum_pipeline.defs.records import ACTIVE
-from codesum_pipeline.defs.resource import run_config_for
-from codesum_pipeline.defs.standing_checks import note_plan
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG, behind, report_check
+from codesum_pipeline.defs.observing import ACTIVE, Sight, active_keys, observe
+from codesum_pipeline.defs.planner import (
+    GOES_ON_TAG,
+    BuildDecision,
+    Observation,
+    Plan,
+    named,
+    plan_builds,
+    usd_left_today,
+)
+from codesum_pipeline.defs.resource import (
+    PARTITIONS,
+    PORTION,
+    CodesumResource,
+    add_partitions,
+    codesum_repos,
+    end_vanished_runs,
+    run_config_for,
+)
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, OWNER, behind, report_check, schedule_of
 from codesum_pipeline.model.moments import utc_now
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.poll_state import PollState, open_poll_state
+from codesum_pipeline.source.poll_state import PollState, marked_keys, open_poll_state
 from codesum_pipeline.wiring import Home
 
 
 class SensorTick(Struct, frozen=True):
-    """What a tick found; `published` has an index, and `last` is the last repository it had time for."""
+    """What a tick found; `published` has an index, and `last` is the last repository it had time for, empty where there
+    was time for all."""
 
     plan: Plan
     new_keys: list[str]
@@ -32,13 +45,19 @@ class SensorTick(Struct, frozen=True):
 
     @property
     def run_requests(self) -> list[dg.RunRequest]:
-        return [_run_request(request) for request in self.plan.requests]
+        requests = []
+        for each in self.plan.requests:
+            tags, config = {FINGERPRINT_TAG: each.fingerprint}, None
+            if each.usd_left is not None:
+                tags[GOES_ON_TAG] = "true"
+                config = run_config_for(BuildOptions(llm_usd_left=each.usd_left))
+            requests.append(dg.RunRequest(run_key=each.run_key, partition_key=each.key, tags=tags, run_config=config))
+        return requests
 
     def report_behind(self, instance: dg.DagsterInstance) -> None:
         """Let the check of published indexes that are to be built fail."""
-        published = self.published.difference(self.new_keys)
         for request in self.plan.requests:
-            if request.key in published and request.usd_left is None:
+            if request.key in self.published.difference(self.new_keys) and request.usd_left is None:
                 why = "the repository, its settings or an algorithm is newer than the published index"
                 tried = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
                 report_check(instance, behind(request.key, why, **tried))
@@ -59,7 +78,7 @@ def take_tick(
     """
     for run_id in end_vanished_runs(home.layout, instance):
         log.warning("run %s: its process is gone; marked as failed", run_id)
-    survey = home.registry.survey()
+    survey, planner = home.registry.survey(), home.settings.planner
     enabled = [entry for entry in survey.entries if entry.enabled]
     entries = enabled if only is None else [entry for entry in enabled if entry.key in only]
     problems = {} if only is not None else survey.problems
@@ -71,59 +90,33 @@ def take_tick(
         registered = {entry.key for entry in enabled}
         state.drop_marks(marks[key] for key in marks if key in sight.looked_at or key not in registered)
         refused = [Observation(key, wanted=None, complaint=str(problem)) for key, problem in problems.items()]
-        plan = _plan(home, instance, [*sight.observations, *refused])
+        plan = plan_builds(
+            [*sight.observations, *refused],
+            max_attempts=planner.max_attempts,
+            max_requests=planner.max_requests_per_tick,
+            usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
+        )
         claimed = state.claim({each.key: each.fingerprint for each in plan.requests}, asker, now=utc_now().timestamp())
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)
     note_plan(home, instance, plan, enabled)
+    # Repositories that Dagster does not know: those to build first, and no more than it takes at one time.
+    wanted = {request.key for request in plan.requests}
+    new = {entry.key for entry in entries}.difference(instance.get_dynamic_partitions(PARTITIONS))
+    new_keys = sorted(new, key=lambda key: (key not in wanted, key))[: max(PORTION, len(wanted))]
     seen = sight.observations
     return SensorTick(
         plan,
-        _new_keys(instance, entries, plan),
+        sorted(new_keys),
         frozenset(found.key for found in seen if found.published),
-        last=_last_looked_at(seen_keys=[found.key for found in seen], all_keys=len(entries)),
-    )
-
-
-def _plan(home: Home, instance: dg.DagsterInstance, seen: Sequence[Observation]) -> Plan:
-    planner = home.settings.planner
-    return plan_builds(
-        seen,
-        max_attempts=planner.max_attempts,
-        max_requests=planner.max_requests_per_tick,
-        usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
-    )
-
-
-def _new_keys(instance: dg.DagsterInstance, entries: Sequence[RepositoryEntry], plan: Plan) -> list[str]:
-    """Repositories that Dagster does not know: those to build first, and no more than it takes at one time."""
-    known = set(instance.get_dynamic_partitions(PARTITIONS))
-    wanted = {request.key for request in plan.requests}
-    new = sorted({entry.key for entry in entries} - known, key=lambda key: (key not in wanted, key))
-    return sorted(new[: max(PORTION, len(wanted))])
-
-
-def _last_looked_at(*, seen_keys: Sequence[str], all_keys: int) -> str:
-    """Where the next tick goes on; nowhere in particular when there was time for all."""
-    return seen_keys[-1] if seen_keys and len(seen_keys) < all_keys else ""
-
-
-def _run_request(request: Request) -> dg.RunRequest:
-    tags = {FINGERPRINT_TAG: request.fingerprint}
-    if request.usd_left is None:
-        return dg.RunRequest(run_key=request.run_key, partition_key=request.key, tags=tags)
-    return dg.RunRequest(
-        run_key=request.run_key,
-        partition_key=request.key,
-        tags={**tags, GOES_ON_TAG: "true"},
-        run_config=run_config_for(BuildOptions(llm_usd_left=request.usd_left)),
+        last=seen[-1].key if seen and len(seen) < len(entries) else "",
     )
 
 
 def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> None:
     """Say what is wrong once, and again when it is something else."""
     now = {
-        key: (f"{verdict}: {plan.complaints.get(key, '')}" if verdict is BuildDecision.UNREADABLE else f"{verdict}")
+        key: f"{verdict}: {plan.complaints.get(key, '')}" if verdict is BuildDecision.UNREADABLE else f"{verdict}"
         for key, verdict in plan.verdicts.items()
         if verdict in (BuildDecision.UNREADABLE, BuildDecision.EXHAUSTED)
     }
@@ -138,3 +131,70 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
     for rest in (rest for rest in sight.rests if rest.failures == 1):
         log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)
     state.keep_told({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
+
+
+Tick = Callable[[dg.SensorEvaluationContext, Home], SensorTick | str]
+
+
+def _sensor(name: str, interval_s: int, description: str, look: Tick) -> dg.SensorDefinition:
+    """A sensor that runs unless somebody stops it; `look` takes a tick, or says why there is nothing to look at."""
+
+    @dg.sensor(
+        name=name,
+        job=index_repository,
+        minimum_interval_seconds=interval_s,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description=description,
+        owners=[OWNER],
+    )
+    def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
+        tick = look(context, codesum.open_home())
+        if isinstance(tick, str):
+            return dg.SensorResult(skip_reason=dg.SkipReason(tick))
+        tick.report_behind(context.instance)
+        return dg.SensorResult(
+            run_requests=tick.run_requests,
+            skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),
+            cursor=tick.last,
+            dynamic_partitions_requests=[codesum_repos.build_add_request(tick.new_keys)] if tick.new_keys else [],
+        )
+
+    return sensor
+
+
+def repository_changes(interval_s: int) -> dg.SensorDefinition:
+    """The sensor, looking every `interval_s` seconds."""
+    name = "repository_changes"
+    says = "Builds every registered repository whose published index is not what a build would give now."
+    return _sensor(
+        name,
+        interval_s,
+        says,
+        lambda context, home: take_tick(home, context.instance, asker=name, last=context.cursor or "", log=context.log),
+    )
+
+
+def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
+    """The sensor for repositories that are marked as due: seconds after a push, without a look at any other."""
+    name = "pushed_repositories"
+
+    def look(context: dg.SensorEvaluationContext, home: Home) -> SensorTick | str:
+        marked = marked_keys(home.layout)
+        only = set(marked) - (active_keys(context.instance) if marked else set())
+        if not only:
+            return f"{len(marked)} being built" if marked else "no push was told of"
+        return take_tick(home, context.instance, asker=name, last="", log=context.log, only=only)
+
+    return _sensor(name, interval_s, "Builds repositories seconds after a webhook said that they were pushed to.", look)
+
+
+def nightly(cron: str) -> dg.ScheduleDefinition:
+    """The schedule. What the sensor has built already is up to date, and is not built again."""
+
+    def look(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
+        tick = take_tick(home, context.instance, asker="nightly", last="", log=context.log)
+        add_partitions(context.instance, tick.new_keys)
+        return tick.run_requests or tick.plan.summary()
+
+    says = "Builds every registered repository that is not up to date."
+    return schedule_of("nightly", index_repository, cron, says, look)

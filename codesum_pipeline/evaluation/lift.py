@@ -6,13 +6,22 @@ documented the code that answers.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
-from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, QuestionResult, evaluate, score
+from codesum_pipeline.evaluation.evaluate import (
+    ALL,
+    CODE_ONLY,
+    Interval,
+    QuestionResult,
+    evaluate,
+    interval,
+    paired_interval,
+    score,
+)
 from codesum_pipeline.evaluation.own_questions import DEFAULT_COMMITS, DEFAULT_SAMPLE, ask_own_questions, is_held_out
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.scratch import extractive_copy
@@ -74,6 +83,7 @@ EVERY_LEVEL = "all"
 ANY_LEVEL = "any"
 
 Dollars = Mapping[str, float]
+N = TypeVar("N")
 
 
 class Arm(Struct, frozen=True):
@@ -119,7 +129,7 @@ def lift_report(
     if questions is not None:
         answers = evaluate([index], questions, embedder=embedder_of(ws.settings), setups=setups, progress=progress)
     else:
-        sample = sample if _cost_of_models(ws) is None else 0
+        sample = 0 if _paid(ws) else sample
         answers = ask_own_questions(ws, index, setups=setups, sample=sample, commits=commits, progress=progress)
     return lift_of_answers(ws, answers, progress=progress)
 
@@ -130,13 +140,13 @@ def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progres
     Questions from held-out docstrings count only where no model wrote texts, since a model saw the docstrings. Where a
     model wrote, an index with extractive texts is built and asked, too, unless embedding has a price.
     """
-    cost_usd = _cost_of_models(ws)
-    if cost_usd is not None:
+    paid = _paid(ws)
+    if paid:
         answers = [answer for answer in answers if not is_held_out(answer.question)]
     code, texts = ([answer for answer in answers if answer.setup == setup.name] for setup in (CODE_ONLY, ALL))
-    if cost_usd is None:
-        return lift_of([Arm(CODE_ONLY.name, code), Arm(EXTRACTIVE, texts)])
     arms = [Arm(CODE_ONLY.name, code)]
+    if not paid:
+        return lift_of([*arms, Arm(EXTRACTIVE, texts)])
     embedder = embedder_of(ws.settings)
     if texts and embedder.usd_per_token == 0:
         asked = [answer.question for answer in texts]
@@ -145,7 +155,9 @@ def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progres
         arms.append(Arm(EXTRACTIVE, extractive))
     documentation = DocumentedCode.of(ws)
     groups = {answer.question.id: documentation.group_of(answer.question) for answer in answers}
-    return lift_of([*arms, Arm(BY_MODEL, texts, cost_usd, _cost_by_group(ws, documentation))], groups)
+    by_level = _sums((level, usd) for level, _, usd in paid)
+    by_group = _sums((documentation.group(id_), usd) for _, id_, usd in paid)
+    return lift_of([*arms, Arm(BY_MODEL, texts, by_level, by_group)], groups)
 
 
 def lift_of(arms: Sequence[Arm], groups: Mapping[str, str] | None = None) -> Lift:
@@ -156,6 +168,7 @@ def lift_of(arms: Sequence[Arm], groups: Mapping[str, str] | None = None) -> Lif
         for number, arm in enumerate(arms):
             ours = scores[number][level]
             before = scores[number - 1][level] if number else None
+            costs = {**arm.cost_usd, **arm.cost_by_group, EVERY_LEVEL: sum(arm.cost_usd.values())}
             rows.append(
                 LiftRow(
                     level=level,
@@ -163,9 +176,7 @@ def lift_of(arms: Sequence[Arm], groups: Mapping[str, str] | None = None) -> Lif
                     texts=arm.texts,
                     score=interval(list(ours.values())),
                     gain=paired_interval([before[id_] for id_ in ours], list(ours.values())) if before else None,
-                    cost_usd=sum(arm.cost_usd.values())
-                    if level == EVERY_LEVEL
-                    else {**arm.cost_usd, **arm.cost_by_group}.get(level, 0.0),
+                    cost_usd=costs.get(level, 0.0),
                 )
             )
     return Lift(tuple(rows))
@@ -231,31 +242,18 @@ def _by_level(answers: Sequence[QuestionResult], groups: Mapping[str, str]) -> d
     return dict(found)
 
 
-def _cost_of_models(ws: Workspace) -> dict[str, float] | None:
-    """The price of the texts that models wrote, by level; None where there are none."""
-    paid = _paid(ws)
-    if not paid:
-        return None
-    costs: defaultdict[str, float] = defaultdict(float)
-    for level, _, usd in paid:
-        costs[level] += usd
-    return dict(costs)
-
-
-def _cost_by_group(ws: Workspace, documentation: DocumentedCode) -> dict[str, float]:
-    costs: defaultdict[str, float] = defaultdict(float)
-    for _, id_, usd in _paid(ws):
-        costs[documentation.group(id_)] += usd
-    return dict(costs)
-
-
 def _paid(ws: Workspace) -> list[tuple[str, str, float]]:
-    """Level, id and price of each text that a model wrote."""
+    """Level, id and price of each text that a model wrote; none where no model wrote any."""
     documents = ws.tables.read("documents", ws.key, columns=["id", "type", "text_hash", "written_by"])
     by_model = documents.filter(pc.equal(documents["written_by"], WrittenBy.LLM.value))
-    history = ws.tables.read("document_history", ws.key, columns=["id", "text_hash", "cost_usd"]).to_pylist()
     # A text from the cache was paid for when it was first written.
-    paid: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for row in history:
-        paid[row["id"], row["text_hash"]] += row["cost_usd"]
-    return [(row["type"], row["id"], paid[row["id"], row["text_hash"]]) for row in by_model.to_pylist()]
+    history = ws.tables.read("document_history", ws.key, columns=["id", "text_hash", "cost_usd"]).to_pylist()
+    paid = _sums(((row["id"], row["text_hash"]), row["cost_usd"]) for row in history)
+    return [(row["type"], row["id"], paid.get((row["id"], row["text_hash"]), 0.0)) for row in by_model.to_pylist()]
+
+
+def _sums(prices: Iterable[tuple[N, float]]) -> dict[N, float]:
+    costs: defaultdict[N, float] = defaultdict(float)
+    for name, usd in prices:
+        costs[name] += usd
+    return costs

@@ -3,18 +3,22 @@
 The first sentence of a docstring says in a person's words what a function or class does. An index from which the
 docstring was removed is asked this sentence: the function is then found only by its name, its code and the texts made
 from these.
+
+The first line of a commit's message shows how the project's people speak of their code. The files are parsed before and
+after the commit: a function is changed when its canonical source differs, so comments and layout do not count.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.evaluation.commit_questions import commit_questions
 from codesum_pipeline.evaluation.docstring_removal import without_docstrings
 from codesum_pipeline.evaluation.evaluate import EvaluationSetup, QuestionResult, evaluate
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
@@ -23,18 +27,150 @@ from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.files import SourceFile
+from codesum_pipeline.model.errors import SkippedFile
+from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard, guarded
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
+from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.decoding import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
+from codesum_pipeline.source.history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.mirror import make_scratch
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.docstrings import read_doc_comment, read_docstring, without_name
+
+COMMIT_CATEGORY = "commit"
+_LEAST_WORDS_OF_SUBJECT = 4
+# A commit that changes more is about more than its first line says.
+MOST_FILES = 5
+MOST_FUNCTIONS = 5
+# Files of any kind: tests, change logs and documents come along with a change of code.
+_MOST_FILES_OF_ANY_KIND = 20
+
+# `fix(scope)!: `, `[tag] `, `module: ` and `#123 - ` at the beginning; `(#123)` and `closes #123` anywhere.
+_PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*|(?:GH-|#)\d+\s*[-:]?\s*|[\w./-]+(?:\([^)]*\))?!?:\s+)+")
+_REFERENCE = re.compile(
+    r"\s*\((?:GH-|#|!)\d+(?:,\s*(?:GH-|#|!)\d+)*\)|(?:\b(?:closes?|fix(?:es)?|refs?|see)\s+)?(?:GH-|#)\d+\b",
+    re.IGNORECASE,
+)
+# The changes of such commits have nothing to do with the words of their messages.
+_CHORE = re.compile(
+    r"\b(?:merge|revert|reverts|bump|typos?|docstrings?|docs?|documentation|whitespace|lint|linter|flake8|mypy|ruff|black|isort|prettier|eslint|gofmt|"
+    r"rustfmt|clippy|pre-commit|reformat|format(?:ting)? (?:code|with|files?)|code style|change ?log|release|version|"
+    r"copyright|licen[cs]e|dependenc(?:y|ies)|dependabot|upgrade|submodule|wip)\b",
+    re.IGNORECASE,
+)
+
+
+class _Function(Struct, frozen=True):
+    """A function in one version of its file."""
+
+    id: str
+    parent_id: str | None
+    content_hash: str
+
+
+class _FunctionPlace(Struct, frozen=True):
+    """Where a function of the index stands."""
+
+    id: str
+    type: SymbolType
+    qualified_name: str
+    file_path: str
+    start_line: int
+    end_line: int
+
+
+def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None = None) -> list[Question]:
+    """Questions from the last `commits` commits of the first-parent line, newest first; none without a history.
+
+    Merges count among them and give no question, so that the questions do not depend on how much history is at hand.
+    """
+    tests = read_tests(ws.tables, ws.key)
+    files = {
+        file.path: file
+        for file in ws.tables.read_rows("files", ws.key, SourceFile)
+        if file.status is FileStatus.INDEXED
+        and file.language in PARSERS
+        and file.path not in tests
+        and not file.is_vendored
+    }
+    places = {place.id: place for place in ws.tables.read_rows("symbols", ws.key, _FunctionPlace)}
+    found = []
+    with BlobReader(ws.layout.mirror(ws.key)) as blobs:
+        # The version of a file before one commit is the version after an earlier one.
+        functions_of = cache(partial(_functions, blobs, files))
+        for commit in commits_with_changes(ws, commits):
+            changes = [change for change in commit.changes if change.path in files]
+            query = clean_subject(commit.subject)
+            is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
+            if not (query and is_small):
+                continue
+            with guarded(guard, f"{COMMIT_CATEGORY}:{commit.id[:16]}"):
+                touched = [places[id_] for id_ in _touched(functions_of, changes) if id_ in places]
+                if len(touched) <= MOST_FUNCTIONS:
+                    found.append(
+                        Question(
+                            id=f"{COMMIT_CATEGORY}:{commit.id[:16]}",
+                            query=query,
+                            relevant=tuple(AnswerPlace(change.path) for change in changes),
+                            cited_symbols=tuple(
+                                AnswerPlace(
+                                    each.file_path, each.start_line, each.end_line, each.qualified_name, Level.FUNCTION
+                                )
+                                for each in touched
+                            ),
+                            category=COMMIT_CATEGORY,
+                            language=files[changes[0].path].language,
+                            source="own",
+                            repo=ws.key,
+                            commit=commit.id,
+                        )
+                    )
+    return found
+
+
+def clean_subject(subject: str) -> str:
+    """The words of a commit's first line; empty where there are too few, or it is about a chore."""
+    text = _PREFIX.sub("", _REFERENCE.sub("", subject)).strip(" .,:;-")
+    return text if len(text.split()) >= _LEAST_WORDS_OF_SUBJECT and not _CHORE.search(subject) else ""
+
+
+def _touched(functions_of: Callable[[str, str | None], list[_Function]], changes: Sequence[FileChange]) -> list[str]:
+    """The ids of the innermost functions that are new or whose code differs, in order."""
+    found: list[str] = []
+    for change in changes:
+        before = {symbol.id: symbol.content_hash for symbol in functions_of(change.path, change.before)}
+        after = functions_of(change.path, change.after)
+        changed = [symbol for symbol in after if before.get(symbol.id) != symbol.content_hash]
+        around = {symbol.parent_id for symbol in changed}
+        found.extend(symbol.id for symbol in changed if symbol.id not in around)
+    return found
+
+
+def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, blob: str | None) -> list[_Function]:
+    """The functions of one version of a file; none where it does not exist or cannot be read."""
+    if blob is None:
+        return []
+    try:
+        data = blobs.read(blob)
+        if len(data) > MOST_BYTES_PARSED:
+            return []
+        parsed = parse_file(path, files[path].language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
+    except SkippedFile:
+        return []
+    return [
+        _Function(symbol.id, symbol.parent_id, symbol.content_hash)
+        for symbol in parsed.symbols
+        if symbol.type is SymbolType.FUNCTION
+    ]
+
 
 CATEGORY = "docstring"
 LEVELS_ASKED = (Level.FUNCTION, Level.CLASS)
@@ -76,7 +212,8 @@ def hold_out_docstrings(
         parse_symbols(scratch, progress=progress)
         write_texts(scratch, progress=progress)
         index = index_texts(scratch, progress=progress)
-        gone = _without_docstring(scratch)
+        symbols = scratch.tables.read("symbols", scratch.key, columns=["id", "docstring"])
+        gone = set(symbols.filter(pc.is_null(symbols["docstring"]))["id"].to_pylist())
         yield index, [_question(ws, symbol, said) for symbol, said in wanted if symbol.id in gone]
 
 
@@ -108,17 +245,13 @@ def _digest(text: str) -> str:
 def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
     """The first sentence of a docstring, or an empty text."""
     with guarded(guard, symbol.id):
-        return _read_first_sentence(symbol)
+        if has(symbol.language, Trait.DOCSTRINGS):
+            sentences = read_docstring(symbol.docstring).sentences
+        else:
+            sentences = read_doc_comment(symbol.docstring or "", symbol.language, ()).sentences
+            sentences = without_name(sentences, symbol.name) if sentences else ()
+        return sentences[0] if sentences else ""
     return ""
-
-
-def _read_first_sentence(symbol: DocstringSource) -> str:
-    if has(symbol.language, Trait.DOCSTRINGS):
-        sentences = read_docstring(symbol.docstring).sentences
-    else:
-        sentences = read_doc_comment(symbol.docstring or "", symbol.language, ()).sentences
-        sentences = without_name(sentences, symbol.name) if sentences else ()
-    return sentences[0] if sentences else ""
 
 
 def _is_telling(symbol: DocstringSource, said: str) -> bool:
@@ -180,11 +313,6 @@ def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:
     names = "".join(f"{path}\n" for path in paths).encode()
     git_dir = scratch.layout.mirror(scratch.key)
     return run_git(arguments, git_dir=git_dir, timeout_s=scratch.settings.git_timeout_s, data=names).decode().split()
-
-
-def _without_docstring(scratch: Workspace) -> set[str]:
-    symbols = scratch.tables.read("symbols", scratch.key, columns=["id", "docstring"])
-    return set(symbols.filter(pc.is_null(symbols["docstring"]))["id"].to_pylist())
 
 
 # Raised with each change of the questions, which makes earlier answers incomparable.

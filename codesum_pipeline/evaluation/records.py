@@ -11,11 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import to_builtins
+from msgspec import convert, to_builtins
 
-from codesum_pipeline.evaluation.bootstrap import Interval, interval
-from codesum_pipeline.evaluation.evaluate import ALL, FUNCTION_MRR, NDCG, QuestionResult, score
-from codesum_pipeline.evaluation.lift import Lift, LiftRow
+from codesum_pipeline.evaluation.evaluate import ALL, FUNCTION_MRR, NDCG, QuestionResult, interval, score
+from codesum_pipeline.evaluation.lift import Lift
 from codesum_pipeline.evaluation.questions import Question
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.store.schemas import TABLES
@@ -29,6 +28,8 @@ KEPT = 1_000
 # Bounds to three digits need no more.
 _RESAMPLED = 2_000
 _TOP_KEPT = 5
+# What of the lift ledger has an interval.
+_OF_LIFT = ("score", "gain")
 # The one row of an evaluation without questions.
 _NOTHING = {"setup": ALL.name, "category": EVERY_CATEGORY, "metric": NDCG, "questions": 0} | dict.fromkeys(
     ("mean", "low", "high"), 0.0
@@ -84,19 +85,14 @@ def last_lift(ws: Workspace) -> Lift:
     table = ws.tables.read("evaluation_lift", ws.key)
     last = pc.max(ws.tables.read("evaluations", ws.key, columns=["sequence"])["sequence"])
     rows = table.filter(pc.equal(table["sequence"], last)).to_pylist()
-    return Lift(
-        tuple(
-            LiftRow(
-                level=row["level"],
-                questions=row["questions"],
-                texts=row["texts"],
-                score=Interval(row["score"], row["score_low"], row["score_high"]),
-                gain=None if row["gain"] is None else Interval(row["gain"], row["gain_low"], row["gain_high"]),
-                cost_usd=row["cost_usd"],
-            )
-            for row in rows
-        )
-    )
+    return convert({"rows": [{**row, **{name: _interval(row, name) for name in _OF_LIFT}} for row in rows]}, Lift)
+
+
+def _interval(row: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """A number and its bounds, which are three columns."""
+    if row[name] is None:
+        return None
+    return {"mean": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
 def figures_hash(ws: Workspace) -> str:
@@ -139,26 +135,14 @@ def _add_lift(ws: Workspace, lift: Lift, sequence: int) -> None:
     table = ws.tables.read("evaluation_lift", ws.key)
     # A build that was killed after it wrote this table takes the same number again.
     kept = table.filter(pc.and_(pc.greater(table["sequence"], sequence - KEPT), pc.less(table["sequence"], sequence)))
-    rows = [
-        {
-            "sequence": sequence,
-            "line": line,
-            "level": row.level,
-            "questions": row.questions,
-            "texts": row.texts,
-            "score": row.score.mean,
-            "score_low": row.score.low,
-            "score_high": row.score.high,
-            "gain": row.gain.mean if row.gain else None,
-            "gain_low": row.gain.low if row.gain else None,
-            "gain_high": row.gain.high if row.gain else None,
-            "cost_usd": row.cost_usd,
-        }
-        for line, row in enumerate(lift.rows, start=1)
-    ]
-    ws.tables.write(
-        "evaluation_lift", ws.key, pa.concat_tables([kept, pa.Table.from_pylist(rows, schema=table.schema)])
-    )
+    rows = []
+    for line, row in enumerate(to_builtins(lift)["rows"], start=1):
+        for name in _OF_LIFT:
+            found = row.pop(name) or {}
+            row |= {name: found.get("mean"), f"{name}_low": found.get("low"), f"{name}_high": found.get("high")}
+        rows.append({"sequence": sequence, "line": line, **row})
+    added = pa.Table.from_pylist(rows, schema=table.schema)
+    ws.tables.write("evaluation_lift", ws.key, pa.concat_tables([kept, added]))
 
 
 def _figures(answers: Sequence[QuestionResult]) -> list[dict[str, Any]]:

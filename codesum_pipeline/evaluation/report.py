@@ -4,45 +4,48 @@ Every mean stands beside its interval, and every difference is taken in pairs: o
 chance more often than not.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from codesum_pipeline.evaluation.bootstrap import Interval, interval, paired_interval
-from codesum_pipeline.evaluation.evaluate import SYMBOLS, QuestionResult
+from codesum_pipeline.evaluation.evaluate import SYMBOLS, Interval, QuestionResult, interval, paired_interval
 
 # The measures for people; the report for programs has all.
 HEADLINE = ("ndcg@10", "file_mrr@10", "file_recall@10", "function_recall@10", "function_mrr@10", "module_recall@10")
-
 _GROUPINGS: Mapping[str, Callable[[QuestionResult], str]] = {
     "category": lambda answer: answer.question.category,
     "language": lambda answer: answer.question.language,
     "repository": lambda answer: answer.question.repo or "",
     "level": lambda answer: answer.question.level or "",
 }
-
-QuestionKey = tuple[str | None, str]
-# Writes one number.
-Show = Callable[[Interval], str]
-
 _FOOTNOTE = (
     "In brackets the 95 % interval, by 10,000 draws from the questions; differences are taken question by question. "
     "`ndcg@10` is of the hits in their order; `file_…` counts each file once; `function_…` counts the wanted function "
     "or class itself; `module_…` a folder above the answer."
 )
 
+# Writes one number.
+Show = Callable[[Interval], str]
+# By the question's repository and id: ids are unique within a repository, and two copies of one have the same.
+Answers = Mapping[tuple[str | None, str], QuestionResult]
+
+
+class Latency(Struct, frozen=True):
+    """The median and the 95th percentile."""
+
+    p50: float
+    p95: float
+
 
 class MeasureRow(Struct, frozen=True):
-    """Some answers in numbers: each measure over the questions that have it, and the median and 95th percentile of
-    latencies."""
+    """Some answers in numbers, each measure over the questions that have it."""
 
     label: str
     questions: int
     measures: Mapping[str, Interval]
-    p50_ms: float
-    p95_ms: float
+    latency_ms: Latency
 
 
 class Summary(Struct, frozen=True):
@@ -70,25 +73,20 @@ def summarize(answers: Sequence[QuestionResult], *, notes: Sequence[str] = ()) -
     """Put answers into tables; all setups are compared with the first."""
     by_setup = _grouped(answers, lambda answer: answer.setup)
     reference = next(iter(by_setup), "")
+    others = [name for name in by_setup if name != reference]
+    parted = [name for name in by_setup if name in (reference, SYMBOLS.name)]
     return Report(
         setups=Summary("ways of asking", tuple(_row(name, found) for name, found in by_setup.items())),
         differences=Summary(
             f"differences from {reference}",
-            tuple(
-                _difference(name, by_setup[reference], found) for name, found in by_setup.items() if name != reference
-            ),
+            tuple(_difference(name, by_setup[reference], by_setup[name]) for name in others),
         ),
-        groups=tuple(
-            summary
-            for name, found in by_setup.items()
-            if name in (reference, SYMBOLS.name)
-            for summary in _by_groups(name, found)
-        ),
+        groups=tuple(summary for name in parted for summary in _by_groups(name, by_setup[name])),
         notes=tuple(notes),
     )
 
 
-def _by_groups(setup: str, answers: Sequence[QuestionResult]) -> Iterable[Summary]:
+def _by_groups(setup: str, answers: Sequence[QuestionResult]) -> Iterator[Summary]:
     """One setup's answers by each property in which its questions differ."""
     for what, value_of in _GROUPINGS.items():
         groups = _grouped(answers, value_of)
@@ -108,47 +106,43 @@ def _grouped(
 
 
 def _row(label: str, answers: Sequence[QuestionResult]) -> MeasureRow:
-    measures = {name: interval(list(_values(answers, name).values())) for name in _names(answers)}
-    return MeasureRow(label, len(answers), measures, *_latencies(answers))
+    names = dict.fromkeys(name for answer in answers for name in answer.measures)
+    measures = {
+        name: interval([answer.measures[name] for answer in answers if name in answer.measures]) for name in names
+    }
+    return MeasureRow(label, len(answers), measures, _latency(answers))
 
 
 def _difference(label: str, before: Sequence[QuestionResult], after: Sequence[QuestionResult]) -> MeasureRow:
     """The changes for the questions that both ways answered."""
-    shared = {_key(answer) for answer in before} & {_key(answer) for answer in after}
-    before, after = ([answer for answer in each if _key(answer) in shared] for each in (before, after))
+    old, new = _by_question(before), _by_question(after)
+    both = [key for key in new if key in old]
     measures = {}
-    for name in _names(after):
-        old, new = _values(before, name), _values(after, name)
-        if both := [key for key in new if key in old]:
-            measures[name] = paired_interval([old[key] for key in both], [new[key] for key in both])
-    (p50_before, p95_before), (p50_after, p95_after) = _latencies(before), _latencies(after)
-    return MeasureRow(label, len(shared), measures, p50_after - p50_before, p95_after - p95_before)
+    for name in dict.fromkeys(name for key in both for name in new[key].measures):
+        pairs = [(old[key].measures, new[key].measures) for key in both]
+        pairs = [pair for pair in pairs if name in pair[0] and name in pair[1]]
+        if pairs:
+            measures[name] = paired_interval([a[name] for a, _ in pairs], [b[name] for _, b in pairs])
+    was, now = _latency([old[key] for key in both]), _latency([new[key] for key in both])
+    return MeasureRow(label, len(both), measures, Latency(now.p50 - was.p50, now.p95 - was.p95))
 
 
-def _latencies(answers: Sequence[QuestionResult]) -> tuple[float, float]:
+def _by_question(answers: Sequence[QuestionResult]) -> Answers:
+    return {(answer.question.repo, answer.question.id): answer for answer in answers}
+
+
+def _latency(answers: Sequence[QuestionResult]) -> Latency:
     if not answers:
-        return 0.0, 0.0
+        return Latency(0.0, 0.0)
     p50, p95 = np.quantile([answer.latency_ms for answer in answers], [0.5, 0.95])
-    return float(p50), float(p95)
-
-
-def _names(answers: Sequence[QuestionResult]) -> list[str]:
-    return list(dict.fromkeys(name for answer in answers for name in answer.measures))
-
-
-def _values(answers: Sequence[QuestionResult], name: str) -> dict[QuestionKey, float]:
-    return {_key(answer): answer.measures[name] for answer in answers if name in answer.measures}
-
-
-def _key(answer: QuestionResult) -> QuestionKey:
-    """Ids of questions are unique within a repository: two copies of a repository have the same."""
-    return answer.question.repo, answer.question.id
+    return Latency(float(p50), float(p95))
 
 
 def cells(row: MeasureRow, measures: Sequence[str], show: Show) -> list[str]:
     """A row as text: label, questions, the measures, latency."""
     shown = [show(row.measures[name]) if name in row.measures else "-" for name in measures]
-    return [row.label, f"{row.questions:,}", *shown, f"{row.p50_ms:+.1f}" if show is signed else f"{row.p50_ms:.1f}"]
+    latency = f"{row.latency_ms.p50:+.1f}" if show is signed else f"{row.latency_ms.p50:.1f}"
+    return [row.label, f"{row.questions:,}", *shown, latency]
 
 
 def columns(first: str, measures: Sequence[str]) -> list[str]:
@@ -174,8 +168,12 @@ def signed(found: Interval) -> str:
 def markdown(report: Report) -> str:
     """The report as a page."""
     parts = ["# Retrieval evaluation\n", *(f"- {note}\n" for note in report.notes)]
-    for summary, show in shown_tables(report, plain):
-        parts.append(f"\n## {summary.title[:1].upper()}{summary.title[1:]}\n\n{_markdown_table(summary, show)}")
+    for summary, numbers in shown_tables(report, plain):
+        parts.append(f"\n## {summary.title[:1].upper()}{summary.title[1:]}\n\n")
+        head = columns("", summary.headline)
+        lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+        lines += [cells(row, summary.headline, numbers) for row in summary.rows]
+        parts += [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |\n" for line in lines]
     return "".join([*parts, f"\n{_FOOTNOTE}\n"])
 
 
@@ -185,31 +183,7 @@ def shown_tables(report: Report, show_mean: Show) -> list[tuple[Summary, Show]]:
     return [(summary, show) for summary, show in shown if summary.rows]
 
 
-def _markdown_table(summary: Summary, show: Show) -> str:
-    head = columns("", summary.headline)
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *(cells(row, summary.headline, show) for row in summary.rows)]
-    return "".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |\n" for line in lines)
-
-
 def as_json(report: Report) -> dict[str, Any]:
     """The report for programs: every measure, unrounded."""
-    return {
-        "notes": list(report.notes),
-        "setups": _json_rows(report.setups),
-        "differences": _json_rows(report.differences),
-        "groups": [{"title": group.title, "rows": _json_rows(group)} for group in report.groups],
-    }
-
-
-def _json_rows(summary: Summary) -> list[dict[str, Any]]:
-    return [
-        {
-            "label": row.label,
-            "questions": row.questions,
-            "measures": {
-                name: {"mean": found.mean, "low": found.low, "high": found.high} for name, found in row.measures.items()
-            },
-            "latency_ms": {"p50": row.p50_ms, "p95": row.p95_ms},
-        }
-        for row in summary.rows
-    ]
+    found = to_builtins(report)
+    return {**found, "setups": found["setups"]["rows"], "differences": found["differences"]["rows"]}

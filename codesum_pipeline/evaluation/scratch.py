@@ -41,7 +41,11 @@ def scratch_in(ws: Workspace, folder: Path) -> Workspace:
     """The same repository, written to a folder, with settings that call no model."""
     layout = HomeLayout(folder)
     tables = TableStore(layout.warehouse, base=ws.tables.root)
-    scratch = replace(ws, layout=layout, tables=tables, force=False, settings=_without_calls(ws.settings))
+    # With a cap of no calls; only a provider's backend has a cap, and it needs a price.
+    model = ws.settings.llm.model
+    free = (ModelPrice(model=model, input=0.0, output=0.0),) if model else ()
+    settings = _with_llm(ws.settings, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free)
+    scratch = replace(ws, layout=layout, tables=tables, force=False, settings=settings)
     lend_indexes(ws, scratch)
     return scratch
 
@@ -72,13 +76,6 @@ def extractive_copy(ws: Workspace, *, progress: Progress) -> Iterator[PublishedI
             scratch.tables.write(table, ws.key, TABLES[table].schema.empty_table())
         write_texts(scratch, progress=progress)
         yield index_texts(scratch, progress=progress)
-
-
-def _without_calls(settings: Settings) -> Settings:
-    """The settings with a cap of no calls; only a provider's backend has a cap, and it needs a price."""
-    model = settings.llm.model
-    free = (ModelPrice(model=model, input=0.0, output=0.0),) if model else ()
-    return _with_llm(settings, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free)
 
 
 def _with_llm(settings: Settings, **changes: Any) -> Settings:

@@ -1,10 +1,15 @@
-"""The step between a candidate and its publication: measure how well it answers questions."""
+"""The steps between a candidate and its publication: measure how well it answers, and let it pass or hold it back.
+
+The gate compares the candidate with the published index, which answers the same questions, in pairs. A candidate is
+held back only where the whole interval of the difference lies beyond the margin: chance moves any mean of a few hundred
+questions by some hundredths, and must not hold back an index, since the published one grows older with every commit.
+"""
 
 import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.evaluate import (
@@ -15,6 +20,7 @@ from codesum_pipeline.evaluation.evaluate import (
     QuestionResult,
     evaluate,
     indexes_of,
+    paired_interval,
     setups_for,
 )
 from codesum_pipeline.evaluation.lift import BY_MODEL, EVERY_LEVEL, lift_of_answers
@@ -33,16 +39,20 @@ from codesum_pipeline.evaluation.records import (
     stored_answers,
 )
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.indexes.publish import PublishReport, publish_candidate, published_version, sweep_versions
 from codesum_pipeline.indexes.version_folder import Version
-from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, HeldBack
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.stages import EvaluationSettings
+from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace
 
+# With fewer questions, chance decides.
+LEAST_QUESTIONS = 10
 # Raised with each change of the measures, which makes the figures of earlier versions out of date.
 EVALUATION_VERSION = f"3/{OWN_QUESTIONS_VERSION}"
 
@@ -86,8 +96,14 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     if not ws.settings.evaluation.enabled or (not ws.force and is_evaluated(ws)):
         return _report(ws, asked=0)
     candidate = _candidate(ws)
+    try:
+        index = PublishedIndex.of_version(ws.layout.versions(ws.key) / candidate["digest"])
+    except FileNotFoundError as error:
+        raise BrokenStore(
+            f"repository {ws.key!r}: candidate {candidate['digest']} is gone: run `codesum index {ws.key}` again"
+        ) from error
     guard = FailureGuard()
-    answers = _ask(ws, _open(ws, candidate["digest"]), guard, progress)
+    answers = _ask(ws, index, guard, progress)
     digest = candidate["content_digest"]
     rows = answer_rows(answers, content_digest=digest)
     published = published_version(ws.layout, ws.key)
@@ -166,35 +182,124 @@ def _candidate(ws: Workspace) -> dict[str, Any]:
     return candidate
 
 
-def _open(ws: Workspace, digest: str) -> PublishedIndex:
-    try:
-        return PublishedIndex.of_version(ws.layout.versions(ws.key) / digest)
-    except FileNotFoundError as error:
-        raise BrokenStore(
-            f"repository {ws.key!r}: candidate {digest} is gone: run `codesum index {ws.key}` again"
-        ) from error
-
-
 def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
     """The figures of the last evaluation."""
     enabled = ws.settings.evaluation.enabled
     rows = [row for row in (last_figures(ws) if enabled else ()) if row["questions"]]
-    every = [row for row in rows if row["category"] == EVERY_CATEGORY]
-    figures = {row["metric"]: row["mean"] for row in every if row["setup"] == ALL.name}
-    code_only = {row["metric"]: row["mean"] for row in every if row["setup"] == CODE_ONLY.name}
+    every = {(row["setup"], row["metric"]): row for row in rows if row["category"] == EVERY_CATEGORY}
     ledger = last_lift(ws).rows if enabled else ()
     of_model = [row for row in ledger if (row.texts, row.level) == (BY_MODEL, EVERY_LEVEL)]
+
+    def mean(metric: str, setup: str = ALL.name) -> float | None:
+        return every[setup, metric]["mean"] if (setup, metric) in every else None
+
     return EvaluationReport(
         enabled=enabled,
-        questions=max((row["questions"] for row in every if row["setup"] == ALL.name), default=0),
+        questions=max((row["questions"] for (setup, _), row in every.items() if setup == ALL.name), default=0),
         asked=asked,
-        ndcg_at_10=figures.get(NDCG),
-        file_mrr_at_10=figures.get("file_mrr@10"),
-        file_recall_at_10=figures.get("file_recall@10"),
-        function_mrr_at_10=figures.get(FUNCTION_MRR),
-        function_recall_at_10=figures.get("function_recall@10"),
-        code_only_ndcg_at_10=code_only.get(NDCG),
+        ndcg_at_10=mean(NDCG),
+        file_mrr_at_10=mean("file_mrr@10"),
+        file_recall_at_10=mean("file_recall@10"),
+        function_mrr_at_10=mean(FUNCTION_MRR),
+        function_recall_at_10=mean("function_recall@10"),
+        code_only_ndcg_at_10=mean(NDCG, CODE_ONLY.name),
         model_texts_gain=next((row.gain.mean for row in of_model if row.gain), None),
         model_texts_cost_usd=next((row.cost_usd for row in of_model), None),
         table_hash=figures_hash(ws) if enabled else hash_of("not evaluated"),
     )
+
+
+class Hold(Struct, frozen=True):
+    """A candidate that was held back, with all facts that decided this."""
+
+    fingerprint: str
+    published: str
+    questions: str
+    margin: float
+    because: str
+
+
+def judge_candidate(ws: Workspace, *, progress: Progress = no_progress) -> EvaluationReport:
+    """Evaluate the candidate, and note a hold where it is worse than the published index.
+
+    Before a hold is noted, versions that nobody needs are deleted: the step that does so otherwise will not run.
+    """
+    report = evaluate_candidate(ws, progress=progress)
+    settings, noted, candidate = ws.settings.evaluation, ws.layout.hold(ws.key), _candidate(ws)
+    present = published_version(ws.layout, ws.key, read_content=ws.force)
+    if settings.gate and present and present.manifest["content_digest"] != candidate["content_digest"]:
+        report = _compared(ws, report, present.manifest["content_digest"], candidate["content_digest"])
+        if report.held_because is not None:
+            sweep_versions(ws, present)
+            facts = (present.digest, questions_digest(settings), settings.margin, report.held_because)
+            hold = json.format(json.encode(Hold(candidate["fingerprint"], *facts)), indent=2).decode()
+            write_text_atomically(noted, f"{hold}\n")
+            return report
+    noted.unlink(missing_ok=True)
+    return report
+
+
+def publish_unless_held(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
+    """Publish the candidate; raises `HeldBack` where the gate holds it back."""
+    fingerprint = _candidate(ws)["fingerprint"]
+    if hold := standing_hold(ws.layout, ws.key, ws.settings.evaluation, fingerprint=fingerprint):
+        raise HeldBack(hold.because)
+    return publish_candidate(ws, progress=progress)
+
+
+def standing_hold(layout: HomeLayout, key: str, settings: EvaluationSettings, *, fingerprint: str) -> Hold | None:
+    """The hold that a build of this fingerprint would end with again; None where any of its facts changed."""
+    try:
+        content, published = layout.hold(key).read_bytes(), layout.published(key).readlink().name
+    except OSError:
+        return None
+    return hold_again(content, settings, published=published, fingerprint=fingerprint)
+
+
+def hold_again(content: bytes, settings: EvaluationSettings, *, published: str, fingerprint: str) -> Hold | None:
+    """As `standing_hold`, from the content of a hold's file."""
+    if not settings.gate:
+        return None
+    try:
+        hold = json.decode(content, type=Hold)
+        now = Hold(fingerprint, published, questions_digest(settings), settings.margin, hold.because)
+    except (DecodeError, ConfigurationError):
+        return None
+    return hold if hold == now else None
+
+
+def _compared(ws: Workspace, report: EvaluationReport, published: str, candidate: str) -> EvaluationReport:
+    """The report with the scores of two content digests by the questions that both answered; without, where these are
+    too few.
+
+    A question about a file that the repository no longer has is left out; one about a file that only the index lacks
+    counts.
+    """
+    paths = set(ws.tables.read("files", ws.key, columns=["path"])["path"].to_pylist())
+    before = {row["asked"]: row["score"] for row in stored_answers(ws, published)}
+    pairs = [
+        (before[row["asked"]], row["score"])
+        for row in stored_answers(ws, candidate)
+        if row["asked"] in before and paths.issuperset(row["files"])
+    ]
+    if len(pairs) < LEAST_QUESTIONS:
+        return report
+    old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    gain, margin = paired_interval(old, new), ws.settings.evaluation.margin
+    found = replace(
+        report,
+        compared=len(pairs),
+        published_score=sum(old) / len(old),
+        candidate_score=sum(new) / len(new),
+        gain_low=gain.low,
+        gain_high=gain.high,
+    )
+    if gain.high >= -margin:
+        return found
+    because = (
+        f"the new index answers {found.compared} questions worse than the published one: {found.candidate_score:.3f} "
+        f"against {found.published_score:.3f}, 95 % of the difference within {gain.low:+.3f} and {gain.high:+.3f}, "
+        f"beyond the margin of {margin:g}; the published one stays until something changes (`codesum index {ws.key} "
+        "--force` tries again, evaluation.gate = false publishes it)"
+    )
+    return replace(found, held_because=because)

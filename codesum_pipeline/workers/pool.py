@@ -58,7 +58,6 @@ class Work(Protocol[B, R]):
 
     def rescue(self, batch: B, again: Callable[[B], R], /) -> R:
         """The result of a batch whose worker died. `again` gives a batch to a fresh worker, or raises `WorkerDied`."""
-        ...
 
 
 def worker_count() -> int:
@@ -130,7 +129,11 @@ class _Crew:
             if worker not in self.workers:
                 return -signal.SIGKILL
             self.workers.discard(worker)
-            return self._status_of(worker)
+            try:
+                self._parent.send(worker.pid)
+                return os.waitstatus_to_exitcode(self._parent.recv())
+            except (EOFError, OSError):
+                return -signal.SIGKILL
 
     def end(self) -> None:
         """End all, whatever they are doing; a thread that waits for one then sees it gone."""
@@ -140,16 +143,11 @@ class _Crew:
             while self.workers and self._process.poll() is None:
                 worker = self.workers.pop()
                 os.kill(worker.pid, signal.SIGKILL)
-                self._status_of(worker)
+                with suppress(EOFError, OSError):
+                    self._parent.send(worker.pid)
+                    self._parent.recv()
             self._parent.close()
         self._process.wait()
-
-    def _status_of(self, worker: _PoolProcess) -> int:
-        try:
-            self._parent.send(worker.pid)
-            return os.waitstatus_to_exitcode(self._parent.recv())
-        except (EOFError, OSError):
-            return -signal.SIGKILL
 
 
 # The workers that a pool left to the next one of this process: what they have imported they need not import again.
@@ -250,14 +248,12 @@ class _Pickler(pickle.Pickler):
     """Tables go as Arrow streams: pickled otherwise, a slice takes along the whole that it was cut from."""
 
     def reducer_override(self, value: Any) -> Any:
-        return (_table, (_stream(value),)) if isinstance(value, pa.Table) else NotImplemented
-
-
-def _stream(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return bytes(sink.getvalue())
+        if not isinstance(value, pa.Table):
+            return NotImplemented
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, value.schema) as stream:
+            stream.write_table(value)
+        return _table, (bytes(sink.getvalue()),)
 
 
 def _table(stream: bytes) -> pa.Table:

@@ -8,10 +8,9 @@ import pytest
 
 from codesum_pipeline.alerts.book import ConditionKind, open_book
 from codesum_pipeline.defs import alerting
-from codesum_pipeline.defs.alerting import look, note_runs
-from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.alerting import look, note_plan, note_runs
 from codesum_pipeline.defs.planner import BuildDecision, Plan
-from codesum_pipeline.defs.standing_checks import note_plan
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.steps import JOB
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.model.moments import utc_now
@@ -106,7 +105,7 @@ def test_lateness_that_is_remembered_has_been_noted_for_an_alert(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("codesum_pipeline.defs.standing_checks._note_late", die)
+        patch.setattr("codesum_pipeline.defs.alerting._note_late", die)
         with pytest.raises(Killed):
             note_plan(at_once, records, plan, [entry])
     note_plan(at_once, records, plan, [entry])

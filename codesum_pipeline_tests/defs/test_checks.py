@@ -8,14 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from codesum_pipeline.defs.building.faults import (
-    CITATION_FAULTS,
+from codesum_pipeline.defs.building.health import (
     DOCUMENT_FAULTS,
-    ID_FAULTS,
     LEAK_FAULT,
-    NO_NAMES_LEAK,
-    ORPHAN_FAULTS,
-    ROW_FAULTS,
     VECTOR_FAULTS,
     find_document_faults,
     find_faults,
@@ -46,7 +41,7 @@ def faults(home: Home) -> dict[str, list[str]]:
         "dimensions": embedder.dimensions,
         "tolerance": 1e-3,
     }
-    queries = {**ID_FAULTS, **ORPHAN_FAULTS, **ROW_FAULTS, **CITATION_FAULTS, **VECTOR_FAULTS}
+    queries = {name: query for kind in (*DOCUMENT_FAULTS.values(), VECTOR_FAULTS) for name, query in kind.items()}
     workspace = home.workspace("shop", run_id="test")
     with workspace.connect() as connection:
         found = {**find_faults(connection, queries, **values), **find_leaks(workspace, connection)}
@@ -192,7 +187,7 @@ def test_a_name_that_leaks_stops_a_run_where_a_model_wrote_it(copied_home: Home,
     (found,) = [
         each
         for each in find_document_faults(copied_home.workspace("shop", run_id="test"))
-        if each.name == NO_NAMES_LEAK
+        if each.name == "no_names_leak"
     ]
 
     assert (found.passed, found.is_warning) == (False, not stops)
@@ -202,7 +197,7 @@ def test_every_query_is_tried_with_a_fault() -> None:
     (mark,) = [mark for mark in test_a_planted_fault_is_found.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
 
     assert {case.values[2] for case in mark.args[1]} == {
-        *ID_FAULTS, *ORPHAN_FAULTS, *ROW_FAULTS, *CITATION_FAULTS, *VECTOR_FAULTS, LEAK_FAULT,
+        *(fault for faults in DOCUMENT_FAULTS.values() for fault in faults), *VECTOR_FAULTS, LEAK_FAULT,
     }  # fmt: skip
 
 
@@ -236,7 +231,7 @@ def evaluations(home: Home) -> dict[str, dg.AssetCheckEvaluation]:
     """The last result of every check of `shop`."""
     names = {
         "dense_index": ["vectors_are_whole"],
-        "summary_documents": [*DOCUMENT_FAULTS, NO_NAMES_LEAK],
+        "summary_documents": [*DOCUMENT_FAULTS, "no_names_leak"],
         "published_index": [AT_HEAD],
     }
     keys = [dg.AssetCheckKey(dg.AssetKey(asset), name) for asset, checks in names.items() for name in checks]
@@ -265,7 +260,7 @@ def test_a_check_that_passes_has_the_numbers_that_were_looked_at_and_found(built
     assert {name: numbers(found[name]) for name in DOCUMENT_FAULTS} == {
         name: of_documents | dict.fromkeys(looked_for, 0) for name, looked_for in DOCUMENT_FAULTS.items()
     }
-    assert numbers(found[NO_NAMES_LEAK]) == of_documents | {LEAK_FAULT: 0}
+    assert numbers(found["no_names_leak"]) == of_documents | {LEAK_FAULT: 0}
     assert numbers(found["vectors_are_whole"]) == {
         "vectors": 20,
         "documents": 10,

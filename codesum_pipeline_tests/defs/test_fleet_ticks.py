@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sql
 
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.defs.partitions import PORTION, add_partitions
+from codesum_pipeline.defs.resource import PORTION, add_partitions
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.defs.ticks import SensorTick, take_tick
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -196,7 +196,7 @@ def test_partitions_are_added_however_many_there_are(instance: dg.DagsterInstanc
 def test_records_that_were_made_anew_are_not_taken_for_the_old_ones(
     register: Register, home: Home, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:
-    from codesum_pipeline.defs.records import recorded_fingerprints
+    from codesum_pipeline.defs.observing import recorded_fingerprints
 
     def recorded(records: dg.DagsterInstance) -> dict[str, str | None]:
         with open_poll_state(home.layout) as state:

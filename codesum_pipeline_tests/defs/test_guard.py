@@ -10,8 +10,7 @@ import requests
 import websockets.sync.client
 from websockets.exceptions import InvalidStatus
 
-from codesum_pipeline.defs.guard import served_hosts
-from codesum_pipeline.defs.guarded_ui import _exchanged
+from codesum_pipeline.defs.guarded_ui import _exchanged, served_hosts
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params

@@ -13,9 +13,9 @@ import pytest
 from codesum_pipeline.alerts.book import ConditionKind, open_book
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.alerting import look as look_for_alerts
+from codesum_pipeline.defs.alerting import take_due
 from codesum_pipeline.defs.building.health import find_health
-from codesum_pipeline.defs.building.shows_run import show_run
-from codesum_pipeline.defs.standing_checks import take_due
+from codesum_pipeline.defs.building.shows import show_run
 from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.graph.build import GraphReport
@@ -260,7 +260,8 @@ def test_runs_that_end_after_the_clock_was_set_back_are_counted_and_once_each(
 
 
 def test_the_summary_of_a_run_is_made_of_what_the_home_has(built_shop: GitRepo, home: Home) -> None:
-    said, written = show_run(home.workspace("shop", run_id="a run that did nothing"))
+    told = show_run(home.workspace("shop", run_id="a run that did nothing"))
+    said, written = told["what_this_run_did"], told["texts_rewritten"]
 
     headings = [
         "**What changed.**",

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.defs.building.values import BuildOptions
-from codesum_pipeline.defs.leftovers import GOES_ON_TAG
+from codesum_pipeline.defs.planner import GOES_ON_TAG
 from codesum_pipeline.defs.resource import run_config_for
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, open_ledger

@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.building.recording import RecordingStore
-from codesum_pipeline.building.reuse import HOLD, PUBLISHED
+from codesum_pipeline.building.reuse import HOLD, PUBLISHED, RecordingStore
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS
-from codesum_pipeline.defs.building.told import StepNotes
+from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, StepNotes
 from codesum_pipeline.model.progress import no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace

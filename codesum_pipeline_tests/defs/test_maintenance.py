@@ -12,10 +12,9 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.defs.pruning import RunRecords
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
 from codesum_pipeline.defs.storage import StorageFile
-from codesum_pipeline.defs.upkeep import LOCK, give_back, maintain
+from codesum_pipeline.defs.upkeep import LOCK, RunRecords, give_back, maintain
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.wiring import Home
@@ -195,7 +194,7 @@ def test_a_pruning_that_is_killed_at_any_line_is_finished_by_the_next(
             prune(opened)
 
     number = 1
-    while killed_at(number, prune_anew, watched=("defs/pruning.py",), counted=tmp_path / "lines"):
+    while killed_at(number, prune_anew, watched=("defs/upkeep.py",), counted=tmp_path / "lines"):
         assert shown(instance) == before
         assert {*runs[4:]} <= {*run_ids(instance)}
         number += 3

@@ -10,7 +10,7 @@ from msgspec import Struct
 from codesum_pipeline.defs.assets import ASSETS
 from codesum_pipeline.defs.building.report_values import MAX_ROWS, report_values
 from codesum_pipeline.defs.home_jobs import HOME_ASSETS
-from codesum_pipeline.defs.metadata import metadata_of, table_metadata
+from codesum_pipeline.defs.steps import metadata_of, table_metadata
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.wiring import Home
 
@@ -61,7 +61,7 @@ def report(items: int = 1) -> Report:
 def test_each_field_is_shown_as_what_it_is() -> None:
     shown = metadata_of(report_values(report()))
 
-    assert {name: shown[name].value for name in ("rows", "share", "is_new", "color")} == {
+    assert {name: shown[name] for name in ("rows", "share", "is_new", "color")} == {
         "rows": 3,
         "share": 0.5,
         "is_new": True,

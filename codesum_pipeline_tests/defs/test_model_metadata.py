@@ -1,7 +1,7 @@
 """What a model did, or would do, as the Dagster UI shows it."""
 
 from codesum_pipeline.defs.building.report_values import report_values
-from codesum_pipeline.defs.metadata import metadata_of
+from codesum_pipeline.defs.steps import metadata_of
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
 from codesum_pipeline.summaries.by_model.meter import LevelCalls
@@ -26,7 +26,9 @@ def level_report(asked: LevelCalls | None) -> LevelReport:
 
 
 def test_what_a_level_asked_for_becomes_numbers_over_time_and_tables_of_counts() -> None:
-    shown = {name: value.value for name, value in metadata_of(report_values(level_report(ASKED))).items()}
+    shown = {
+        name: getattr(value, "value", value) for name, value in metadata_of(report_values(level_report(ASKED))).items()
+    }
 
     assert {name: value for name, value in shown.items() if name.startswith("model_")} == {
         "model_texts": 3, "model_found": 1, "model_pending": 2, "model_attempts": 4, "model_input_tokens": 1000,
@@ -57,8 +59,9 @@ def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
     )  # fmt: skip
 
     shown = metadata_of(report_values(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast})))
+    values = {name: getattr(value, "value", value) for name, value in shown.items()}
 
-    assert {name: shown[name].value for name in shown if name != "rows" and name != "contexts_changed"} == {
+    assert {name: value for name, value in values.items() if name not in ("rows", "contexts_changed")} == {
         "forecast": "| level | calls (above functions at most) | texts there already | tokens read | tokens written | "
         "US dollars | would summarize | of US dollars | stopped by |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"

@@ -1,6 +1,6 @@
 """Plots are Markdown: a bar is as long as its count, and nothing that is there is invisible."""
 
-from codesum_pipeline.defs.building.plots import WIDTH, bars, histogram, lines
+from codesum_pipeline.defs.building.report_values import WIDTH, bars, histogram, lines
 
 
 def test_bars_are_sorted_by_count_and_the_largest_fills_the_width() -> None:

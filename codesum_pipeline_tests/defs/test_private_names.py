@@ -11,14 +11,13 @@ PACKAGE = Path(codesum_pipeline.__file__).parent
 IMPORTS = {
     "defs/celery_runs.py": 3,
     "defs/guarded_ui.py": 3,
-    "defs/mending.py": 3,
+    "defs/observing.py": 2,
     "defs/postgres.py": 2,
-    "defs/pruning.py": 5,
     "defs/recorder.py": 2,
-    "defs/records.py": 2,
     "defs/runs.py": 3,
     "defs/sqlite_records.py": 8,
-    "defs/storage.py": 11,
+    "defs/storage.py": 13,
+    "defs/upkeep.py": 5,
 }
 
 

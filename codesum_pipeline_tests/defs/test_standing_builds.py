@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.defs.published import StandingBuild, standing_builds
+from codesum_pipeline.defs.observing import StandingBuild, standing_builds
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import open_poll_state

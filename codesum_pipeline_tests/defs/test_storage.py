@@ -28,7 +28,7 @@ IMPORTED = """
 import os, sys
 from pathlib import Path
 from codesum_pipeline.defs import storage
-from codesum_pipeline.defs.partitions import add_partitions
+from codesum_pipeline.defs.resource import add_partitions
 from codesum_pipeline.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
 def register(key):

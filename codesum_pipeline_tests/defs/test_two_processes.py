@@ -290,10 +290,10 @@ def test_a_builder_that_ends_is_named() -> None:
 
 def test_the_process_that_records_imports_no_stage() -> None:
     code = (
-        "from codesum_pipeline.defs.building import facts\n"
+        "from codesum_pipeline.defs.building import values\n"
         "from collections import defaultdict\n"
-        "assets = defaultdict(lambda: facts.AssetFacts('1', 'files', ()))\n"
-        "facts.use_facts(facts.StageFacts(assets, defaultdict(tuple)))\n"
+        "assets = defaultdict(lambda: values.AssetFacts('1', 'files', ()))\n"
+        "values.use_facts(values.StageFacts(assets, defaultdict(tuple)))\n"
         "from codesum_pipeline.defs import runs\n"
         "import sys; print(sorted({'pyarrow', 'codesum_pipeline.wiring'} & set(sys.modules)))"
     )

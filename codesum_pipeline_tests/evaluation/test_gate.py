@@ -10,8 +10,7 @@ import pytest
 
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import PUBLISHED_INDEX, STEPS
-from codesum_pipeline.evaluation.gate import standing_hold
-from codesum_pipeline.evaluation.step import EvaluationReport
+from codesum_pipeline.evaluation.step import EvaluationReport, standing_hold
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.errors import HeldBack
 from codesum_pipeline.retrieval.reader import PublishedIndex

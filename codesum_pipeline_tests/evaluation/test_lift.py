@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.evaluation.bootstrap import Interval
-from codesum_pipeline.evaluation.evaluate import QuestionResult
+from codesum_pipeline.evaluation.evaluate import Interval, QuestionResult
 from codesum_pipeline.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report, savings
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.records import last_lift

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.evaluation.metrics import CUTOFFS, DEPTH, measure
+from codesum_pipeline.evaluation.evaluate import CUTOFFS, DEPTH, measure
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline_tests.evaluation.made import file_hit, function_hit, module_hit, question

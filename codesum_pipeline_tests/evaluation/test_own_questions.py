@@ -7,9 +7,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.evaluation.commit_questions import clean_subject, commit_questions
 from codesum_pipeline.evaluation.evaluate import ALL
-from codesum_pipeline.evaluation.own_questions import ask_own_questions, hold_out_docstrings, sample_documented
+from codesum_pipeline.evaluation.own_questions import (
+    ask_own_questions,
+    clean_subject,
+    commit_questions,
+    hold_out_docstrings,
+    sample_documented,
+)
 from codesum_pipeline.evaluation.questions import AnswerPlace
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.progress import no_progress

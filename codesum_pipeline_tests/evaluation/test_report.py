@@ -2,8 +2,7 @@
 
 import json
 
-from codesum_pipeline.evaluation.bootstrap import Interval
-from codesum_pipeline.evaluation.evaluate import QuestionResult
+from codesum_pipeline.evaluation.evaluate import Interval, QuestionResult
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.report import as_json, markdown, plain, short, signed, summarize
 
@@ -28,7 +27,7 @@ def sure(value):
 def test_each_way_of_asking_has_a_row_with_means_over_the_questions_that_have_a_measure():
     first, second = summarize(BOTH).setups.rows
 
-    assert (first.label, first.questions, first.p50_ms) == ("all lanes", 2, 2.0)
+    assert (first.label, first.questions, first.latency_ms.p50) == ("all lanes", 2, 2.0)
     assert first.measures == {"ndcg@10": sure(1.0), "function_mrr@10": sure(0.5)}
     assert second.measures == {"ndcg@10": sure(0.5), "function_mrr@10": sure(0.5)}
 
@@ -38,7 +37,7 @@ def test_differences_are_from_the_first_way_and_over_what_both_answered():
 
     (row,) = summarize([*BOTH, only_once]).differences.rows
 
-    assert (row.label, row.questions, row.p50_ms) == ("lane code", 2, 0.0)
+    assert (row.label, row.questions, row.latency_ms.p50) == ("lane code", 2, 0.0)
     assert row.measures == {"ndcg@10": sure(-0.5), "function_mrr@10": sure(0.0)}
 
 

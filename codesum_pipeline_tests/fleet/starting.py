@@ -7,8 +7,8 @@ from dagster._core.code_pointer import ModuleCodePointer
 from dagster._core.launcher import LaunchRunContext
 from dagster._core.origin import DEFAULT_DAGSTER_ENTRY_POINT, JobPythonOrigin, RepositoryPythonOrigin
 
-from codesum_pipeline.defs.jobs import resolve_job
-from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.assets import resolve_job
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.defs.runs import MODULE
 from codesum_pipeline.defs.steps import JOB
 
@@ -21,7 +21,7 @@ def new_run(instance: dg.DagsterInstance, key: str, **tags: str) -> dg.DagsterRu
         entry_point=DEFAULT_DAGSTER_ENTRY_POINT,
     )
     return instance.create_run_for_job(
-        resolve_job({}),
+        resolve_job(),
         status=dg.DagsterRunStatus.STARTING,
         tags={PARTITION_TAG: key, **tags},
         job_code_origin=JobPythonOrigin(job_name=JOB, repository_origin=place),

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import RepositoryHead, read_head
 from codesum_pipeline.store.lease import hold_repository

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.fleet_workers import Fleet
 from codesum_pipeline_tests.support.repositories import GitRepo

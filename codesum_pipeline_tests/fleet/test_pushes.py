@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.defs.partitions import PARTITION_TAG
+from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.webhooks.signatures import VARIABLE
 from codesum_pipeline.wiring import Home

@@ -13,8 +13,7 @@ import dagster as dg
 import psutil
 
 from codesum_pipeline.defs.instance_file import apply_engine
-from codesum_pipeline.defs.partitions import PARTITION_TAG
-from codesum_pipeline.defs.processes import HOST_TAG, PID_TAG
+from codesum_pipeline.defs.resource import PARTITION_TAG, holder_of
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.settings.models import Settings
@@ -187,13 +186,13 @@ class Fleet:
         def under_way() -> dg.DagsterRun | None:
             pids = worker.pids()
             started = [run for run in self.runs() if run.status is dg.DagsterRunStatus.STARTED]
-            return next((run for run in started if int(run.tags.get(PID_TAG, 0)) in pids), None)
+            return next((run for run in started if (held := holder_of(run)) and held.pid in pids), None)
 
         return wait_for(under_way, timeout_s=timeout_s, what=f"a run of this worker; {worker.log.read_text()[-2000:]}")
 
     def summary(self) -> str:
         """The runs and the ends of the logs, for a failure."""
-        found = [f"{run.tags.get(PARTITION_TAG)} {run.status.value} {run.tags.get(HOST_TAG)}" for run in self.runs()]
+        found = [f"{run.tags.get(PARTITION_TAG)} {run.status.value} {holder_of(run)}" for run in self.runs()]
         logs = [f"{log.name}:\n{log.read_text(errors='replace')[-3000:]}" for log in sorted(self.folder.glob("*.log"))]
         return "\n".join([*found, *logs])
 

@@ -11,12 +11,9 @@ from msgspec import Struct
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
-from codesum_pipeline.defs.building.facts import stage_facts
-from codesum_pipeline.defs.building.faults import CHECKS
-from codesum_pipeline.defs.building.health import find_health
+from codesum_pipeline.defs.building.health import CHECKS, find_health
 from codesum_pipeline.defs.building.report_values import report_values
-from codesum_pipeline.defs.building.shows import SHOWS
-from codesum_pipeline.defs.building.shows_run import REWRITTEN, SUMMARY, FileStates, note_change, show_run
+from codesum_pipeline.defs.building.shows import SHOWS, indexed_files, note_change, show_run
 from codesum_pipeline.defs.building.values import (
     ANSWERED,
     AT_HEAD,
@@ -25,6 +22,7 @@ from codesum_pipeline.defs.building.values import (
     CheckFinding,
     StepOutcome,
     Values,
+    stage_facts,
 )
 from codesum_pipeline.evaluation.step import EvaluationReport
 from codesum_pipeline.model.errors import ConfigurationError
@@ -80,48 +78,38 @@ class Build(Struct, frozen=True, dict=True):
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, ws, built_from=self.built_from())
         check_is_held(ws.layout, self.key)
-        before = FileStates.of(ws) if step == "repo_snapshot" else None
+        before = indexed_files(ws) if step == "repo_snapshot" else None
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
         if step == _PUBLISHING:
             commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
+        # What changed, as soon as that is known, and all of it where the index is published.
+        told = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
+        # What a person who reads the run's log should do.
+        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
         return StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
             rows=int(pq.read_metadata(ws.tables.path(stage_facts().assets[step].table, self.key)).num_rows),
-            values={**self._told_of_run(step, before), **report_values(done.report)},
+            values={**told, **report_values(done.report)},
             failures=tuple(done.failures),
-            warnings=self._warnings(step),
+            warnings=(f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else (),
             findings=tuple(self._findings(step, done.report)),
         )
 
     def show(self, step: str) -> Values:
         """What a person sees of a step's table; nothing of one that has none of its own."""
         if step in DIGEST_STEPS:
-            return show_digest_step(step, self.home, self.workspace)
+            return show_digest_step(step, self.workspace)
         show = SHOWS.get(step)
         return show(self.workspace) if show else {}
 
     def check(self, name: str) -> list[CheckFinding]:
         """What a check finds."""
         return CHECKS[name](self.workspace)
-
-    def _told_of_run(self, step: str, before: FileStates | None) -> Values:
-        """What changed, as soon as that is known, and all of it where the index is published."""
-        if before is not None:
-            return note_change(self.workspace, before)
-        if step != _PUBLISHING:
-            return {}
-        summary, written = show_run(self.workspace)
-        return {SUMMARY: summary, REWRITTEN: written}
-
-    def _warnings(self, step: str) -> tuple[str, ...]:
-        """What a person who reads the run's log should do."""
-        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
-        return (f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else ()
 
     def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
         """What the checks that belong to a step found."""

@@ -4,32 +4,142 @@ The index is published when they begin, and nothing that happens in them fails t
 is kept, and the next build or look of the schedule goes on with it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.building.reuse import PUBLISHED
 from codesum_pipeline.defs.building.report_values import rows_of
-from codesum_pipeline.defs.building.told import StepNotes
-from codesum_pipeline.defs.building.values import PREVIEW, Markdown, StepOutcome, Values
+from codesum_pipeline.defs.building.values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.delivery.channels import digest_post
-from codesum_pipeline.digests.rows import DigestRow, KeptMatch
-from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.digests.rows import DigestRow, TickOutcome, TickRow
+from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.indexes.publish import published_version
+from codesum_pipeline.intents.file import IntentSurvey
 from codesum_pipeline.matching.baseline import hold_documents, move_baseline, read_baseline
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.model.markdown import code, plain, table
+from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
 
 if TYPE_CHECKING:
+    from codesum_pipeline.digests.desk import DigestDesk
     from codesum_pipeline.matching.changes import VersionComparison
+
+_log = logging.getLogger(__name__)
+# What went wrong with a delivery: it is tried again, or a person has to look.
+_UNSENT = (DeliveryState.FAILED, DeliveryState.UNKNOWN, DeliveryState.GIVEN_UP)
+MATCHES_SHOWN = 5
+DIGESTS_SHOWN = 3
+_DIGEST_CHARS = 4000
+
+
+@contextmanager
+def kept_digests(layout: HomeLayout, *, now: Callable[[], datetime]) -> Iterator[DigestStore | None]:
+    """The digests of a home; None where nobody has asked for one yet."""
+    if not layout.digests.exists():
+        yield None
+        return
+    with open_digests(layout.digests, now=now) as store:
+        yield store
+
+
+class StepNotes(Struct):
+    """One step at work: what it found, and what went wrong in it."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    rows: int = 0
+    table_hash: str = ""
+    did_something: bool = False
+    begun: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def guarded(self, item: str) -> Iterator[None]:
+        """The one guard around what is told: an error in the block is reported, and the build goes on."""
+        try:
+            yield
+        except CodesumError as error:
+            self.failures.append(Failure(item, str(error)))
+        except Exception as error:
+            _log.exception("%s", item)
+            self.failures.append(Failure.of(item, error))
+
+    def note_problems(self, survey: IntentSurvey) -> None:
+        """Intents that cannot be used; the others go on."""
+        self.failures += [Failure(name, str(problem)) for name, problem in survey.problems.items()]
+
+    def note_ticks(self, desk: "DigestDesk", ticks: Sequence[TickRow]) -> None:
+        """What came of each question that was due, and how what was written stands with its channels."""
+        outcomes = Counter(tick.outcome for tick in ticks)
+        ids = [tick.digest_id for tick in ticks if tick.digest_id is not None]
+        with kept_digests(desk.layout, now=desk.sender.now) as store:
+            costs = [store.digest(id_).cost_usd for id_ in ids] if store else []
+        self.did_something |= bool(ticks)
+        self.values |= {"digests": len(ids), "cost_usd": round(sum(costs), 6)}
+        self.values |= {outcome.value: outcomes[outcome] for outcome in TickOutcome if outcomes[outcome]}
+        self.failures += [Failure(tick.intent_name, tick.reason) for tick in ticks if tick.outcome is TickOutcome.HELD]
+        if ticks:
+            self.values["ticks"] = rows_of(
+                [
+                    {
+                        "question": tick.intent_name,
+                        "outcome": tick.outcome.value,
+                        "changes": tick.matches,
+                        "items": tick.items,
+                        "why": tick.reason,
+                        "digest": tick.digest_id or "",
+                    }
+                    for tick in ticks
+                ]
+            )
+        home, now = desk.sender.home, desk.sender.now
+        with self.guarded("the outbox"):
+            if (home / OUTBOX_FILE).exists():
+                with open_outbox(home, now=now) as outbox:
+                    unsent = outbox.deliveries(states=_UNSENT)
+                self.values["messages_not_sent"] = len(unsent)
+                rows = [
+                    {
+                        "post": each.post_id,
+                        "channel": each.channel,
+                        "state": each.state.value,
+                        "tries": each.tries,
+                        "answer": each.detail,
+                    }
+                    for each in unsent
+                ]
+                if rows:
+                    self.values["not_sent"] = rows_of(rows)
+                said = "{post} on {channel}: {state} after {tries} tries: {answer}"
+                self.warnings += [said.format(**row) for row in rows]
+
+    def outcome(self, *, built_from: str = "") -> StepOutcome:
+        """All of it."""
+        return StepOutcome(
+            table_hash=self.table_hash,
+            built_from=built_from,
+            seconds=round(time.perf_counter() - self.begun, 3),
+            is_reused=not self.did_something,
+            rows=self.rows,
+            values=self.values,
+            failures=tuple(self.failures),
+            warnings=tuple(self.warnings),
+        )
 
 
 def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
@@ -48,7 +158,7 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
         comparison = compare_published(ws)
         if comparison is None:
             return
-        found = _matches(ws, comparison, asking)
+        found = _matches(ws, comparison, asking) if comparison.changes else []
         telling.did_something = comparison.since is None or bool(comparison.changes)
         telling.values |= {"changes": len(comparison.changes), "matches": len(found)}
         if comparison.changes and comparison.since is not None:
@@ -61,7 +171,13 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
                 )
         comparison.keep()
     with telling.guarded("what waits for a digest"):
-        _count_waiting(ws, telling)
+        with kept_digests(ws.layout, now=ws.now) as kept:
+            waiting = dict(kept.count_pending(ws.key)) if kept else {}
+        telling.rows = sum(waiting.values())
+        if waiting:
+            telling.values["waiting"] = rows_of([{"question": name, "changes": n} for name, n in waiting.items()])
+        last = read_baseline(ws.layout.compared(ws.key))
+        telling.table_hash = hash_of([last.digest if last else None, waiting])
 
 
 def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
@@ -73,7 +189,12 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
             desk = home.digest_desk(now=ws.now)
             telling.note_ticks(desk, run_after_build(desk, ws.key))
     with telling.guarded("the digests of this repository"):
-        _count_digests(ws, telling)
+        newest: list[str] = []
+        with kept_digests(ws.layout, now=ws.now) as store:
+            if store:
+                telling.rows = store.count(ws.key)
+                newest = [digest.id for digest in store.newest(ws.key, limit=DIGESTS_SHOWN)]
+        telling.table_hash = hash_of([telling.rows, *newest])
 
 
 class DigestStep(Struct, frozen=True):
@@ -103,16 +224,24 @@ def perform_digest_step(step: str, home: Home, ws: Workspace, *, built_from: str
     return telling.outcome(built_from=built_from)
 
 
-def show_digest_step(step: str, home: Home, ws: Workspace) -> Values:
-    """What a person sees of it."""
-    pending: list[Sequence[KeptMatch]] = []
+def show_digest_step(step: str, ws: Workspace) -> Values:
+    """Of each standing question the best of what waits, or the newest digests in full."""
+    rows: list[tuple[object, ...]] = []
     digests: Sequence[DigestRow] = ()
-    with StepNotes().guarded(step):
-        if ws.layout.digests.exists():
-            with open_digests(ws.layout.digests, now=ws.now) as store:
-                pending = [store.pending(name, ws.key) for name in store.count_pending(ws.key)]
-                digests = store.newest(ws.key, limit=DIGESTS_SHOWN)
-    return {PREVIEW: show_matches(pending) if step == "intent_matches" else show_digests(digests)}
+    with StepNotes().guarded(step), kept_digests(ws.layout, now=ws.now) as store:
+        if store and step == "intent_matches":
+            rows = [row for name in store.count_pending(ws.key) for row in _best(store, name, ws.key)]
+        elif store:
+            digests = store.newest(ws.key, limit=DIGESTS_SHOWN)
+    if step != "intent_matches":
+        return {PREVIEW: show_digests(digests)}
+    heads = ["standing question", "waiting", "document", "place", "change", "score"]
+    return {PREVIEW: Markdown(table(heads, rows) if rows else "No change waits for a digest.")}
+
+
+def show_digests(digests: Sequence[DigestRow]) -> Markdown:
+    """Digests in full, in the order given."""
+    return Markdown("\n\n---\n\n".join(_shown(row) for row in digests) or "No digest so far.")
 
 
 def _move_on(ws: Workspace) -> None:
@@ -126,8 +255,6 @@ def _move_on(ws: Workspace) -> None:
 
 
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
-    if not comparison.changes:
-        return []
     from codesum_pipeline.indexes.embedders.named import embedder_of
     from codesum_pipeline.matching.evidence import reading
     from codesum_pipeline.matching.scores import match
@@ -139,49 +266,8 @@ def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[In
         return match(comparison.changes, asking, index, embedder_of(ws.settings), reading(blobs))
 
 
-def _count_waiting(ws: Workspace, telling: StepNotes) -> None:
-    waiting: Mapping[str, int] = {}
-    if ws.layout.digests.exists():
-        with open_digests(ws.layout.digests, now=ws.now) as store:
-            waiting = store.count_pending(ws.key)
-    telling.rows = sum(waiting.values())
-    if waiting:
-        telling.values["waiting"] = rows_of([{"question": name, "changes": n} for name, n in waiting.items()])
-    last = read_baseline(ws.layout.compared(ws.key))
-    telling.table_hash = hash_of([last.digest if last else None, dict(waiting)])
-
-
-def _count_digests(ws: Workspace, telling: StepNotes) -> None:
-    newest: Sequence[str] = ()
-    if ws.layout.digests.exists():
-        with open_digests(ws.layout.digests, now=ws.now) as store:
-            telling.rows = store.count(ws.key)
-            newest = [digest.id for digest in store.newest(ws.key, limit=DIGESTS_SHOWN)]
-    telling.table_hash = hash_of([telling.rows, *newest])
-
-
-# Metadata are stored with every materialisation, for ever.
-MATCHES_SHOWN = 5
-DIGESTS_SHOWN = 3
-_DIGEST_CHARS = 4000
-_NONE_WAITS = "No change waits for a digest."
-_NO_DIGEST = "No digest so far."
-
-
-def show_matches(pending: Iterable[Sequence[KeptMatch]]) -> Markdown:
-    """Of each standing question the best of what waits."""
-    rows = [row for matches in pending for row in _best(matches)]
-    if not rows:
-        return Markdown(_NONE_WAITS)
-    return Markdown(table(["standing question", "waiting", "document", "place", "change", "score"], rows))
-
-
-def show_digests(digests: Sequence[DigestRow]) -> Markdown:
-    """Digests in full, in the order given."""
-    return Markdown("\n\n---\n\n".join(_shown(row) for row in digests) or _NO_DIGEST)
-
-
-def _best(matches: Sequence[KeptMatch]) -> Iterator[tuple[object, ...]]:
+def _best(store: DigestStore, question: str, repository: str) -> Iterator[tuple[object, ...]]:
+    matches = store.pending(question, repository)
     best = sorted(matches, key=lambda kept: (-(kept.match.score or 0.0), kept.match.change.document_id))
     for kept in best[:MATCHES_SHOWN]:
         change, score = kept.match.change, kept.match.score
@@ -201,16 +287,10 @@ def _shown(row: DigestRow) -> str:
     from codesum_pipeline.delivery.dialects import CHAT, written
 
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
-    about = [
-        f"about {plain(', '.join(row.repositories))}",
-        f"written {plain(row.created_at)} by {plain(row.model) if row.model else 'no model'}",
-        f"${row.cost_usd:.4f}",
-    ]
-    stands = [
-        f"changes: {row.matches:,}",
-        f"items: {row.items:,}",
-        f"{row.state.value} for {plain(', '.join(row.channels))}" if row.channels else "no channel",
-        code(row.id),
-    ]
-    head = f"**{plain(row.intent_name)}** {', '.join(about)}\n\n{', '.join(stands)}"
-    return f"{head}\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"
+    writer = plain(row.model) if row.model else "no model"
+    state = f"{row.state.value} for {plain(', '.join(row.channels))}" if row.channels else "no channel"
+    return (
+        f"**{plain(row.intent_name)}** about {plain(', '.join(row.repositories))}, written {plain(row.created_at)} by "
+        f"{writer}, ${row.cost_usd:.4f}\n\nchanges: {row.matches:,}, items: {row.items:,}, {state}, {code(row.id)}"
+        f"\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"
+    )

@@ -1,8 +1,7 @@
 """What the two processes of a build from the command line say to each other.
 
-The one that the user started imports the stages and builds. The other, its
-child, imports Dagster, runs the job and records: each asset and check asks the
-first for what came of its step. Both imports take as long as all the rest of a
+The one that the user started imports the stages and builds. The other, its child, imports Dagster, runs the job and
+records: each asset and check asks the first for what came of its step. Both imports take as long as all the rest of a
 small build, and so are done side by side.
 
 Messages go over an inherited pair of sockets, pickled: nobody else can write there.
@@ -13,12 +12,11 @@ import traceback
 from enum import Enum, auto
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from msgspec import Struct
 
-from codesum_pipeline.defs.building.facts import StageFacts
-from codesum_pipeline.defs.building.values import BuildOptions, CheckFinding, StepOutcome, Values
+from codesum_pipeline.defs.building.values import BuildOptions, CheckFinding, StageFacts, StepOutcome, Values
 from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.store.lease import Holder
 
@@ -50,7 +48,7 @@ class RunRequest(Struct, frozen=True):
 
 
 class BuilderRequest(Struct, frozen=True):
-    """What an asset or a check of the run wants of its builder: a method and its argument."""
+    """What an asset or a check of the run wants of its builder: a method and its argument, where it has one."""
 
     method: str
     about: str = ""
@@ -102,19 +100,16 @@ class RemoteBuilder:
         self._ask("hold")
 
     def built_from(self) -> str:
-        return str(self._ask("built_from"))
+        return cast(str, self._ask("built_from"))
 
     def perform(self, step: str) -> StepOutcome:
-        done: StepOutcome = self._ask("perform", step)
-        return done
+        return cast(StepOutcome, self._ask("perform", step))
 
     def show(self, step: str) -> Values:
-        shown: Values = self._ask("show", step)
-        return shown
+        return cast(Values, self._ask("show", step))
 
     def check(self, name: str) -> list[CheckFinding]:
-        findings: list[CheckFinding] = self._ask("check", name)
-        return findings
+        return cast(list[CheckFinding], self._ask("check", name))
 
     def _ask(self, method: str, about: str = "") -> Any:
         """The answer that was sent or will be; the second time, another one."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 from codesum_pipeline.building.reuse import PUBLISHED, Step
 from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, DigestStep
-from codesum_pipeline.defs.building.facts import AssetFacts, Column, StageFacts
+from codesum_pipeline.defs.building.values import AssetFacts, Column, StageFacts
 from codesum_pipeline.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.evaluation.step import EVALUATION_VERSION
 from codesum_pipeline.graph.build import GRAPH_VERSION
@@ -42,7 +42,7 @@ _CODE_VERSIONS = {
 def read_facts() -> StageFacts:
     """Every asset's facts, and every table's columns."""
     columns = {name: _columns(name, table.schema) for name, table in TABLES.items()}
-    columns |= {name: _described(schema) for name, (schema, _) in SQL_TABLES.items()}
+    columns |= {name: _columns(name, schema) for name, (schema, _) in SQL_TABLES.items()}
     assets: dict[str, AssetFacts] = {}
     written: dict[str, str] = {}
     steps: tuple[Step[Any] | DigestStep, ...] = (*STEPS, *DIGEST_STEPS.values())
@@ -60,18 +60,13 @@ def read_facts() -> StageFacts:
 
 
 def _columns(table: str, schema: pa.Schema) -> tuple[Column, ...]:
-    return tuple(
-        Column(field.name, _type_name(field.type), describe_column(table, field.name), field.nullable)
-        for field in schema
-    )
-
-
-def _described(schema: pa.Schema) -> tuple[Column, ...]:
-    """Of columns that say themselves what they hold."""
-    return tuple(
-        Column(field.name, _type_name(field.type), field.metadata[b"description"].decode(), field.nullable)
-        for field in schema
-    )
+    """Some schemas say themselves what their columns hold."""
+    columns = []
+    for field in schema:
+        own = (field.metadata or {}).get(b"description")
+        said = own.decode() if own else describe_column(table, field.name)
+        columns.append(Column(field.name, _type_name(field.type), said, field.nullable))
+    return tuple(columns)
 
 
 def _type_name(kind: pa.DataType) -> str:

@@ -1,11 +1,10 @@
 """What is told by schedule: the daily and weekly digests that are due, another try for what was held, and roll-ups."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-from codesum_pipeline.defs.building.digest_steps import DIGESTS_SHOWN, show_digests
-from codesum_pipeline.defs.building.told import StepNotes
+from codesum_pipeline.defs.building.digest_steps import DIGESTS_SHOWN, StepNotes, kept_digests, show_digests
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
@@ -13,7 +12,7 @@ from codesum_pipeline.digests.desk import DigestDesk, deliver
 from codesum_pipeline.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
 from codesum_pipeline.digests.rows import DigestKind
 from codesum_pipeline.digests.running import is_due, run_after_build, run_due
-from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.digests.store import DigestStore
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import hash_of
@@ -28,8 +27,7 @@ HELD_AGAIN_AFTER = timedelta(hours=1)
 
 def wanted_now(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
     """Why a run would do something now; empty where it would not. Looks at two small files at most."""
-    desk = home.digest_desk(now=now)
-    return "; ".join(_reasons(home, desk))
+    return "; ".join(_reasons(home, home.digest_desk(now=now)))
 
 
 def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
@@ -41,7 +39,9 @@ def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcom
         ticks = []
         if desk.layout.digests.exists():
             ticks = run_due(desk)
-            for repository in _held(desk):
+            with kept_digests(desk.layout, now=now) as store:
+                held = _held(desk, store) if store else []
+            for repository in held:
                 ticks += run_after_build(desk, repository)
         if (home.settings.home / OUTBOX_FILE).exists():
             deliver(desk)
@@ -52,10 +52,9 @@ def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcom
 def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
     """Of which questions the month before is to be rolled up; empty where it is done, or has too little in it."""
     desk = home.digest_desk(now=now)
-    if not desk.layout.digests.exists():
-        return ""
-    with open_digests(desk.layout.digests, now=now) as store:
-        return ", ".join(intent.name for intent in _enabled(desk) if _is_to_be_rolled_up(desk, store, intent))
+    with kept_digests(desk.layout, now=now) as store:
+        asking = _enabled(desk) if store else []
+        return ", ".join(each.name for each in asking if store and _is_to_be_rolled_up(desk, store, each))
 
 
 def roll_up(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
@@ -82,17 +81,17 @@ def _is_to_be_rolled_up(desk: DigestDesk, store: DigestStore, intent: Intent) ->
 
 
 def _reasons(home: Home, desk: DigestDesk) -> Iterator[str]:
-    if desk.layout.digests.exists():
-        with open_digests(desk.layout.digests, now=desk.sender.now) as store:
-            due = [intent.name for intent in _enabled(desk) if is_due(store, intent, desk.sender.now())]
-            if due:
+    now = desk.sender.now
+    with kept_digests(desk.layout, now=now) as store:
+        if store:
+            if due := [intent.name for intent in _enabled(desk) if is_due(store, intent, now())]:
                 yield f"due: {', '.join(due)}"
             if left := store.unfinished():
                 yield f"written and not in the outbox: {', '.join(digest.id for digest in left)}"
-        if held := _held(desk):
-            yield f"to be tried again: {', '.join(held)}"
+            if held := _held(desk, store):
+                yield f"to be tried again: {', '.join(held)}"
     if not home.settings.offline and (home.settings.home / OUTBOX_FILE).exists():
-        with open_outbox(home.settings.home, now=desk.sender.now) as outbox:
+        with open_outbox(home.settings.home, now=now) as outbox:
             channels = [name for name in outbox.due_channels() if _is_usable(desk, name)]
         if channels:
             yield f"to be sent on {', '.join(channels)}"
@@ -107,17 +106,20 @@ def _is_usable(desk: DigestDesk, channel: str) -> bool:
     return True
 
 
-def _held(desk: DigestDesk) -> list[str]:
+def _held(desk: DigestDesk, store: DigestStore) -> list[str]:
     """The repositories of which a digest should have gone out with a build, and none did for a while."""
-    asking = [each for each in _enabled(desk) if each.schedule.cadence is Cadence.BUILD]
-    if not asking:
-        return []
-    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
-        return [
-            entry.key
-            for entry in desk.registry.survey().entries
-            if _may_be_tried(store, asking, entry.key, now=desk.sender.now())
+    asking = [each.name for each in _enabled(desk) if each.schedule.cadence is Cadence.BUILD]
+    long_ago, held = desk.sender.now() - HELD_AGAIN_AFTER, []
+    for entry in desk.registry.survey().entries if asking else ():
+        waiting = store.count_pending(entry.key)
+        last = [
+            next((tick for tick in store.ticks(name) if tick.repository == entry.key), None)
+            for name in asking
+            if name in waiting
         ]
+        if last and all(tick is None or datetime.fromisoformat(tick.ended_at) <= long_ago for tick in last):
+            held.append(entry.key)
+    return held
 
 
 def _enabled(desk: DigestDesk) -> list[Intent]:
@@ -129,24 +131,12 @@ def _enabled(desk: DigestDesk) -> list[Intent]:
         return []
 
 
-def _may_be_tried(store: DigestStore, asking: Sequence[Intent], repository: str, *, now: datetime) -> bool:
-    waiting = store.count_pending(repository)
-    last = [
-        next((tick for tick in store.ticks(intent.name) if tick.repository == repository), None)
-        for intent in asking
-        if intent.name in waiting
-    ]
-    long_ago = now - HELD_AGAIN_AFTER
-    return bool(last) and all(tick is None or datetime.fromisoformat(tick.ended_at) <= long_ago for tick in last)
-
-
 def _with_preview(telling: StepNotes, desk: DigestDesk) -> StepOutcome:
     """The last digests of all repositories stand beside what this run came to."""
-    with telling.guarded("the digests so far"):
-        if desk.layout.digests.exists():
-            with open_digests(desk.layout.digests, now=desk.sender.now) as store:
-                newest = store.newest(limit=DIGESTS_SHOWN)
-                telling.rows = store.count()
+    with telling.guarded("the digests so far"), kept_digests(desk.layout, now=desk.sender.now) as store:
+        if store:
+            newest = store.newest(limit=DIGESTS_SHOWN)
+            telling.rows = store.count()
             telling.values[PREVIEW] = show_digests(newest)
             telling.table_hash = hash_of([telling.rows, *(digest.id for digest in newest)])
     return telling.outcome()

@@ -1,13 +1,30 @@
-"""What a build is asked for and what it says, as plain values: `defs.metadata` turns them into Dagster's."""
+"""What a build is asked for and says, as plain values, and what the definitions say of the stages.
 
-from collections.abc import Mapping, Sequence
+`defs.steps` turns values into Dagster's. Reading the facts of the stages imports every stage: a process that only
+records what another one builds is given them instead.
+"""
+
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Failure
-from codesum_pipeline.model.progress import Progress
+
+# The entries of what a person sees of a table: a few rows, and a picture where it says more.
+PREVIEW = "preview"
+PLOT = "plot"
+# The entry in which a check with a threshold says more than whether it passed: alerts are about the first two alone.
+STATE = "state"
+OK, OUT_OF_BAND, NO_DATA, OFF = "in the band", "out of the band", "no data", "switched off"
+# The checks that steps carry out themselves: that of `retrieval_evaluation`, and those of `published_index`.
+NOT_WORSE = "candidate_is_not_worse"
+AT_HEAD = "index_is_at_head"
+ANSWERED = "every_level_was_answered"
+BLOCKING = (NOT_WORSE, ANSWERED)
+# The other checks of a build, each by the step after which it may look.
+CHECKED_AFTER = {"summary_documents": "documents_are_whole", "dense_index": "vectors_are_whole"}
 
 
 class Markdown(Struct, frozen=True):
@@ -22,15 +39,9 @@ class PreviewRows(Struct, frozen=True):
     rows: tuple[Mapping[str, Any], ...]
 
 
-# The entries of what a person sees of a table: a few rows, and a picture where it says more.
-PREVIEW = "preview"
-PLOT = "plot"
-# The entry in which a check with a threshold says more than whether it passed: alerts are about the first two alone.
-STATE = "state"
-OK, OUT_OF_BAND, NO_DATA, OFF = "in the band", "out of the band", "no data", "switched off"
-
 Value = bool | int | float | str | Markdown | PreviewRows
 Values = Mapping[str, Value]
+Numbers = Mapping[str, int | float]
 
 
 class CheckFinding(Struct, frozen=True):
@@ -61,9 +72,6 @@ class StepOutcome(Struct, frozen=True):
     findings: tuple[CheckFinding, ...] = ()
 
 
-Numbers = Mapping[str, int | float]
-
-
 class RunOutcome(Struct, frozen=True):
     """One repository's run.
 
@@ -82,18 +90,6 @@ class RunOutcome(Struct, frozen=True):
     is_held: bool = False
 
 
-def failed_run(key: str, run_id: str, error: CodesumError, *, seconds: float) -> RunOutcome:
-    """A run that Dagster could not record to its end."""
-    return RunOutcome(key, run_id, succeeded=False, seconds=seconds, message=str(error), error=type(error), numbers={})
-
-
-# The checks that steps carry out themselves: that of `retrieval_evaluation`, and those of `published_index`.
-NOT_WORSE = "candidate_is_not_worse"
-AT_HEAD = "index_is_at_head"
-ANSWERED = "every_level_was_answered"
-BLOCKING = (NOT_WORSE, ANSWERED)
-
-
 class BuildOptions(Struct, frozen=True):
     """What one run is asked for, besides the settings; the fields of the Dagster resource say more."""
 
@@ -103,27 +99,57 @@ class BuildOptions(Struct, frozen=True):
 
 
 class Builder(Protocol):
-    """Carries out what a run's assets and checks ask for. Each may raise any `CodesumError`."""
+    """Carries out what a run's assets and checks ask for. Each method may raise any `CodesumError`."""
 
     def built_from(self) -> str:
         """The fingerprint of the snapshot that stands, under the settings of now."""
-        ...
 
     def perform(self, step: str) -> StepOutcome:
         """Carry out a step, unless its last run still stands."""
-        ...
 
     def show(self, step: str) -> Values:
         """What a person sees of a step's table."""
-        ...
 
     def check(self, name: str) -> list[CheckFinding]:
         """What a check finds."""
-        ...
 
 
-def progress_about(key: str, *, among: Sequence[str], progress: Progress | None) -> Progress | None:
-    """Progress that says of which of several repositories it speaks."""
-    if progress is None or len(among) < 2:
-        return progress
-    return lambda doing, done, total: progress(f"{key}: {doing}", done, total)
+class Column(Struct, frozen=True):
+    """A column as the UI lists it."""
+
+    name: str
+    type: str
+    description: str | None
+    is_nullable: bool
+
+
+class AssetFacts(Struct, frozen=True):
+    """What the definition of one asset says of its step: `deps` are the assets whose outputs the step reads."""
+
+    code_version: str
+    table: str
+    deps: tuple[str, ...]
+
+
+class StageFacts(Struct, frozen=True):
+    """Assets in the order of their steps, and columns by table."""
+
+    assets: Mapping[str, AssetFacts]
+    columns: Mapping[str, tuple[Column, ...]]
+
+
+_known: list[StageFacts] = []
+
+
+def use_facts(facts: StageFacts) -> None:
+    """Take another process's word for what the stages are."""
+    _known[:] = [facts]
+
+
+def stage_facts() -> StageFacts:
+    """Those that were given, else those of the stages."""
+    if not _known:
+        from codesum_pipeline.defs.building.read_facts import read_facts
+
+        use_facts(read_facts())
+    return _known[0]
