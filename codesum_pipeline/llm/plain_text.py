@@ -35,9 +35,9 @@ _UNSHOWN = frozenset(("head", "iframe", "math", "noscript", "object", "script", 
 # A line or an entry of two words or more, and what is taken out before one is looked for.
 _SAYING = re.compile(r"^[ \t]*(?:[-*#] )?[^\W\d_]+ [^\W\d_]+(?![^\s,.;:)])[^<>\"=|\n]*$", re.MULTILINE)
 _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
-# The same at the margin, or a title; and a text that only stands in for others.
+# The same at the margin, a title, or a template's name at the beginning; and a text that only stands in for others.
 _RST_SAYING = re.compile(
-    r"^(?:[-*] )?[^\W\d_]+ [^\W\d_]+(?:[ ,.;:].*)?$|^[^\W_][\w ,.;:'()-]*\n([=*~^#-])\1{3,}$", re.MULTILINE
+    r"\A\s*\{\{ \w|^(?:[-*] )?[^\W\d_]+ [^\W\d_]+(?:[ ,.;:].*)?$|^[^\W_][\w ,.;:'()-]*\n([=*~^#-])\1{3,}$", re.MULTILINE
 )
 _RST_INCLUDES = re.compile(r"(?:\.\. include:: \S+\s*)*")
 _PARAGRAPHS = frozenset(

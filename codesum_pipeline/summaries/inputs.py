@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.symbols import Reexport, SymbolFacts
@@ -117,7 +116,7 @@ def metadata(shown: UpperInput) -> dict[str, Any]:
         f"{one.original or 'all'} of {one.source} as {one.name}"
         for one in (shown.reexports if isinstance(shown, FileInput) else ())
     ]
-    names = (field.name for field in fields(shown) if field.name not in _NOT_SHOWN)
+    names = (name for name in shown.__struct_fields__ if name not in _NOT_SHOWN)
     return ({"reexports": handed_on} if handed_on else {}) | {name: getattr(shown, name) for name in names}
 
 
