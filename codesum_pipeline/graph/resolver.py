@@ -17,13 +17,31 @@ from typing import Any, Generic, TypeVar
 from codesum_pipeline.languages.rules import TellingNames
 from codesum_pipeline.model.scopes import Scope, ScopedFile
 from codesum_pipeline.model.symbols import Reexport
-from codesum_pipeline.model.values import NONE, UNKNOWN, FunctionValue, ModuleValue, Reason, Value, agree
+from codesum_pipeline.model.values import (
+    NONE,
+    OUTSIDE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ExternalValue,
+    FunctionValue,
+    ModuleValue,
+    NoValue,
+    Reason,
+    Value,
+    agree,
+)
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What
 # rests on more is unknown.
 MAX_DEPTH = 80
 
+# Beyond these the rest of a class's ancestors count as unknown; Django's deepest class has 22.
+MAX_ANCESTORS = 100
+
+# What a class of the repository or something outside of it may derive from.
+Ancestor = Scope | ExternalValue | BuiltinValue | NoValue
 Answer = TypeVar("Answer")
 Expression = TypeVar("Expression")
 
@@ -37,6 +55,7 @@ class Resolver(ABC, Generic[Expression]):
         self._taken_in: dict[str, Set[str]] = {}
         self.depth = 0
         self._kept: list[dict[Any, Any]] = []
+        self._orders: dict[Scope, tuple[Ancestor, ...]] = self.answers()
         self._values: dict[tuple[Scope, Expression], Value] = self.answers()
 
     def answers(self) -> dict[Any, Any]:
@@ -106,6 +125,40 @@ class Resolver(ABC, Generic[Expression]):
         """What several expressions agree on."""
         return agree([self.value(scope, expression) for expression in expressions])
 
+    def ancestors(self, scope: Scope) -> tuple[Ancestor, ...]:
+        """A class and its ancestors, in the order in which members are looked up."""
+        if scope not in self._orders:
+            self._order_all(scope)
+        return self._orders[scope]
+
+    def _order_all(self, scope: Scope) -> None:
+        """Find the order of a class after those of its bases; one that derives from itself adds nothing to its own."""
+        bases: dict[Scope, list[Value]] = {}
+        waiting = [scope]
+        while waiting:
+            current = waiting[-1]
+            if current not in bases and current not in self._orders:
+                self._orders[current] = (current,)
+                bases[current] = self.bases_of(current)
+                classes = (base.scope for base in reversed(bases[current]) if isinstance(base, ClassValue))
+                waiting.extend(found for found in classes if found not in self._orders)
+            else:
+                waiting.pop()
+                if current in bases:
+                    order = _linearized(current, [self._ancestors(base) for base in bases.pop(current)])
+                    self._orders[current] = order if len(order) <= MAX_ANCESTORS else (*order[:MAX_ANCESTORS], UNKNOWN)
+
+    def _ancestors(self, base: Value) -> tuple[Ancestor, ...]:
+        if isinstance(base, ClassValue):
+            return self._orders[base.scope]
+        if isinstance(base, ExternalValue | BuiltinValue):
+            return (base,)
+        return (OUTSIDE,) if base is OUTSIDE else (UNKNOWN,)
+
+    @abstractmethod
+    def bases_of(self, class_: Scope) -> list[Value]:
+        """The values of what a class derives from."""
+
     @abstractmethod
     def _follow(self, scope: Scope, expression: Expression) -> Value:
         """The value of an expression, step by step."""
@@ -129,3 +182,26 @@ class Resolver(ABC, Generic[Expression]):
     @abstractmethod
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
         """The calls of a file in source order: where it stands, the callee as written, its line, and what it calls."""
+
+
+def _linearized(own: Ancestor, ancestors: Sequence[Sequence[Ancestor]]) -> tuple[Ancestor, ...]:
+    """Python's C3 order of `own` and its bases' orders; where that contradicts itself, depth first."""
+    if len(ancestors) == 1:
+        return (own, *(entry for entry in ancestors[0] if entry != own))
+    merged = _merge([list(order) for order in ancestors if order] + [[order[0] for order in ancestors if order]])
+    if merged is None:
+        merged = list(dict.fromkeys(entry for order in ancestors for entry in order))
+    return (own, *(entry for entry in merged if entry != own))
+
+
+def _merge(orders: list[list[Ancestor]]) -> list[Ancestor] | None:
+    merged: list[Ancestor] = []
+    waiting = [order for order in orders if order]
+    while waiting:
+        tails = {entry for order in waiting for entry in order[1:]}
+        head = next((order[0] for order in waiting if order[0] not in tails), None)
+        if head is None:
+            return None
+        merged.append(head)
+        waiting = [rest for order in waiting if (rest := order[1:] if order[0] == head else order)]
+    return merged

@@ -33,7 +33,6 @@ from codesum_pipeline.model.values import (
 if TYPE_CHECKING:
     from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 
-MAX_BASES = 100
 # Methods of containers, options, results and locks that give what is in them.
 GIVING = frozenset({
     "?", "[]", "await", "unwrap", "expect", "unwrap_or_default", "unwrap_or_else", "as_ref", "as_mut", "as_deref",
@@ -63,7 +62,9 @@ class DeclaredMembers:
                 self._extend(files[path])
         for found in self.extended.values():
             for class_, base in found:
-                self._given_bases[class_].append(base)
+                # One from outside says less than the bases that a class itself names.
+                if isinstance(base, ClassValue):
+                    self._given_bases[class_].append(base)
 
     def attribute(self, scope: Scope, value: Value, name: str) -> Value:
         """A member of what a value is, as it is written in a scope."""
@@ -108,21 +109,11 @@ class DeclaredMembers:
 
     def _of_class(self, class_: Scope, name: str, *, is_own: bool = True) -> Value:
         """A method, an inner type or the object in a field: the class's own, or that of the first base that has it."""
-        is_outside = False
-        waiting, seen = [class_], {class_.key}
-        while waiting and len(seen) <= MAX_BASES:
-            current = waiting.pop(0)
-            if current is not class_ or is_own:
-                found = self._own_member(current, name)
-                if found is not UNKNOWN:
-                    return found
-            bases = self._bases_of_all_parts(current)
-            for base in (*bases, *self._given_bases.get(current, ())):
-                if isinstance(base, ClassValue) and base.scope.key not in seen:
-                    seen.add(base.scope.key)
-                    waiting.append(base.scope)
-            is_outside = is_outside or any(isinstance(base, ExternalValue) or base is OUTSIDE for base in bases)
-        return OUTSIDE if is_outside else UNKNOWN
+        order = self._resolver.ancestors(class_)
+        for entry in order if is_own else order[1:]:
+            if isinstance(entry, Scope) and (found := self._own_member(entry, name)) is not UNKNOWN:
+                return found
+        return OUTSIDE if any(isinstance(entry, ExternalValue) or entry is OUTSIDE for entry in order) else UNKNOWN
 
     def _own_member(self, class_: Scope, name: str) -> Value:
         at = (class_, name)
@@ -145,10 +136,10 @@ class DeclaredMembers:
                 return self.of_type(class_, base)
         return value
 
-    def _bases_of_all_parts(self, class_: Scope) -> list[Value]:
-        """The bases of a class, also of its other parts where it is written in several."""
+    def all_bases(self, class_: Scope) -> list[Value]:
+        """The bases of a class: also of its other parts where it is written in several, and those given elsewhere."""
         parts = self._tree.derived.get(class_.key, ()) if self._rules.is_merged else (class_,)
-        return [base for part in parts for base in self.bases(part)]
+        return [*(base for part in parts for base in self.bases(part)), *self._given_bases.get(class_, ())]
 
     def bases(self, class_: Scope) -> list[Value]:
         """What a class derives from, as written."""

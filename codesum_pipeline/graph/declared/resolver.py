@@ -68,6 +68,9 @@ class DeclaredResolver(Resolver[Chain | None]):
             scope = file.scopes[call.scope]
             yield scope, call.name, 0, self._called(scope, call)
 
+    def bases_of(self, class_: Scope) -> list[Value]:
+        return self.members.all_bases(class_)
+
     def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
         self.names.used[file.path] = set(self._used.get(file.path, ()))
         classes = (definition for definition in file.definitions if definition.is_class)

@@ -99,7 +99,7 @@ class PythonNames:
         if not isinstance(value, InstanceValue):
             return value if isinstance(value, OneOf) else otherwise
         wider = otherwise.values if isinstance(otherwise, OneOf) else (otherwise,)
-        special = [one for one in wider if value.scope in self._resolver.members.mro(one.scope)]
+        special = [one for one in wider if value.scope in self._resolver.ancestors(one.scope)]
         return agree(special) if special else value
 
     def settle(self, bindings: list[Placed]) -> Value:
@@ -116,7 +116,7 @@ class PythonNames:
 
     def _may_be(self, declared: InstanceValue, given: Value) -> bool:
         if isinstance(given, InstanceValue):
-            return declared.scope in self._resolver.members.mro(given.scope)
+            return declared.scope in self._resolver.ancestors(given.scope)
         return not isinstance(given, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
 
     def _value(self, scope: Scope, binding: Binding) -> Value:

@@ -162,6 +162,9 @@ class PythonResolver(Resolver[str]):
     def files_of(self, module: ModuleValue) -> Sequence[str]:
         return module.module[:1] if module.module[0] in self.files else ()
 
+    def bases_of(self, class_: Scope) -> list[Value]:
+        return self.members.bases(class_)
+
     def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
         return ((scope, base) for scope in file.scopes if scope.is_class for base in self.members.bases(scope))
 
