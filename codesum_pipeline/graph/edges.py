@@ -133,7 +133,7 @@ def folder_of(document_id: str) -> str:
     return module_path_of(document_id.partition(SEPARATOR)[0])
 
 
-def edges_of_file(resolver: Resolver[Any], file: ScopedFile) -> EdgeTable:
+def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
     """The edges that start in a file, whatever other files were resolved before."""
     resolver.forget()
     table = EdgeTable()

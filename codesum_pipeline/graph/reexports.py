@@ -18,7 +18,7 @@ ALL = "*"
 MAX_FILES = 200
 
 
-def handed_on(resolver: Resolver[Any], file: ScopedFile) -> dict[str, str]:
+def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
     """The documents that a file hands on, by their names there; a name with two meanings has none."""
     found: dict[str, str | None] = {}
     waiting, seen = deque([file]), {file.path}
@@ -41,7 +41,7 @@ def handed_on(resolver: Resolver[Any], file: ScopedFile) -> dict[str, str]:
     return {name: target for name, target in found.items() if target is not None}
 
 
-def _document(resolver: Resolver[Any], value: Value) -> str | None:
+def _document(resolver: Resolver[Any, Any], value: Value) -> str | None:
     """The document that a value is; of overloads, the implementation."""
     match value:
         case ClassValue(scope):

@@ -18,6 +18,7 @@ from codesum_pipeline.languages.rules import TellingNames
 from codesum_pipeline.model.scopes import Scope, ScopedFile
 from codesum_pipeline.model.symbols import Reexport
 from codesum_pipeline.model.values import (
+    AMBIGUOUS,
     NONE,
     OUTSIDE,
     UNKNOWN,
@@ -27,6 +28,7 @@ from codesum_pipeline.model.values import (
     FunctionValue,
     ModuleValue,
     NoValue,
+    OneOf,
     Reason,
     Value,
     agree,
@@ -44,9 +46,10 @@ MAX_ANCESTORS = 100
 Ancestor = Scope | ExternalValue | BuiltinValue | NoValue
 Answer = TypeVar("Answer")
 Expression = TypeVar("Expression")
+Step = TypeVar("Step")
 
 
-class Resolver(ABC, Generic[Expression]):
+class Resolver(ABC, Generic[Expression, Step]):
     """One family's files, and what is known about their expressions."""
 
     def __init__(self, files: Mapping[str, ScopedFile], telling: TellingNames) -> None:
@@ -159,9 +162,30 @@ class Resolver(ABC, Generic[Expression]):
     def bases_of(self, class_: Scope) -> list[Value]:
         """The values of what a class derives from."""
 
-    @abstractmethod
     def _follow(self, scope: Scope, expression: Expression) -> Value:
         """The value of an expression, step by step."""
+        steps = self.steps(expression)
+        value = self.first(scope, steps[0]) if steps else UNKNOWN
+        for step in steps[1:]:
+            if value in (UNKNOWN, AMBIGUOUS):
+                break
+            if isinstance(value, OneOf):
+                value = agree([self.further(scope, one, step) for one in value.values])
+            else:
+                value = self.further(scope, value, step)
+        return value
+
+    @abstractmethod
+    def steps(self, expression: Expression) -> Sequence[Step]:
+        """What an expression starts from, and its steps."""
+
+    @abstractmethod
+    def first(self, scope: Scope, step: Step) -> Value:
+        """What an expression starts from."""
+
+    @abstractmethod
+    def further(self, scope: Scope, value: Value, step: Step) -> Value:
+        """What a step leads to from a value."""
 
     @abstractmethod
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:

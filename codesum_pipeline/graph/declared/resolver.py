@@ -37,7 +37,7 @@ THIS = chain_of("this")
 _THIS = ("this",)
 
 
-class DeclaredResolver(Resolver[Chain | None]):
+class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     """One family's files, resolved; `guard` is told which of them cannot be taken in."""
 
     def __init__(self, rules: Rules, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
@@ -191,19 +191,16 @@ class DeclaredResolver(Resolver[Chain | None]):
         value = self.rules.pick(scope.file, found, Reason.SELF) if found else None
         return value.scope if isinstance(value, ClassValue) else None
 
-    def _follow(self, scope: Scope, expression: Chain | None) -> Value:
-        if not expression:
-            return UNKNOWN
-        value = self._first(scope, expression[0])
-        receiver: Value = UNKNOWN
-        for number, step in enumerate(expression):
-            if number:
-                receiver, value = value, self.members.attribute(scope, value, step.name)
-            if step.arguments != NO_CALL or step.is_new:
-                value = self._result(value, step, receiver)
-            if value in (UNKNOWN, AMBIGUOUS):
-                break
-        return value
+    def steps(self, expression: Chain | None) -> Chain:
+        return expression or ()
+
+    def first(self, scope: Scope, step: ExpressionStep) -> Value:
+        value = self._first(scope, step)
+        return self._result(value, step, UNKNOWN) if step.arguments != NO_CALL or step.is_new else value
+
+    def further(self, scope: Scope, value: Value, step: ExpressionStep) -> Value:
+        member = self.members.attribute(scope, value, step.name)
+        return self._result(member, step, value) if step.arguments != NO_CALL or step.is_new else member
 
     def _first(self, scope: Scope, step: ExpressionStep) -> Value:
         name, rules = step.name, self.rules

@@ -16,7 +16,6 @@ from codesum_pipeline.model.bindings import CHOSEN, Bound, ScopeKind
 from codesum_pipeline.model.scopes import LazyFiles, Scope, ScopedFile
 from codesum_pipeline.model.symbols import Reexport
 from codesum_pipeline.model.values import (
-    AMBIGUOUS,
     NONE,
     OUTSIDE,
     UNKNOWN,
@@ -25,7 +24,6 @@ from codesum_pipeline.model.values import (
     ContainerValue,
     InstanceValue,
     ModuleValue,
-    OneOf,
     SuperValue,
     Value,
     agree,
@@ -47,7 +45,7 @@ def split_shape(shape: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(shape))
 
 
-class PythonResolver(Resolver[str]):
+class PythonResolver(Resolver[str, str]):
     """A repository's Python files; only those that others lead to are read."""
 
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
@@ -80,28 +78,22 @@ class PythonResolver(Resolver[str]):
         """The value of an expression with alternatives, if they agree."""
         return self.agreed(scope, shapes.split("|")) if "|" in shapes else self.value(scope, shapes)
 
-    def _follow(self, scope: Scope, expression: str) -> Value:
-        root, *links = split_shape(expression)
-        value = self._root(scope, root)
-        for link in links:
-            if value in (UNKNOWN, AMBIGUOUS):
-                return value
-            value = self._linked(value, link)
-        return value
+    def steps(self, expression: str) -> Sequence[str]:
+        return split_shape(expression)
 
-    def _root(self, scope: Scope, root: str) -> Value:
-        first = root[0]
-        if first == "?":
-            return UNKNOWN
-        if first == "<":
-            return NONE if root == "<None>" else BuiltinValue(root[1:-1], is_instance=True)
-        if first == "{":
-            return self.types.value(scope, root[1:-1])
-        if first == "⟨":
-            return self._display(scope, root[1], root[2:-1])
-        if first == "s" and root.startswith("super("):
-            return self._super(scope, root[6:-1])
-        name, _, chosen = root.partition(CHOSEN)
+    def first(self, scope: Scope, step: str) -> Value:
+        match step[0]:
+            case "?":
+                return UNKNOWN
+            case "<":
+                return NONE if step == "<None>" else BuiltinValue(step[1:-1], is_instance=True)
+            case "{":
+                return self.types.value(scope, step[1:-1])
+            case "⟨":
+                return self._display(scope, step[1], step[2:-1])
+            case "s" if step.startswith("super("):
+                return self._super(scope, step[6:-1])
+        name, _, chosen = step.partition(CHOSEN)
         return self.names.lookup(scope, name, chosen)
 
     def _display(self, scope: Scope, mark: str, items: str) -> Value:
@@ -123,12 +115,10 @@ class PythonResolver(Resolver[str]):
         enclosing = scope.enclosing_class()
         return SuperValue(enclosing) if enclosing is not None else UNKNOWN
 
-    def _linked(self, value: Value, link: str) -> Value:
-        if isinstance(value, OneOf):
-            return agree([self._linked(one, link) for one in value.values])
-        match link[0]:
+    def further(self, scope: Scope, value: Value, step: str) -> Value:
+        match step[0]:
             case ".":
-                return self.members.attribute(value, link[1:])
+                return self.members.attribute(value, step[1:])
             case "(":
                 return self.members.of_call(value)
             case "[":
@@ -136,7 +126,7 @@ class PythonResolver(Resolver[str]):
             case "*":
                 return self.members.iterated(value)
             case "#":
-                return self.members.part(value, int(link[1:]))
+                return self.members.part(value, int(step[1:]))
             case _:
                 return self.members.entered(value)
 
