@@ -37,11 +37,6 @@ LOCAL_NAMES = frozenset({
 _START = itemgetter(1)
 
 
-def shorten(text: str) -> str:
-    """A text on one line of bounded length."""
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
-
-
 class CallReader:
     """What the calls of a file are, each read once."""
 
@@ -81,50 +76,46 @@ class FactReader:
     ) -> SymbolFacts:
         """The facts of one definition with these modifiers, without what is nested in it; its signature starts at the
         first token from `signature_start` on."""
-        found = _DefinitionFacts()
-        is_class = definition.type is SymbolType.CLASS
+        declaration, found = self._declaration, _DefinitionFacts()
+        is_class, is_one = definition.type is SymbolType.CLASS, len(definition.nodes) == 1
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
-            self._read_node(_marks_of(definition, node), node, body, found, is_class=is_class)
+            marks = definition.marks
+            if not is_one:
+                first = bisect_left(marks, node.start_byte, key=_START)
+                marks = marks[first : bisect_left(marks, node.end_byte, first, key=_START)]
+            self._read_node(marks, node, body, found, is_class=is_class)
 
         def facts(texts: Found) -> tuple[Fact, ...]:
-            return tuple([
-                self._fact(text, self._canonical.line_at(start) - first_line + 1, start, end)
-                for text, (start, end) in texts.items()
-            ])  # fmt: skip
+            """Each text with its line, and the structure of what stands between its bytes."""
+            told = []
+            for text, (start, end) in texts.items():
+                read = expression_at(self._tokens, start, end)
+                line = self._canonical.line_at(start) - first_line + 1
+                told.append(Fact(text, line, read.names, read.form, read.said))
+            return tuple(told)
 
         node = definition.nodes[0]
-        parameters = () if is_class else tuple(self._declaration.parameters(node, self._text))
-        if parameters and parameters[0].kind == "receiver" and self._declaration.unbound in words:
+        parameters = () if is_class else tuple(declaration.parameters(node, self._text))
+        if parameters and parameters[0].kind == "receiver" and declaration.unbound in words:
             parameters = (replace(parameters[0], kind="positional"), *parameters[1:])
+        # Where a docstring ends, or the first line of the signature does.
+        said_end = (definition.docstring or node.children[0]).end_byte if declaration.docstrings else 0
+        start, end = definition.start_byte, definition.end_byte
         return SymbolFacts(
             parameters=parameters,
-            return_type=None if is_class else self._declaration.return_type(node, self._text) or None,
+            return_type=None if is_class else declaration.return_type(node, self._text) or None,
             returned=facts(found.returned),
             raises=tuple([self._raised(fact, found) for fact in facts(found.raises)]),
             writes=facts(found.writes),
             calls=tuple([_called(fact, found.names.get(fact.text)) for fact in facts(found.calls)]),
             fields=facts(found.fields),
-            literals=() if is_class else self._texts.literals_in(definition.start_byte, definition.end_byte),
-            attributes=()
-            if is_class
-            else self._texts.attributes_in(definition.start_byte, definition.end_byte, parameters),
+            literals=() if is_class else self._texts.literals_in(start, end),
+            attributes=() if is_class else self._texts.attributes_in(start, end, parameters),
             signature_line=self._canonical.line_at(signature_start) - first_line + 1,
-            docstring_line=self._docstring_line(definition, first_line),
+            docstring_line=self._canonical.lines_between(0, said_end)[1] - first_line if said_end else 1,
             is_generator=found.is_generator and not is_class,
             is_async="async" in words,
         )
-
-    def _fact(self, text: str, line: int, start: int, end: int) -> Fact:
-        """A fact with the structure of what stands between two bytes."""
-        read = expression_at(self._tokens, start, end)
-        return Fact(text, line, read.names, read.form, read.said)
-
-    def _docstring_line(self, definition: Definition, first_line: int) -> int:
-        """Where a docstring ends, or the first line of the signature does."""
-        if self._declaration.docstrings is None:
-            return 1
-        end = (definition.docstring or definition.nodes[0].children[0]).end_byte
-        return self._canonical.lines_between(0, end)[1] - first_line
 
     def _read_node(
         self, marks: Sequence[Mark], node: Node, body: Node | None, found: "_DefinitionFacts", *, is_class: bool
@@ -138,63 +129,54 @@ class FactReader:
                 closed = max(closed, mark.end_byte)
             if is_class and (names := rules.fields.get(kind)):
                 for name in names(mark, self._text):
-                    self._add(found.fields, name, offset, mark.end_byte)
+                    _add(found.fields, name, offset, mark.end_byte)
             if kind in rules.returns and offset >= closed:
                 first = next(iter(mark.named_children), None)
                 is_raise = first is not None and first.type in rules.raising_words
-                self._add_value(found.raises if is_raise else found.returned, mark)
+                self._add(found.raises if is_raise else found.returned, *self._value_at(mark))
             if kind in rules.yields and offset >= closed:
                 found.is_generator = True
-                self._add_value(found.returned, mark)
+                self._add(found.returned, *self._value_at(mark))
             if kind in rules.raises:
-                self._add_value(found.raises, mark)
+                self._add(found.raises, *self._value_at(mark))
             if kind in rules.outer:
                 found.outer.update(self._text(name) for name in mark.named_children)
-            if kind in rules.assignments:
-                is_field = is_class and kind in rules.members
-                self._assignment(_assigned(mark, rules.assignments[kind]), mark if is_field else None, found)
+            if (field := rules.assignments.get(kind)) is not None:
+                # What an assignment or a step (`i++`) assigns.
+                left = mark.child_by_field_name(field) if field else next(iter(mark.named_children), None)
+                self._assignment(left, mark if is_class and kind in rules.members else None, found)
             if (callee := rules.callees.get(kind)) and (called := callee(mark)) is not None:
-                self._add(found.calls, self._short(offset, called.end_byte), offset, mark.end_byte)
-            if kind in self._declaration.calls:
-                self._call(mark, self._calls.read(kind, mark), found)
+                _add(found.calls, self._short(offset, called.end_byte), offset, mark.end_byte)
+            if kind in rules.calls and (call := self._calls.read(kind, mark)) is not None:
+                self._call(mark, call, found)
         if body is not None and not is_class and (result := rules.result(body)) is not None:
-            start, end = result.start_byte, result.end_byte
-            self._add(found.returned, self._short(start, end), start, end)
+            self._add(found.returned, result.start_byte, result.end_byte)
 
-    def _call(self, node: Node, called: CallSyntax | None, found: "_DefinitionFacts") -> None:
-        if called is None:
-            return
+    def _call(self, node: Node, called: CallSyntax, found: "_DefinitionFacts") -> None:
+        start, end = node.start_byte, node.end_byte
         if not called.receiver and called.name in self._declaration.raising_calls:
-            self._add(found.raises, self._short(node.start_byte, node.end_byte), node.start_byte, node.end_byte)
-            found.names[shorten(self._short(node.start_byte, node.end_byte))] = called.name
-            return
-        if not called.receiver and called.name in self._declaration.returning_calls:
+            found.names[self._add(found.raises, start, end)] = called.name
+        elif not called.receiver and called.name in self._declaration.returning_calls:
             start, end = self._value_at(node)
             start = min(start + len(called.name), end) if self._short(start, end).startswith(called.name) else start
-            self._add(found.returned, self._short(start, end).strip(), start, end)
-            return
-        # The name says more than the beginning of a long chain of calls.
-        receiver = called.receiver if len(called.receiver) + len(called.name) < MAX_TEXT else "…"
-        callee = f"{receiver}{called.mark}{called.name}" if receiver else called.name
-        text = f"new {callee}" if called.is_new else callee
-        self._add(found.calls, text, node.start_byte, node.end_byte)
-        found.names[shorten(text)] = called.name
+            _add(found.returned, self._short(start, end).strip(), start, end)
+        else:
+            # The name says more than the beginning of a long chain of calls.
+            receiver = called.receiver if len(called.receiver) + len(called.name) < MAX_TEXT else "…"
+            callee = f"{receiver}{called.mark}{called.name}" if receiver else called.name
+            found.names[_add(found.calls, f"new {callee}" if called.is_new else callee, start, end)] = called.name
 
     def _assignment(self, left: Node | None, field: Node | None, found: "_DefinitionFacts") -> None:
         """What an assignment writes that is not the function's own, or the fields that it gives a class."""
         for target in self._declaration.targets(left) if left is not None else ():
             start, end = target.start_byte, target.end_byte
-            if target.type not in LOCAL_NAMES or (found.outer and self._text(target) in found.outer):
+            name = self._text(target) if field is not None or found.outer else ""
+            if target.type not in LOCAL_NAMES or name in found.outer:
                 written = self._short(start, end)
                 # `.x = 1` and `["x"] = 1` fill a new object.
-                self._add(found.writes, "" if written.startswith((".", "[")) else written, start, end)
-            elif field is not None and not _is_special(self._text(target)):
-                end = (field.child_by_field_name("type") or target).end_byte
-                self._add(found.fields, self._short(start, end), start, end)
-
-    def _add_value(self, texts: Found, node: Node) -> None:
-        start, end = self._value_at(node)
-        self._add(texts, self._short(start, end), start, end)
+                _add(found.writes, "" if written.startswith((".", "[")) else written, start, end)
+            elif field is not None and not (name.startswith("__") and name.endswith("__")):
+                self._add(found.fields, start, (field.child_by_field_name("type") or target).end_byte)
 
     def _value_at(self, node: Node) -> tuple[int, int]:
         """The first byte and the end of what a statement gives; the same where it gives nothing."""
@@ -218,13 +200,16 @@ class FactReader:
     def _short(self, start: int, end: int) -> str:
         return self._tokens.text(start, end, max_tokens=MAX_TEXT + 1) if start < end else ""
 
-    def _add(self, texts: Found, text: str, start: int, end: int) -> None:
-        if text and len(texts) < MAX_FACTS:
-            texts.setdefault(shorten(text), (start, end))
+    def _add(self, texts: Found, start: int, end: int) -> str:
+        return _add(texts, self._short(start, end), start, end)
 
 
-def _is_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+def _add(texts: Found, text: str, start: int, end: int) -> str:
+    """Take in a text as it is shown: on one line of bounded length."""
+    shown = text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+    if shown and len(texts) < MAX_FACTS:
+        texts.setdefault(shown, (start, end))
+    return shown
 
 
 def _called(fact: Fact, name: str | None) -> Fact:
@@ -236,21 +221,8 @@ def _called(fact: Fact, name: str | None) -> Fact:
     return replace(fact, names=names, form=Form.CALL)
 
 
-def _marks_of(definition: Definition, clause: Node) -> Sequence[Mark]:
-    """The marks of one of the clauses of a definition."""
-    if len(definition.nodes) == 1:
-        return definition.marks
-    first = bisect_left(definition.marks, clause.start_byte, key=_START)
-    return definition.marks[first : bisect_left(definition.marks, clause.end_byte, first, key=_START)]
-
-
-def _assigned(node: Node, field: str) -> Node | None:
-    """What an assignment or a step (`i++`) assigns."""
-    return node.child_by_field_name(field) if field else next(iter(node.named_children), None)
-
-
 class _DefinitionFacts:
-    """What is found of a definition."""
+    """What one definition says, by texts."""
 
     def __init__(self) -> None:
         self.returned: Found = {}
