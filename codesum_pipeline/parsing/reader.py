@@ -19,7 +19,7 @@ from codesum_pipeline.parsing.facts import CallReader, FactReader
 from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.recovery import is_cut
 from codesum_pipeline.parsing.reexports import are_all, read_reexports
-from codesum_pipeline.parsing.references import read_imports, read_names, read_references
+from codesum_pipeline.parsing.references import ReferenceReader, read_imports, read_names
 from codesum_pipeline.parsing.structures import CalleeNames, Structures
 from codesum_pipeline.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.parsing.text import ParsedFile, content_hash, count_lines
@@ -114,16 +114,9 @@ class FileReader:
     def _references(self, symbols: Sequence[Symbol]) -> References:
         if read := self._declaration.references:
             return read(self._read_root, self._source, self._path, symbols)
-        return read_references(
-            self._declaration,
-            self._outline,
-            symbols,
-            self._path,
-            self._text,
-            self._calls,
-            CalleeNames(self._source),
-            Structures(self._tokens, self._root),
-        )
+        structures = Structures(self._tokens, self._root)
+        reader = ReferenceReader(self._declaration, self._outline, self._text, self._calls, structures)
+        return reader.read(symbols, self._path, CalleeNames(self._source))
 
     def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
         """What the file says about tests besides its definitions."""

@@ -41,187 +41,172 @@ MAX_RESULTS = 8
 REFERENCES_VERSION = 7
 
 
-def read_references(
-    declaration: Declaration,
-    outline: FileOutline,
-    symbols: Sequence[Symbol],
-    file_path: str,
-    text: Text,
-    calls: CallReader,
-    callee_names: CalleeNames,
-    structures: Structures,
-) -> References:
-    """What one file refers to; `callee_names` says where the names of its callees stand."""
-    names: list[int] = []
-    content: dict[str, Any] = {
-        "language": declaration.spec.name,
-        "package": read_package(declaration, outline, text),
-        "exports": read_names(declaration.exports, outline, text),
-        "symbols": [
-            [*_named(symbol, definition.parts, file_path), *_types(declaration, symbol, definition, text, structures)]
-            for symbol, definition in zip(symbols, outline.definitions, strict=True)
-        ],
-        "heads": [_head(symbol) for symbol in symbols],
-        "extensions": list(_extensions(declaration, outline, text, structures)),
-        "imports": [],
-        "typed": [],
-        "bound": [],
-        "calls": [],
-        "counts": [],
-        "blocks": [],
-        "around": [],
-        "results": [],
-    }
-    _add_documented(content, declaration, symbols, structures)
-    told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
-    marks = list(_all_marks(outline))
-    blocks = BlockScopes(declaration, outline, marks)
-    assigned: list[NameRow] = []
-    for number, mark in marks:
-        kind, start, node = mark
-        if kind not in told:
-            continue
-        scope = blocks.scope(number, start)
-        outer = blocks.scope(number, start, is_hoisted=True) if blocks.is_hoisted(start) else scope
-        if read_imports := declaration.imports.get(kind):
-            content["imports"].extend(
-                [outer, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
-            )
-        for group, name, said in _named_in(declaration, mark, text, structures):
-            # A field is of the symbol around.
-            row = [number if "." in name else outer, name, said]
-            content[group].append(row)
-            if kind in declaration.assigned and "." not in name:
-                assigned.append(row)
-        if kind in declaration.calls and (called := calls.read(kind, node)) and called.name:
-            receiver = called.receiver
-            if len(receiver) > MAX_CHAIN or receiver == LONG:
-                receiver = declaration.short_receiver(node, text) or receiver
-            content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
-            content["counts"].append(_argument_count(node))
-            names.append(callee_names.start(node, called))
-    if declaration.blocks:
-        if declaration.given_back is not None:
-            content["results"] = list(_results(declaration, outline, blocks, text, structures, content["symbols"]))
-        _place(content, declaration, outline, blocks, assigned, text)
-    content["receivers"] = structures.receivers
-    return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
+class ReferenceReader:
+    """Reads what one file refers to."""
 
+    def __init__(
+        self, declaration: Declaration, outline: FileOutline, text: Text, calls: CallReader, structures: Structures
+    ) -> None:
+        self._declaration, self._outline, self._text = declaration, outline, text
+        self._calls, self._structures = calls, structures
+        self._content: dict[str, Any] = {}
 
-def _named_in(
-    declaration: Declaration, mark: Mark, text: Text, structures: Structures
-) -> Iterator[tuple[str, str, list[Any] | None]]:
-    """The names of variables and fields that a node says something of: whether a type or a value, its name, what."""
-    kind, _, node = mark
-    if read_typed := declaration.typed.get(kind):
-        for found in read_typed(node, text):
+    def read(self, symbols: Sequence[Symbol], file_path: str, callee_names: CalleeNames) -> References:
+        """All of it; `callee_names` says where the names of its callees stand."""
+        declaration, outline, text, structures = self._declaration, self._outline, self._text, self._structures
+        names: list[int] = []
+        content = self._content = {
+            "language": declaration.spec.name,
+            "package": self._package(),
+            "exports": read_names(declaration.exports, outline, text),
+            "symbols": [
+                [symbol.id.removeprefix(f"{file_path}::"), symbol.type.value, list(definition.parts),
+                 *self._types(symbol, definition)]
+                for symbol, definition in zip(symbols, outline.definitions, strict=True)
+            ],
+            "heads": [_head(symbol) for symbol in symbols],
+            "extensions": list(self._extensions()),
+            **{group: [] for group in ("imports", "typed", "bound", "calls", "counts", "blocks", "around", "results")},
+        }  # fmt: skip
+        self._add_documented(symbols)
+        told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
+        marks = list(_all_marks(outline))
+        blocks = BlockScopes(declaration, outline, marks)
+        assigned: list[NameRow] = []
+        for number, mark in marks:
+            kind, start, node = mark
+            if kind not in told:
+                continue
+            scope = blocks.scope(number, start)
+            outer = blocks.scope(number, start, is_hoisted=True) if blocks.is_hoisted(start) else scope
+            if read_imports := declaration.imports.get(kind):
+                content["imports"].extend(
+                    [outer, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
+                )
+            for group, name, said in self._named_in(kind, node):
+                # A field is of the symbol around.
+                row = [number if "." in name else outer, name, said]
+                content[group].append(row)
+                if kind in declaration.assigned and "." not in name:
+                    assigned.append(row)
+            if kind in declaration.calls and (called := self._calls.read(kind, node)) and called.name:
+                receiver = called.receiver
+                if len(receiver) > MAX_CHAIN or receiver == LONG:
+                    receiver = declaration.short_receiver(node, text) or receiver
+                content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
+                content["counts"].append(_argument_count(node))
+                names.append(callee_names.start(node, called))
+        if declaration.blocks:
+            content["results"] = list(self._results(blocks))
+            self._place(blocks, assigned)
+        content["receivers"] = structures.receivers
+        return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
+
+    def _package(self) -> str | None:
+        """The package that the file says it belongs to."""
+        readers = self._declaration.package
+        said = (readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers)
+        return next(said, None) or None
+
+    def _types(self, symbol: Symbol, definition: Definition) -> tuple[list[Any], list[Any] | None]:
+        """The bases of a class; the type that a function returns."""
+        node = definition.nodes[0]
+        if symbol.type is SymbolType.CLASS:
+            return self._structures.types(self._declaration.bases(node, self._text)), None
+        returned = self._declaration.return_type(node, self._text)
+        return [], self._structures.type(returned) if returned else None
+
+    def _short_type(self, said: str) -> list[Any] | None:
+        return self._structures.type(said) if len(said) <= MAX_TYPE else None
+
+    def _extensions(self) -> Iterator[list[Any]]:
+        for around, node in self._outline.extensions:
+            found = self._declaration.extensions[node.type](node, self._text)
+            type_ = self._short_type(found.type) if found is not None else None
+            if found is not None and found.bases and type_ is not None:
+                yield [list(around), type_, self._structures.types(found.bases)]
+
+    def _add_documented(self, symbols: Sequence[Symbol]) -> None:
+        """The types that comments say of parameters and results."""
+        for number, symbol in enumerate(symbols):
+            for found in self._declaration.documented(symbol.docstring or ""):
+                type_ = self._short_type(found.type)
+                if type_ is None or symbol.type is not SymbolType.FUNCTION:
+                    continue
+                if found.name in self._content["heads"][number][1]:
+                    self._content["typed"].append([number, found.name, type_])
+                elif not found.name and self._content["symbols"][number][-1] is None:
+                    self._content["symbols"][number][-1] = type_
+
+    def _named_in(self, kind: str, node: Node) -> Iterator[tuple[str, str, list[Any] | None]]:
+        """The variables and fields that a node says something of: whether a type or a value, the name, what."""
+        declaration, text, structures = self._declaration, self._text, self._structures
+        for found in declaration.typed[kind](node, text) if kind in declaration.typed else ():
             if found.name and 0 < len(found.type) <= MAX_TYPE:
                 yield "typed", found.name, structures.type(found.type)
             elif found.name and not found.type:
                 yield "bound", found.name, []
-    if read_bound := declaration.bound.get(kind):
-        for found in read_bound(node, text):
+        for found in declaration.bound[kind](node, text) if kind in declaration.bound else ():
             if found.name:
-                is_short = len(found.type) <= MAX_CHAIN
-                yield "bound", found.name, structures.chain(found.type) if is_short else []
+                yield "bound", found.name, structures.chain(found.type) if len(found.type) <= MAX_CHAIN else []
 
+    def _results(self, blocks: BlockScopes) -> Iterator[list[Any]]:
+        """What functions give back that do not say its type."""
+        given_back = self._declaration.given_back
+        for number, definition in enumerate(self._outline.definitions if given_back is not None else ()):
+            if definition.type is SymbolType.FUNCTION and self._content["symbols"][number][-1] is None:
+                nodes = list(self._given_back(given_back, number, definition, blocks))
+                rows = [[scope, self._given_value(node)] for scope, node in nodes[: MAX_RESULTS + 1]]
+                if rows and len(rows) <= MAX_RESULTS and all(value for _, value in rows):
+                    yield from rows
 
-def _add_documented(
-    content: dict[str, Any], declaration: Declaration, symbols: Sequence[Symbol], structures: Structures
-) -> None:
-    """The types that comments say of parameters and results."""
-    for number, symbol in enumerate(symbols):
-        for found in declaration.documented(symbol.docstring or ""):
-            type_ = structures.type(found.type) if len(found.type) <= MAX_TYPE else None
-            if type_ is None or symbol.type is not SymbolType.FUNCTION:
-                continue
-            if found.name in content["heads"][number][1]:
-                content["typed"].append([number, found.name, type_])
-            elif not found.name and content["symbols"][number][-1] is None:
-                content["symbols"][number][-1] = type_
+    def _given_back(
+        self, given_back: Any, number: int, definition: Definition, blocks: BlockScopes
+    ) -> Iterator[tuple[int, Node]]:
+        """The expressions that a function itself gives back, each with its scope; none for one that gives them in
+        turn."""
+        declaration, body = self._declaration, definition.bodies[0]
+        if not declaration.yields.isdisjoint(kind for kind, _, _ in definition.marks):
+            return
+        if body is not None and (result := declaration.result(body)) is not None:
+            yield from ((number, node) for node in given_back(result))
+        for kind, start, statement in definition.marks:
+            if kind in declaration.returns and blocks.scope(number, start, is_hoisted=True) == number:
+                scope = blocks.scope(number, start)
+                yield from ((scope, node) for child in statement.named_children[:1] for node in given_back(child))
 
+    def _given_value(self, node: Node) -> list[Any] | None:
+        declaration, text = self._declaration, self._text
+        if declaration.is_object(node):
+            return [OBJECT]
+        if cast := declaration.cast_type(node, text):
+            type_ = self._short_type(cast)
+            return [[CAST, type_]] if type_ is not None else None
+        is_short = node.end_byte - node.start_byte <= MAX_CHAIN
+        return self._structures.chain(text(node) if is_short else declaration.shortened(node, text)) or None
 
-def _results(
-    declaration: Declaration,
-    outline: FileOutline,
-    blocks: BlockScopes,
-    text: Text,
-    structures: Structures,
-    symbols: Sequence[Sequence[Any]],
-) -> Iterator[list[Any]]:
-    """What functions give back that do not say its type."""
-    for number, definition in enumerate(outline.definitions):
-        if definition.type is not SymbolType.FUNCTION or symbols[number][-1] is not None:
-            continue
-        nodes = list(_given_back(declaration, number, definition, blocks))
-        rows = [[scope, _given_value(declaration, node, text, structures)] for scope, node in nodes[: MAX_RESULTS + 1]]
-        if rows and len(rows) <= MAX_RESULTS and all(value for _, value in rows):
-            yield from rows
-
-
-def _given_back(
-    declaration: Declaration, number: int, definition: Definition, blocks: BlockScopes
-) -> Iterator[tuple[int, Node]]:
-    """The expressions that a function itself gives back, each with its scope; none for one that gives them in turn."""
-    given_back = declaration.given_back
-    kinds = {kind for kind, _, _ in definition.marks}
-    if given_back is None or not kinds.isdisjoint(declaration.yields):
-        return
-    body = definition.bodies[0]
-    if body is not None and (result := declaration.result(body)) is not None:
-        yield from ((number, node) for node in given_back(result))
-    for kind, start, statement in definition.marks:
-        if kind in declaration.returns and blocks.scope(number, start, is_hoisted=True) == number:
-            scope = blocks.scope(number, start)
-            yield from ((scope, node) for child in statement.named_children[:1] for node in given_back(child))
-
-
-def _given_value(declaration: Declaration, node: Node, text: Text, structures: Structures) -> list[Any] | None:
-    if declaration.is_object(node):
-        return [OBJECT]
-    if cast := declaration.cast_type(node, text):
-        type_ = structures.type(cast) if len(cast) <= MAX_TYPE else None
-        return [[CAST, type_]] if type_ is not None else None
-    is_short = node.end_byte - node.start_byte <= MAX_CHAIN
-    return structures.chain(text(node) if is_short else declaration.shortened(node, text)) or None
-
-
-def _place(
-    content: dict[str, Any],
-    declaration: Declaration,
-    outline: FileOutline,
-    blocks: BlockScopes,
-    assigned: Sequence[NameRow],
-    text: Text,
-) -> None:
-    """Say which scopes the file's names are of."""
-    names = ScopedNames(blocks, text, content["heads"])
-    is_assigned = {id(row) for row in assigned}
-    names.declare(row for kind in ("typed", "bound") for row in content[kind] if id(row) not in is_assigned)
-    nodes = [definition.nodes[0] for definition in outline.definitions]
-    rows: list[NameRow] = [
-        [around, definition.parts[-1]]
-        for around, definition in zip(blocks.around_symbols, outline.definitions, strict=True)
-    ]
-    given = [node.type in declaration.assigned for node in nodes]
-    members = [declaration.is_member(node) for node in nodes]
-    names.declare(row for row, *others in zip(rows, given, members, strict=True) if not any(others))
-    for row in (*assigned, *(row for row, is_given in zip(rows, given, strict=True) if is_given)):
-        declared = names.declaring(row[0], row[1])
-        row[0] = row[0] if declared is None else declared
-    content["around"] = [
-        [scope, int(is_member or (is_given and names.is_parameter(scope, name)))]
-        for (scope, name), is_given, is_member in zip(rows, given, members, strict=True)
-    ]
-    content["blocks"] = names.written(content, [scope for scope, _ in rows])
-
-
-def read_package(declaration: Declaration, outline: FileOutline, text: Text) -> str | None:
-    """The package that the file says it belongs to."""
-    for kind, _, node in outline.outside:
-        if read := declaration.package.get(kind):
-            return read(node, text) or None
-    return None
+    def _place(self, blocks: BlockScopes, assigned: Sequence[NameRow]) -> None:
+        """Say which scopes the file's names are of."""
+        content, declaration = self._content, self._declaration
+        names = ScopedNames(blocks, self._text, content["heads"])
+        is_assigned = {id(row) for row in assigned}
+        names.declare(row for kind in ("typed", "bound") for row in content[kind] if id(row) not in is_assigned)
+        nodes = [definition.nodes[0] for definition in self._outline.definitions]
+        rows: list[NameRow] = [
+            [around, definition.parts[-1]]
+            for around, definition in zip(blocks.around_symbols, self._outline.definitions, strict=True)
+        ]
+        given = [node.type in declaration.assigned for node in nodes]
+        members = [declaration.is_member(node) for node in nodes]
+        names.declare(row for row, *others in zip(rows, given, members, strict=True) if not any(others))
+        for row in (*assigned, *(row for row, is_given in zip(rows, given, strict=True) if is_given)):
+            declared = names.declaring(row[0], row[1])
+            row[0] = row[0] if declared is None else declared
+        content["around"] = [
+            [scope, int(is_member or (is_given and names.is_parameter(scope, name)))]
+            for (scope, name), is_given, is_member in zip(rows, given, members, strict=True)
+        ]
+        content["blocks"] = names.written(content, [scope for scope, _ in rows])
 
 
 def read_names(readers: Any, outline: FileOutline, text: Text) -> list[str]:
@@ -250,35 +235,10 @@ def read_imports(
     ])  # fmt: skip
 
 
-def _extensions(
-    declaration: Declaration, outline: FileOutline, text: Text, structures: Structures
-) -> Iterator[list[Any]]:
-    for around, node in outline.extensions:
-        found = declaration.extensions[node.type](node, text)
-        type_ = structures.type(found.type) if found is not None and len(found.type) <= MAX_TYPE else None
-        if found is not None and found.bases and type_ is not None:
-            yield [list(around), type_, structures.types(found.bases)]
-
-
 def _all_marks(outline: FileOutline) -> Iterator[tuple[int, Mark]]:
     yield from ((-1, mark) for mark in outline.outside)
     for number, definition in enumerate(outline.definitions):
         yield from ((number, mark) for mark in definition.marks)
-
-
-def _named(symbol: Symbol, parts: Sequence[str], file_path: str) -> list[Any]:
-    return [symbol.id.removeprefix(f"{file_path}::"), symbol.type.value, list(parts)]
-
-
-def _types(
-    declaration: Declaration, symbol: Symbol, definition: Definition, text: Text, structures: Structures
-) -> tuple[list[Any], list[Any] | None]:
-    """The bases of a class; the type that a function returns."""
-    node = definition.nodes[0]
-    if symbol.type is SymbolType.CLASS:
-        return structures.types(declaration.bases(node, text)), None
-    returned = declaration.return_type(node, text)
-    return [], structures.type(returned) if returned else None
 
 
 def _head(symbol: Symbol) -> list[Any]:
