@@ -41,18 +41,20 @@ class BlockScopes:
         self._symbols = len(outline.definitions)
         self._nodes: list[Node] = []
         self._around: list[int] = []
-        self._spans = sorted(
-            _spans(declaration, outline, marks), key=lambda span: (span[0], -span[1], span[3] is not None)
-        )
+        spans = [
+            _ScopeSpan(definition.nodes[0].start_byte, definition.end_byte, number, None)
+            for number, definition in enumerate(outline.definitions if declaration.blocks else ())
+        ]
+        for number, (kind, start, node) in marks:
+            if kind in declaration.blocks:
+                spans.append(_ScopeSpan(start, node.end_byte, number, node))
+        self._spans = sorted(spans, key=lambda span: (span.start, -span.end, span.node is not None))
         self._starts = [span.start for span in self._spans]
         self._parents: list[int] = []
         self._numbers: list[int] = []
         self.around_symbols = [OUTSIDE] * self._symbols
         self._hoisting = [(start, node.end_byte) for _, (kind, start, node) in marks if kind in declaration.hoisted]
         self._hoisting.sort()
-        self._nest()
-
-    def _nest(self) -> None:
         enclosing: list[int] = []
         for at, span in enumerate(self._spans):
             while enclosing and self._spans[enclosing[-1]].end <= span.start:
@@ -112,15 +114,6 @@ class BlockScopes:
         return range(self._symbols, self._symbols + len(self._nodes))
 
 
-def _spans(declaration: Declaration, outline: FileOutline, marks: Iterable[tuple[int, Mark]]) -> Iterator[_ScopeSpan]:
-    if declaration.blocks:
-        for number, definition in enumerate(outline.definitions):
-            yield _ScopeSpan(definition.nodes[0].start_byte, definition.end_byte, number, None)
-        for number, (kind, start, node) in marks:
-            if kind in declaration.blocks:
-                yield _ScopeSpan(start, node.end_byte, number, node)
-
-
 class ScopedNames:
     """Puts what is written about a file's names into the scopes that declare them."""
 
@@ -147,28 +140,16 @@ class ScopedNames:
         return name in self._parameters.get(scope, ())
 
     def written(self, content: dict[str, Any], of_symbols: Sequence[int]) -> list[list[Any]]:
-        """The blocks that have names, `[scope around, names of parameters]`; all numbers in rows become theirs."""
-        numbers = self._kept({scope for scope, _ in self._declared} | {*of_symbols})
-        for kind in ("imports", "typed", "bound", "calls", "results"):
-            for row in content[kind]:
-                row[0] = numbers.get(row[0], row[0])
-        for row in content["around"]:
-            row[0] = numbers.get(row[0], row[0])
-        kept = {number: scope for scope, number in numbers.items() if scope in self._sources}
-        return [
-            [numbers.get(around := self._blocks.around(kept[number]), around), self._parameters[kept[number]]]
-            for number in sorted(kept)
-        ]
-
-    def _kept(self, used: set[int]) -> dict[int, int]:
-        """The new number of each block: its own where it has names, else that of the scope around it."""
-        numbers: dict[int, int] = {}
-        self._sources: set[int] = set()
+        """The blocks that have names, `[scope around, names of parameters]`; all numbers in rows become theirs: of a
+        block without names that of the scope around it."""
+        used = {scope for scope, _ in self._declared}.union(of_symbols)
+        kept = [scope for scope in self._blocks.numbers if scope in used]
+        numbers = {scope: self._blocks.numbers.start + number for number, scope in enumerate(kept)}
         for scope in self._blocks.numbers:
-            if scope in used:
-                numbers[scope] = self._blocks.numbers.start + len(self._sources)
-                self._sources.add(scope)
-            else:
+            if scope not in used:
                 around = self._blocks.around(scope)
                 numbers[scope] = numbers.get(around, around)
-        return numbers
+        for kind in ("imports", "typed", "bound", "calls", "results", "around"):
+            for row in content[kind]:
+                row[0] = numbers.get(row[0], row[0])
+        return [[numbers.get(around := self._blocks.around(scope), around), self._parameters[scope]] for scope in kept]

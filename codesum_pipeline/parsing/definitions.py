@@ -1,6 +1,6 @@
 """The definitions of one file, nested as they are written, with what belongs to each."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 from tree_sitter import Node
@@ -70,16 +70,20 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
     outline = FileOutline([], [])
     scopes: list[Definition] = []
     enclosing: list[int] = []
-    for event in _in_order(tokens.found, _read(tokens.marks, declaration)):
+    marks = tokens.marks if declaration.uncalled is None else _without_uncalled(tokens.marks, declaration)
+    for event in _in_order(tokens.found, marks):
         start = event.node.start_byte if isinstance(event, DefinitionNode) else event[1]
         while enclosing and start >= scopes[enclosing[-1]].end_byte:
             enclosing.pop()
         if not isinstance(event, DefinitionNode):
-            _innermost_symbol(scopes, enclosing, outline).append(event)
-            if event[0] in declaration.extensions:
-                outline.extensions.append((scopes[enclosing[-1]].parts if enclosing else (), event[2]))
-            if enclosing and event[0] in declaration.sections:
-                label = raw_text(event[2])
+            kind, _, node = event
+            symbols = (scopes[number] for number in reversed(enclosing) if scopes[number].type is not None)
+            around = next(symbols, None)
+            (outline.outside if around is None else around.marks).append(event)
+            if kind in declaration.extensions:
+                outline.extensions.append((scopes[enclosing[-1]].parts if enclosing else (), node))
+            if enclosing and kind in declaration.sections:
+                label = raw_text(node)
                 if not declaration.section_words or label in declaration.section_words:
                     scopes[enclosing[-1]].inner_section = label
         elif len(enclosing) < MAX_NESTING:
@@ -87,28 +91,26 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
             definition = _definition(event, scopes, parent, comments, preambles, declaration)
             if not _counts(event.defined, definition, scopes):
                 continue
-            if _continues(scopes, definition, event, declaration):
-                enclosing.append(_extend(scopes, definition))
-            else:
-                enclosing.append(len(scopes))
+            number = _continued(scopes, definition, declaration)
+            if number is None:
+                number = len(scopes)
                 scopes.append(definition)
+            else:
+                scopes[number].nodes.extend(definition.nodes)
+                scopes[number].bodies.extend(definition.bodies)
+                scopes[number].end_byte = definition.end_byte
+            enclosing.append(number)
     return _symbols_alone(scopes, outline)
 
 
-def _read(marks: Sequence[Mark], declaration: Declaration) -> Iterable[Mark]:
+def _without_uncalled(marks: Sequence[Mark], declaration: Declaration) -> Iterator[Mark]:
     """The marks without those that look like calls where there are none."""
-    return marks if declaration.uncalled is None else _without_uncalled(marks, declaration.uncalled, declaration.calls)
-
-
-def _without_uncalled(
-    marks: Sequence[Mark], uncalled: Callable[[Node], tuple[int, int] | None], calls: Container[str]
-) -> Iterator[Mark]:
     start, end = 0, 0
     for mark in marks:
         kind, offset, node = mark
-        if not (kind in calls and start <= offset < end):
+        if not (kind in declaration.calls and start <= offset < end):
             yield mark
-            start, end = uncalled(node) or (start, end)
+            start, end = (declaration.uncalled and declaration.uncalled(node)) or (start, end)
 
 
 def _in_order(found: Sequence[DefinitionNode], marks: Iterable[Mark]) -> Iterator[DefinitionNode | Mark]:
@@ -176,45 +178,30 @@ def _id_part(name: str) -> str:
     return part if len(part) <= _MAX_NAME else part[: _MAX_NAME - 1] + "…"
 
 
-def _continues(scopes: Sequence[Definition], new: Definition, found: DefinitionNode, declaration: Declaration) -> bool:
-    """Whether a definition is one more clause of the one before it."""
-    if not scopes or not (declaration.heads or found.node.type in declaration.clauses):
-        return False
-    number = _last_sibling(scopes, new.parent)
+def _continued(scopes: Sequence[Definition], new: Definition, declaration: Declaration) -> int | None:
+    """The number of the definition right before of which another one is one more clause."""
+    kind = new.nodes[0].type
+    if not scopes or not (declaration.heads or kind in declaration.clauses):
+        return None
+    first = 0 if new.parent is None else new.parent + 1
+    siblings = (number for number in range(len(scopes) - 1, first - 1, -1) if scopes[number].parent == new.parent)
+    number = next(siblings, None)
     if number is None or (scopes[number].parts, scopes[number].type) != (new.parts, new.type):
-        return False
-    last, kind = scopes[number].nodes[-1].type, found.node.type
+        return None
+    last = scopes[number].nodes[-1].type
     is_clause = kind in declaration.clauses and kind == last and scopes[number].clause == new.clause
-    return (is_clause and new.type is SymbolType.FUNCTION) or last in declaration.heads
-
-
-def _last_sibling(scopes: Sequence[Definition], parent: int | None) -> int | None:
-    first = 0 if parent is None else parent + 1
-    return next((number for number in range(len(scopes) - 1, first - 1, -1) if scopes[number].parent == parent), None)
-
-
-def _extend(scopes: list[Definition], clause: Definition) -> int:
-    number = _last_sibling(scopes, clause.parent) or 0
-    scopes[number].nodes.extend(clause.nodes)
-    scopes[number].bodies.extend(clause.bodies)
-    scopes[number].end_byte = clause.end_byte
-    return number
-
-
-def _innermost_symbol(scopes: Sequence[Definition], enclosing: Sequence[int], outline: FileOutline) -> list[Mark]:
-    for number in reversed(enclosing):
-        if scopes[number].type is not None:
-            return scopes[number].marks
-    return outline.outside
+    return number if (is_clause and new.type is SymbolType.FUNCTION) or last in declaration.heads else None
 
 
 def _symbols_alone(scopes: Sequence[Definition], outline: FileOutline) -> FileOutline:
-    """Leave out what is only a scope or announces what follows; what has an owner in the file belongs to that."""
+    """Leave out what is only a scope, or a prototype outside of classes that announces what follows; what has an owner
+    in the file belongs to that."""
     numbers: dict[int, int] = {}
     owners: dict[tuple[str, ...], int] = {}
     defined = {scope.parts for scope in scopes if scope.type is SymbolType.FUNCTION and not scope.is_prototype}
     for number, scope in enumerate(scopes):
-        if scope.type is not None and not (_is_announcement(scope, scopes) and scope.parts in defined):
+        is_member = scope.parent is not None and scopes[scope.parent].type is SymbolType.CLASS
+        if scope.type is not None and not (scope.is_prototype and not is_member and scope.parts in defined):
             numbers[number] = len(outline.definitions)
             if scope.type is SymbolType.CLASS:
                 owners.setdefault(scope.parts, len(outline.definitions))
@@ -229,8 +216,3 @@ def _symbols_alone(scopes: Sequence[Definition], outline: FileOutline) -> FileOu
             owner = enclosing
         definition.parent = owner
     return outline
-
-
-def _is_announcement(scope: Definition, scopes: Sequence[Definition]) -> bool:
-    """Whether a prototype is no member of a class."""
-    return scope.is_prototype and (scope.parent is None or scopes[scope.parent].type is not SymbolType.CLASS)
