@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.replay import MovingBranch
 from codesum_pipeline.delivery.channels import digest_post
-from codesum_pipeline.delivery.html_mail import html_mail
+from codesum_pipeline.delivery.dialects import html_mail
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.digests.material import items_of
 from codesum_pipeline.digests.plain import write_plain

@@ -18,8 +18,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 from codesum_pipeline.delivery.channels import OutgoingMessage
-from codesum_pipeline.delivery.dialects import PLAIN, written
-from codesum_pipeline.delivery.html_mail import html_mail
+from codesum_pipeline.delivery.dialects import PLAIN, html_mail, written
 from codesum_pipeline.model.errors import DeliveryFailed, DeliveryRefused
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.delivery import EmailSettings, mail_address

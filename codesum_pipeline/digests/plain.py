@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.digests import wording
-from codesum_pipeline.digests.differences import new_names
 from codesum_pipeline.digests.material import ChangeNature, Item
+from codesum_pipeline.digests.wording import new_names
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.matching.evidence import subject_text
 from codesum_pipeline.model.digests import SummaryResult

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from codesum_pipeline.digests.past import MergedCitations, newest_first
+from codesum_pipeline.digests.history import MergedCitations, newest_first
 from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.llm.budgets import CUT_MARK, cut
 from codesum_pipeline.model.digests import CitedPlace, DigestCitation, SummaryResult

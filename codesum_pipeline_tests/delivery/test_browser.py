@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.delivery.html_mail import html_mail
+from codesum_pipeline.delivery.dialects import html_mail
 from codesum_pipeline_tests.delivery.test_rendering import HOSTILE, post_of
 from codesum_pipeline_tests.support.browsing import CONTRAST
 from codesum_pipeline_tests.support.chromium import launch

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.delivery.channels import Post, digest_post, notice_post
-from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
-from codesum_pipeline.delivery.html_mail import html_mail
+from codesum_pipeline.delivery.dialects import CHAT, PLAIN, html_mail, written
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.web_links import web_url
 from codesum_pipeline.model.digests import CitedPlace, DigestCitation, PostId, SummaryResult

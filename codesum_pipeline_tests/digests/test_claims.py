@@ -7,8 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from codesum_pipeline.delivery.channels import digest_post
-from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
-from codesum_pipeline.delivery.html_mail import html_mail
+from codesum_pipeline.delivery.dialects import CHAT, PLAIN, html_mail, written
 from codesum_pipeline.digests.articles import fill_articles
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.llm.checking import AnswerProblem

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.past import join_past
+from codesum_pipeline.digests.history import join_past
 from codesum_pipeline.digests.rows import DigestRow
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline_tests.digests.history_rows import cited, row

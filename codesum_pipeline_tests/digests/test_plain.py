@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.delivery.channels import digest_post
-from codesum_pipeline.delivery.dialects import CHAT, PLAIN, written
-from codesum_pipeline.delivery.html_mail import html_mail
-from codesum_pipeline.digests.differences import changed_parameters, differences, new_names
+from codesum_pipeline.delivery.dialects import CHAT, PLAIN, html_mail, written
 from codesum_pipeline.digests.hunks import hunk_of
 from codesum_pipeline.digests.material import Item, items_of
 from codesum_pipeline.digests.plain import write_plain
+from codesum_pipeline.digests.wording import changed_parameters, differences, new_names
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import Intent

@@ -24,7 +24,7 @@ from codesum_pipeline.digests.rows import DigestRow, TickOutcome, TickRow
 from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.intents.file import IntentSurvey
-from codesum_pipeline.matching.baseline import hold_documents, move_baseline, read_baseline
+from codesum_pipeline.matching.changes import hold_documents, move_baseline, read_baseline
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import Failure
