@@ -210,11 +210,8 @@ def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
                     yield "\n".join(lines)
                     lines = []
             case "inline" | "fence" | "code_block":
-                said = _said(
-                    token,
-                    dialect,
-                    is_heading=token.level == 1 and tokens[tokens.index(token) - 1].type == "heading_open",
-                )
+                is_heading = token.level == 1 and tokens[place - 1].type == "heading_open"
+                said = _said(token, dialect, is_heading=is_heading)
                 if lists:
                     lines.append(f"{mark}{said}" if mark else "  " * len(lists) + said)
                     mark = ""
