@@ -7,6 +7,7 @@ Errors of the store must not cost the answer: a question begins only where it ca
 store is reported and the turn continues; the next sweep closes what the store has of the turn.
 """
 
+import asyncio
 import json
 import logging
 import sqlite3
@@ -261,6 +262,7 @@ def open_store(home: Path, *, now: Callable[[], datetime]) -> Iterator[AskStore]
 
 
 STORE_FAILED = "store"
+CANCELLED = "cancelled"
 Result = TypeVar("Result")
 
 
@@ -323,10 +325,14 @@ class Notebook:
 @contextmanager
 def closing_turn(notebook: Notebook) -> Iterator[None]:
     """Give the turn a final state after the block, unless it has one."""
+    reason = "error"
     try:
         yield
+    except asyncio.CancelledError:
+        reason = CANCELLED
+        raise
     finally:
-        notebook.end_turn(None, failed="error")
+        notebook.end_turn(None, failed=reason)
 
 
 def text_part(text: str) -> MessagePart:

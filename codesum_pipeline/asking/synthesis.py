@@ -23,7 +23,7 @@ from codesum_pipeline.asking.calls import CapturedCall
 from codesum_pipeline.asking.citations import FileRef, MessageBlocks, RepositoryFiles
 from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoided
 from codesum_pipeline.asking.paying import CostCapReached, Payer
-from codesum_pipeline.asking.store import Exchange, MessagePart, Notebook, PartKind, Speaker
+from codesum_pipeline.asking.store import CANCELLED, Exchange, MessagePart, Notebook, PartKind, Speaker
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
 from codesum_pipeline.llm.marking import enclose, numbered
@@ -206,7 +206,6 @@ def _tokens(pieces: Sequence[ShownFile]) -> float:
     return sum(len(piece.text) for piece in pieces) / CHARS_PER_TOKEN
 
 
-CANCELLED = "cancelled"
 TIMEOUT = "timeout"
 
 

@@ -21,8 +21,17 @@ from codesum_pipeline.asking.calls import CapturedCall, ModelTool, first_overvie
 from codesum_pipeline.asking.citations import MessageBlocks, RepositoryFiles, check_citations
 from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoided, ToolAnswered, ToolCalled
 from codesum_pipeline.asking.paying import CostCapReached, Payer
-from codesum_pipeline.asking.store import STORE_FAILED, Exchange, MessagePart, Notebook, PartKind, Speaker, text_part
-from codesum_pipeline.asking.synthesis import CANCELLED, Synthesiser
+from codesum_pipeline.asking.store import (
+    CANCELLED,
+    STORE_FAILED,
+    Exchange,
+    MessagePart,
+    Notebook,
+    PartKind,
+    Speaker,
+    text_part,
+)
+from codesum_pipeline.asking.synthesis import Synthesiser
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.marking import enclose
@@ -95,27 +104,25 @@ class Turn(Struct):
     async def run(self) -> TurnAnswer:
         """Answer the question; raises `CancelledError` where the caller cancels."""
         life = asyncio.create_task(self._touch())
-        reason = ERROR
         try:
-            try:
-                text, is_synthesis = await self._answer()
-            except TurnFailed as failure:
-                return await self._failed(failure)
+            text, is_synthesis = await self._answer()
+        except TurnFailed as failure:
+            return await self._failed(failure)
+        else:
             return await self._complete(text, is_synthesis=is_synthesis)
-        except asyncio.CancelledError:
-            reason = CANCELLED
-            raise
         finally:
             life.cancel()
-            # This does not change a turn that is closed already.
-            self.notebook.end_turn(None, failed=reason)
 
     async def _answer(self) -> tuple[str, bool]:
         """The model's last message, and whether it is a synthesis; raises `TurnFailed`."""
+        listed = "\n".join(f"- {repo} at {self.sources.commit(repo)}" for repo in self.sources.repos)
         self._messages = [
             {"role": "system", "content": self.system},
             *(message for exchange in self.earlier for message in exchange.messages),
-            {"role": "user", "content": f"{mask_secrets(self.question).text}\n\n{self._repositories()}"},
+            {
+                "role": "user",
+                "content": f"{mask_secrets(self.question).text}\n\nRepositories that the question is about:\n{listed}",
+            },
         ]
         most = self.payer.ask.max_steps
         while self.steps <= most:
@@ -242,10 +249,6 @@ class Turn(Struct):
             tool_choice=choice,
             max_tokens=self.payer.ask.max_tokens,
         )
-
-    def _repositories(self) -> str:
-        listed = "\n".join(f"- {repo} at {self.sources.commit(repo)}" for repo in self.sources.repos)
-        return f"Repositories that the question is about:\n{listed}"
 
     async def _touch(self) -> None:
         with suppress(asyncio.CancelledError):

@@ -60,8 +60,12 @@ class WebhookChannel:
             async with asyncio.timeout(limit):
                 addresses = await self._look_up(host, port)
                 may_have_arrived = True
+                file, verify = self._settings.ca_file, url.scheme == "https"
                 async with httpx.AsyncClient(
-                    verify=self._trusted(),
+                    # Loading certificates takes half a second, and nothing is verified without TLS.
+                    verify=ssl.create_default_context(cafile=str(self._home / file.expanduser()))
+                    if file and verify
+                    else verify,
                     trust_env=False,
                     timeout=httpx.Timeout(None, connect=limit / _CONNECT_SHARE),
                     follow_redirects=False,
@@ -93,13 +97,6 @@ class WebhookChannel:
                 if place == len(addresses):
                     raise
         raise DeliveryFailed(f"{host} has no address")
-
-    def _trusted(self) -> ssl.SSLContext | bool:
-        """Loading certificates takes half a second, and nothing is verified without TLS."""
-        if not self._settings.url.startswith("https:"):
-            return False
-        file = self._settings.ca_file
-        return ssl.create_default_context(cafile=str(self._home / file.expanduser())) if file else True
 
     async def _look_up(self, host: str, port: int) -> list[str]:
         """The addresses of a host, all of which may be connected to."""

@@ -8,7 +8,7 @@ not be taken as well, so that the same question is not paid for twice.
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -320,7 +320,12 @@ def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmSettings, dig
     except ConfigurationError:
         # A recording is given again without any price.
         return None
-    sample = "\n".join(islice(chain.from_iterable(map(_texts, items)), _SAMPLED_TEXTS)) or "x"
+    texts = (
+        text
+        for item in items
+        for text in (item.after, item.before, item.hunk.text if item.hunk else "", *item.subjects)
+    )
+    sample = "\n".join(islice(filter(None, texts), _SAMPLED_TEXTS)) or "x"
     tokens_a_char = tokens_upper(sample) / len(sample)
     found = [_affordable(price, tokens_upper(fixed), tokens_a_char, digests) for price in prices]
     limits = [limit for limit in found if limit is not None]
@@ -334,7 +339,3 @@ def _affordable(price: Price, fixed_tokens: int, tokens_a_char: float, digests: 
         return None
     always = worst_case_usd(price, fixed_tokens, digests.max_tokens)
     return int((digests.max_cost_usd_per_digest / CALLS - always) / a_token / tokens_a_char * _CAUTION)
-
-
-def _texts(item: Item) -> list[str]:
-    return [text for text in (item.after, item.before, item.hunk.text if item.hunk else None, *item.subjects) if text]

@@ -85,7 +85,11 @@ def _told(row: DigestRow, changes: Sequence[DocumentChange], zone: ZoneInfo) -> 
             document_id=change.document_id,
             name=state.name,
             folder=_folder(state.file_path, change.level),
-            citation=cited.get((change.repository, change.document_id)) or _citation(change, state),
+            # None of its own where it stood for another in its digest.
+            citation=cited.get((change.repository, change.document_id))
+            or DigestCitation(
+                change.document_id, state.name, state.place, change.repository, change.date, change.repository
+            ),
             change=change,
         )
     for citation in () if changes else cited.values():
@@ -165,13 +169,6 @@ def _said(state: DocumentState | None) -> str:
     text = one_line(state.summary) if state else ""
     short = cut(text, _STATE_CHARS).removesuffix(CUT_MARK).rstrip()
     return prose(f"{short} …" if len(short) < len(text) else short, limit=_STATE_CHARS + 2)
-
-
-def _citation(change: DocumentChange, state: DocumentState) -> DigestCitation:
-    """Of a document that stood for another in its digest."""
-    return DigestCitation(
-        change.document_id, state.name, state.place, change.repository, change.date, source_name=change.repository
-    )
 
 
 def _folder(path: str, level: Level) -> str:

@@ -60,14 +60,20 @@ def plan_sync(
     The host's id decides which repository is which, so that a new name or owner keeps its key. What is registered by
     hand, whole or by folders, stays as it is.
     """
-    wanted, left_out = _selected(organisation, listed)
+    left_out = {one.host_id: why for one in listed if (why := why_left_out(organisation, one))}
+    wanted = [one for one in listed if one.host_id not in left_out]
     usable, unusable = _located(organisation, wanted)
     known = {entry.host_id: entry for entry in entries if entry.organisation and entry.host_id}
     by_hand = {address_of(entry.location) for entry in entries if not entry.organisation}
     new = {one: place for one, place in usable.items() if one.host_id not in known and address_of(place) not in by_hand}
     still = {one: place for one, place in usable.items() if one.host_id in known}
-    before = {one: known[one.host_id] for one in still}
-    brought = [(entry, _brought_up(entry, organisation, still[one])) for one, entry in before.items()]
+    brought = []
+    for one, place in still.items():
+        entry = known[one.host_id]
+        # Whoever disabled it by hand keeps it so.
+        is_enabled = entry.enabled or entry.retired is not None
+        now = replace(entry, location=place, organisation=organisation.name, enabled=is_enabled, retired=None)
+        brought.append((entry, now))
     gone = _gone(organisation, entries, {one.host_id for one in wanted}, {one.host_id: one for one in listed}, rules.at)
     why_held = _why_held(gone, entries, organisation, is_empty=not listed, rules=rules)
     return SyncPlan(
@@ -98,14 +104,6 @@ def _matches(one: ListedRepository, organisation: Organisation, globs: Iterable[
     """A glob is for the name, or with a slash for the path below the account, in any case."""
     path = one.path.lower().removeprefix(f"{organisation.owner.lower()}/")
     return any(fnmatchcase(path if "/" in glob else path.rpartition("/")[2], glob.lower()) for glob in globs)
-
-
-def _selected(
-    organisation: Organisation, listed: Sequence[ListedRepository]
-) -> tuple[list[ListedRepository], dict[str, str]]:
-    """Those that are wanted, and for each of the others why not."""
-    left_out = {one.host_id: why for one in listed if (why := why_left_out(organisation, one))}
-    return [one for one in listed if one.host_id not in left_out], left_out
 
 
 def _located(
@@ -146,17 +144,6 @@ def _new_entries(
         used.add(key.lower())
         made.append(RepositoryEntry(key, new[one], organisation=organisation.name, host_id=one.host_id))
     return made
-
-
-def _brought_up(entry: RepositoryEntry, organisation: Organisation, place: str) -> RepositoryEntry:
-    """An entry of a repository that is listed. Whoever disabled it by hand keeps it so."""
-    return replace(
-        entry,
-        location=place,
-        organisation=organisation.name,
-        enabled=entry.enabled or entry.retired is not None,
-        retired=None,
-    )
 
 
 def _gone(

@@ -24,17 +24,14 @@ _HEAD = re.compile(rf"{ROOT}\s*:\s*(#.*)?")
 _NAME = re.compile(r"\s*(?P<quote>[\"']?)(?P<name>.*?)(?P=quote)\s*(?::.*)?", re.DOTALL)
 
 
-_Resolvers = dict[Any, Any]
-
-
 class _Loader(PlainLoader):
-    yaml_implicit_resolvers: _Resolvers = {}  # noqa: RUF012 - so the base class has it
+    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 - so the base class has it
 
 
 class _Dumper(yaml.SafeDumper):
     """Writes what `_Loader` reads, text of several lines as lines."""
 
-    yaml_implicit_resolvers: _Resolvers = _Loader.yaml_implicit_resolvers
+    yaml_implicit_resolvers: dict[Any, Any] = _Loader.yaml_implicit_resolvers
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
         return self.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
@@ -176,7 +173,7 @@ def _changed(text: str, change: Callable[[dict[str, Any]], None], edit: Callable
     meant = _plain(text)
     change(meant)
     try:
-        edited = edit(_mapping_of(_compose(text)))
+        edited = edit(next((value for key, value in _pairs(_compose(text)) if key.value == ROOT), None))
         if _plain(edited) == meant:
             return edited
     except (ConfigurationError, yaml.YAMLError, IndexError):
@@ -198,11 +195,6 @@ def _plain(text: str) -> dict[str, Any]:
 
 def _compose(text: str) -> yaml.Node | None:
     return _Loader(text).get_single_node()
-
-
-def _mapping_of(root: yaml.Node | None) -> yaml.Node | None:
-    """The node below `intents:`; None where there is none."""
-    return next((value for key, value in _pairs(root) if key.value == ROOT), None)
 
 
 def _entries_of(file: str, root: yaml.Node | None) -> tuple[list[WrittenEntry], Problems]:
