@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from importlib import resources
 
@@ -30,19 +30,19 @@ class FrameworkCatalogue(Struct, frozen=True):
 
     kinds: tuple[str, ...]
     packages: Mapping[tuple[str, str], KnownFramework]
-    package_patterns: tuple[tuple[str, re.Pattern[str], KnownFramework], ...]
+    package_patterns: tuple[tuple[str, str, KnownFramework], ...]
     imports: Mapping[tuple[str, tuple[str, ...]], KnownFramework]
     names: Mapping[str, tuple[KnownFramework, ...]]
     paths: Mapping[str, tuple[KnownFramework, ...]]
-    file_patterns: tuple[tuple[re.Pattern[str], bool, KnownFramework], ...]
+    file_patterns: tuple[tuple[str, KnownFramework], ...]
     any_pattern: re.Pattern[str]
 
     def of_package(self, ecosystem: str, name: str) -> KnownFramework | None:
         plain = package_name(ecosystem, name)
         if found := self.packages.get((ecosystem, plain)):
             return found
-        matching = (each[2] for each in self.package_patterns if each[0] == ecosystem and each[1].match(plain))
-        return next(matching, None)
+        patterns = (each[1:] for each in self.package_patterns if each[0] == ecosystem)
+        return next((known for pattern, known in patterns if fnmatchcase(plain, pattern)), None)
 
     def of_import(self, language: str, module: str) -> KnownFramework | None:
         """The framework that an imported module belongs to, by the longest declared prefix."""
@@ -58,8 +58,8 @@ class FrameworkCatalogue(Struct, frozen=True):
         yield from self.paths.get(path, ())
         # Few files match any pattern, so one pattern of all is tried first.
         if self.any_pattern.match(name) or self.any_pattern.match(path):
-            for pattern, is_path, known in self.file_patterns:
-                if pattern.match(path if is_path else name):
+            for pattern, known in self.file_patterns:
+                if fnmatchcase(path if "/" in pattern else name, pattern):
                     yield known
 
 
@@ -78,9 +78,7 @@ def read_catalogue() -> FrameworkCatalogue:
     return FrameworkCatalogue(
         kinds=tuple(content),
         packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
-        package_patterns=tuple(
-            (where, re.compile(translate(name)), known) for known, where, name in packages if "*" in name
-        ),
+        package_patterns=tuple((where, name, known) for known, where, name in packages if "*" in name),
         imports={
             (family_of(language), tuple(_PART.findall(module))): known
             for known, marks in every
@@ -88,7 +86,7 @@ def read_catalogue() -> FrameworkCatalogue:
         },
         names=_by_name((known, file) for known, file in files if "*" not in file and "/" not in file),
         paths=_by_name((known, file) for known, file in files if "*" not in file and "/" in file),
-        file_patterns=tuple((re.compile(translate(file)), "/" in file, known) for known, file in wild),
+        file_patterns=tuple((file, known) for known, file in wild),
         any_pattern=re.compile("|".join(translate(file) for _, file in wild)),
     )
 

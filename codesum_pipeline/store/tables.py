@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
+from msgspec.json import decode
 
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.model.hashing import hash_of
@@ -179,14 +180,14 @@ class TableStore(Struct, frozen=True):
 
         None where there is no table that this package wrote whole.
         """
-        hashes = json.loads(self._footer(table, repo).get(_COLUMNS_KEY, b"{}"))
+        hashes = decode(self._footer(table, repo).get(_COLUMNS_KEY, b"{}"))
         wanted = TABLES[table].schema.names if columns is None else columns
         return _content_hash(hashes, wanted) if set(wanted) <= hashes.keys() else None
 
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         """As `content_hash`, of the rows of one part; None too where there is no such part."""
         self._note_read(table, columns)
-        hashes = json.loads(self._footer(table, repo).get(_PARTS_KEY, b"{}")).get(part)
+        hashes = decode(self._footer(table, repo).get(_PARTS_KEY, b"{}")).get(part)
         return _content_hash(hashes, columns) if hashes else None
 
     def note(self, table: str, repo: str) -> str:
