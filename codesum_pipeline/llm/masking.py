@@ -57,7 +57,7 @@ def mask_secrets(text: str) -> MaskedText:
     """Replace each secret by `«masked KIND»`."""
     found: Counter[str] = Counter()
     if PRIVATE_KEY.keywords[0] in text.lower():
-        text = PRIVATE_KEY.pattern.sub(partial(_replaced, kind=PRIVATE_KEY.kind, found=found), text)
+        text = re.sub(PRIVATE_KEY.pattern, partial(_replaced, kind=PRIVATE_KEY.kind, found=found), text)
     lowered = text.lower()
     lines = text.split("\n")
     for rule in _RULES:
@@ -72,7 +72,7 @@ def _mask_lines(lines: list[str], rule: Rule, found: Counter[str]) -> None:
     for place, line in enumerate(lines):
         lowered = line.lower()
         if any(keyword in lowered for keyword in rule.keywords):
-            lines[place] = rule.pattern.sub(replaced, line)
+            lines[place] = re.sub(rule.pattern, replaced, line)
 
 
 def _replaced(match: re.Match[str], *, kind: str, found: Counter[str]) -> str:
@@ -157,7 +157,7 @@ def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
         r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300})[ \t]*;?(?=[\"'`]?\s*$)"
     )
     element = rf"<[\w:.-]{{0,40}}{name}[^<>]{{0,80}}>(?P<s>[^<>\s«»]{{6,300}})</"
-    return tuple(Rule(kind, tuple(keywords.split()), re.compile(pattern)) for pattern in (quoted, bare, element))
+    return tuple(Rule(kind, tuple(keywords.split()), pattern) for pattern in (quoted, bare, element))
 
 
 _RULES = (
@@ -165,14 +165,12 @@ _RULES = (
     Rule(
         "url-password",
         ("://",),
-        re.compile(
-            r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/?#@\"'`<>«»]{0,80}:(?P<s>[^\s:/?#@\"'`<>«»]{3,200})@(?=[\w.\[-])"
-        ),
+        r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/?#@\"'`<>«»]{0,80}:(?P<s>[^\s:/?#@\"'`<>«»]{3,200})@(?=[\w.\[-])",
     ),
     Rule(
         "url-parameter",
         ("=",),
-        re.compile(
+        (
             r"[?&](?:access_token|api_?key|auth|client_secret|password|passwd|pwd|secret|sig|signature|token)="
             r"(?P<s>[^&\s\"'`<>(){}$%#«»]{8,300})"
         ),
@@ -180,12 +178,12 @@ _RULES = (
     Rule(
         "connection-string-password",
         ("password=", "pwd="),
-        re.compile(r"(?i:\b(?:password|pwd))=(?P<s>[^;\s\"'`<>{}$%«»]{4,200})(?=;)"),
+        r"(?i:\b(?:password|pwd))=(?P<s>[^;\s\"'`<>{}$%«»]{4,200})(?=;)",
     ),
     Rule(
         "http-credentials",
         ("bearer ", "basic ", "token "),
-        re.compile(r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})"),
+        r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})",
     ),
     *_assigned("assigned-password", _PASSWORDS, "passwd password passphrase pwd"),
     *_assigned("assigned-key", _KEYS, "secret token credential key"),

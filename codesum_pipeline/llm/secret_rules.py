@@ -5,7 +5,6 @@ case. What is secret is the group `s`, or else the whole match. All formats but
 that of private keys are data: `secret_formats.toml`.
 """
 
-import re
 import tomllib
 from importlib.resources import files
 
@@ -13,11 +12,11 @@ from msgspec import Struct
 
 
 class Rule(Struct, frozen=True):
-    """One kind of secret."""
+    """One kind of secret. Its pattern is compiled for the first text that has one of the keywords."""
 
     kind: str
     keywords: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 _PEM = r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
@@ -32,7 +31,7 @@ _PEM_BODY = rf"""(?:\\[nrt]|{_PEM_RUN}|{_PEM_HEAD}|[\s"'`+,;.:#*|>()\\])*+"""
 PRIVATE_KEY = Rule(
     "private-key",
     ("private",),
-    re.compile(rf"{_PEM}(?:{_PEM_BODY}[A-Za-z0-9+/=]{{0,76}}{_PEM_BODY}{_PEM_END}|{_PEM_BODY})"),
+    rf"{_PEM}(?:{_PEM_BODY}[A-Za-z0-9+/=]{{0,76}}{_PEM_BODY}{_PEM_END}|{_PEM_BODY})",
 )
 
 
@@ -42,7 +41,7 @@ def _read_formats() -> tuple[Rule, ...]:
         Rule(
             kind,
             tuple(found.get("keywords", found.get("prefix", "")).lower().split()),
-            re.compile(found.get("pattern") or rf"(?<![A-Za-z0-9_]){found['prefix']}{found['rest']}(?![A-Za-z0-9])"),
+            found.get("pattern") or rf"(?<![A-Za-z0-9_]){found['prefix']}{found['rest']}(?![A-Za-z0-9])",
         )
         for kind, found in formats.items()
     )

@@ -208,7 +208,9 @@ class TableStore(Struct, frozen=True):
 
     def repositories(self, table: str) -> list[str]:
         """The keys of the repositories that have a table."""
-        return sorted(folder.name.removeprefix("repo=") for folder in (self.root / table).glob("repo=*"))
+        folder = self.root / table
+        names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
+        return sorted(name.removeprefix("repo=") for name in names if name.startswith("repo="))
 
     def drop(self, repo: str, *, keeping: Collection[str] = ()) -> None:
         """Delete every table of a repository, but those of `keeping` that this package can read."""
