@@ -212,15 +212,24 @@ def _write_arrays(tables: CandidateTables, folder: Path) -> None:
     names = StringTable.of(ids.to_pylist())
     facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_HANDING_ON)
     handing_on = facts.filter(facts.column("only_reexports")).column("file_path")
-    found: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=handing_on.combine_chunks()).to_numpy(
+    only_reexports: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=handing_on.combine_chunks()).to_numpy(
         zero_copy_only=False
     )
+    positions = pc.index_in(ids, value_set=pageranks.column("id").combine_chunks())
+    ranks = pageranks.column("pagerank").combine_chunks().take(positions)
+    value: npt.NDArray[np.float64] = pc.fill_null(ranks, 0.0).to_numpy()
+    # A document's PageRank, and that of all documents below it.
+    importance, above = value.copy(), parent_rows
+    while len(above := above[(has_parent := above >= 0)]):
+        value = value[has_parent]
+        np.add.at(importance, above, value)
+        above = parent_rows[above]
     arrays: dict[str, Array] = {
         "level": level_numbers(heads),
         **{name: _booleans(heads, name) for name in ("is_placeholder", "is_test", "is_vendored")},
-        "only_reexports": found,
+        "only_reexports": only_reexports,
         "role": _roles(heads),
-        "importance": _importance(pageranks, ids, parent_rows),
+        "importance": importance,
         "file_row": _rows_of(files, ids),
         "parent_row": parent_rows,
         "dense_rows": tables.dense_rows,
@@ -257,23 +266,6 @@ def _write_uses(tables: CandidateTables, folder: Path) -> None:
 
 def _write_vector_ids(tables: CandidateTables, folder: Path) -> None:
     _write_json(folder / paths.INDEX_MAP, tables.dense_ids.to_pylist())
-
-
-def _importance(
-    pageranks: pa.Table, ids: pa.StringArray, parent_rows: npt.NDArray[np.int32]
-) -> npt.NDArray[np.float64]:
-    """A document's PageRank, and that of all documents below it."""
-    positions = pc.index_in(ids, value_set=pageranks.column("id").combine_chunks())
-    own: npt.NDArray[np.float64] = pc.fill_null(
-        pageranks.column("pagerank").combine_chunks().take(positions), 0.0
-    ).to_numpy()
-    total = own.copy()
-    above, value = parent_rows, own
-    while len(above := above[(has_parent := above >= 0)]):
-        value = value[has_parent]
-        np.add.at(total, above, value)
-        above = parent_rows[above]
-    return total
 
 
 def _matrix_part(tables: CandidateTables, lane: Lane) -> FilePart:

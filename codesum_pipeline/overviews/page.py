@@ -272,7 +272,8 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         "facts": json.dumps(facts_of(overview), ensure_ascii=False, sort_keys=True),
     }
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
-    if before == [row] and not ws.force:
+    written = before != [row]
+    if not written and not ws.force:
         ws.tables.keep("overviews", ws.key)
     else:
         ws.tables.write("overviews", ws.key, pa.Table.from_pylist([row], schema=OVERVIEWS))
@@ -281,10 +282,6 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         # keeps what views read out of the recorded inputs of the page.
         write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
-    return _report(ws, written=before != [row])
-
-
-def _report(ws: Workspace, *, written: bool) -> OverviewReport:
     rows = ws.tables.read("overviews", ws.key).to_pylist() or [{"commit": None, "page": "", "facts": "{}"}]
     facts = json.loads(rows[0]["facts"])
     words = facts.get("by_model", {})

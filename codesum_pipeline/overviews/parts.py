@@ -189,7 +189,17 @@ def find_neighbourhoods(places: Iterable[RankedDocument], *, least: int = LEAST_
 def _neighbourhood(members: Sequence[RankedDocument], spread: Mapping[str, int], groups: int) -> Community:
     ordered = sorted(members, key=lambda place: (-place.rank, place.id))
     folder, share = _shared_folder(members)
-    words = _own_words(members, spread, groups)
+    # The words with the highest tf-idf, one of each stem.
+    names = _names_with(members)
+    scores = {
+        word: count / len(members) * math.log((1 + groups) / spread[word])
+        for word, count in names.items()
+        if count >= _LEAST_NAMES and (groups < _FEW_GROUPS or spread[word] <= groups * _COMMON)
+    }
+    by_stem: dict[str, str] = {}
+    for word in sorted(scores, key=lambda word: (-scores[word], word)):
+        by_stem.setdefault(" ".join(tokenize(word)), word)
+    words = tuple(by_stem.values())[:_WORDS]
     name = ", ".join(words) or ordered[0].name
     return Community(
         name=name,
@@ -213,20 +223,6 @@ def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
         return ".", 1.0
     deepest = max(shared, key=lambda path: (path.count("/"), counts[path], path))
     return deepest, round(counts[deepest] / len(members), 2)
-
-
-def _own_words(members: Sequence[RankedDocument], spread: Mapping[str, int], groups: int) -> tuple[str, ...]:
-    """The words with the highest tf-idf, one of each stem."""
-    names = _names_with(members)
-    scores = {
-        word: count / len(members) * math.log((1 + groups) / spread[word])
-        for word, count in names.items()
-        if count >= _LEAST_NAMES and (groups < _FEW_GROUPS or spread[word] <= groups * _COMMON)
-    }
-    by_stem: dict[str, str] = {}
-    for word in sorted(scores, key=lambda word: (-scores[word], word)):
-        by_stem.setdefault(" ".join(tokenize(word)), word)
-    return tuple(by_stem.values())[:_WORDS]
 
 
 def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
@@ -270,19 +266,14 @@ class Start(Struct, frozen=True):
 
 def where_to_start(view: View, *, most: int = MOST_STARTS) -> list[Start]:
     """The files to start with, best first; files without definitions are left out."""
-    neighbours = _neighbours(view)
+    users, used = Counter(target for _, target in view.links), Counter(source for source, _ in view.links)
+    neighbours = {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}
     found = [
         Start(view.places[path], _best(definitions), view.rank(path) * neighbours[path])
         for path, definitions in view.definitions.items()
         if definitions and path in view.places
     ]
     return sorted(found, key=lambda start: (-start.rank, start.file.id))[:most]
-
-
-def _neighbours(view: View) -> dict[str, float]:
-    """For each file, the geometric mean of the number of files that use it and that it uses, each plus 1."""
-    users, used = Counter(target for _, target in view.links), Counter(source for source, _ in view.links)
-    return {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}
 
 
 def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:

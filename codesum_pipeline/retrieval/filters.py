@@ -89,24 +89,20 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
     if mask is None:
         if len(index.masks) >= _MASKS_REMEMBERED:
             index.masks.clear()
-        mask = index.masks[filters] = _mask(index, filters)
+        # Files and modules pass or not, and what stands in a file passes with it.
+        passes = np.zeros(len(index), dtype=np.bool_)
+        is_wanted = _judge(filters.paths)
+        for row in _places(index):
+            passes[row] = (not filters.languages or _language_of(index, row) in filters.languages) and is_wanted(
+                _name(index, row)
+            )
+        files = index.arrays["file_row"]
+        stands_in_file = files >= 0
+        passes[stands_in_file] = passes[files[stands_in_file]]
+        if filters.tests is not WhichTests.IN:
+            passes &= index.arrays["is_test"] == (filters.tests is WhichTests.ONLY)
+        mask = passes if index.visible is None else passes & index.visible
     return mask
-
-
-def _mask(index: PublishedIndex, filters: Filters) -> Mask:
-    """Files and modules pass or not, and what stands in a file passes with it."""
-    passes = np.zeros(len(index), dtype=np.bool_)
-    is_wanted = _judge(filters.paths)
-    for row in _places(index):
-        passes[row] = (not filters.languages or _language_of(index, row) in filters.languages) and is_wanted(
-            _name(index, row)
-        )
-    files = index.arrays["file_row"]
-    stands_in_file = files >= 0
-    passes[stands_in_file] = passes[files[stands_in_file]]
-    if filters.tests is not WhichTests.IN:
-        passes &= index.arrays["is_test"] == (filters.tests is WhichTests.ONLY)
-    return passes if index.visible is None else passes & index.visible
 
 
 def _judge(patterns: Sequence[str]) -> Callable[[str], bool]:

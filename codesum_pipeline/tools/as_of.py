@@ -76,27 +76,24 @@ def as_of_all(
 
     def one(index: PublishedIndex) -> AsOf:
         tree = (trees or {}).get(index.repo) or TreeIndex((index,))
-        return _as_of(catalogue, index, entries.get(index.repo), tree)
+        entry = entries.get(index.repo)
+        commit = index.commit
+        # An error becomes a note, and never stops the answer.
+        try:
+            behind, note = _compared(catalogue, commit, entry, tree.root)
+        except (CodesumError, OSError) as error:
+            behind, note = None, str(error)
+        found = AsOf(repo=index.repo, commit=commit, behind=behind, note=note)
+        if tree.root is None:
+            return found
+        differ = None if tree.found is None else len(tree.found.paths)
+        is_settled = tree.is_settled and not tree.warning
+        return found.model_copy(
+            update={"tree": str(tree.root), "differ": differ, "is_settled": is_settled, "lags": tree.lags}
+        )
 
     with ThreadPoolExecutor(_READERS) as pool:
         return list(pool.map(one, indexes))
-
-
-def _as_of(catalogue: IndexCatalogue, index: PublishedIndex, entry: RepositoryEntry | None, tree: TreeIndex) -> AsOf:
-    """An error becomes a note, and never stops the answer."""
-    commit = index.commit
-    try:
-        behind, note = _compared(catalogue, commit, entry, tree.root)
-    except (CodesumError, OSError) as error:
-        behind, note = None, str(error)
-    found = AsOf(repo=index.repo, commit=commit, behind=behind, note=note)
-    if tree.root is None:
-        return found
-    differ = None if tree.found is None else len(tree.found.paths)
-    is_settled = tree.is_settled and not tree.warning
-    return found.model_copy(
-        update={"tree": str(tree.root), "differ": differ, "is_settled": is_settled, "lags": tree.lags}
-    )
 
 
 def _compared(

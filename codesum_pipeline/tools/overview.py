@@ -93,12 +93,14 @@ def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
     root = next(tops, None)
     summary = one_line(documents[root].document()["summary"]) if root is not None else ""
     opening = facts["opening"] if facts else {}
+    files = documents.numbers(Level.FILE)
+    found = Counter(language_of_path(documents[number].id) or "text" for number in files)
     return OverviewPage(
         as_of=call.as_of([index.repo]),
         repo=index.repo,
         summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
-        languages=_languages(documents),
+        languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)],
         parts=fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
         frameworks=fitting(findings_of(facts), FrameworkEntry.line, **bounds),
         files=fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
@@ -117,12 +119,6 @@ def _parts(documents: JoinedDocuments, root: int) -> Iterator[PartRow]:
     for number in sorted(folders, key=lambda number: (-documents.importance[number], number)):
         inside = f"{documents[number].id}/"
         yield PartRow.of(documents[number], files=sum(path.startswith(inside) for path in paths))
-
-
-def _languages(documents: JoinedDocuments) -> list[LanguageShare]:
-    files = documents.numbers(Level.FILE)
-    found = Counter(language_of_path(documents[number].id) or "text" for number in files)
-    return [LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)]
 
 
 def _most_important(documents: JoinedDocuments, *levels: Level) -> Iterator[DocumentRow]:

@@ -71,7 +71,13 @@ def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
     changes: list[ChangedDocument] = []
     left = 0
     if asked.changes and len(indexes) == len(entries) == 1:
-        changes, left = _changes(call, indexes[0], asked)
+        index = indexes[0]
+        edits, history = tree_edits(call, index), read_history(call, index)
+        texts = history.changes(history.before_last_run())
+        places = [place for place in texts.places if history.ids[place] not in edits.ids]
+        rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
+        kept = fitting(rows, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
+        changes, left = kept, len(edits.differing) + len(places) - len(kept)
     return StatusPage(
         as_of=list(stands.values()),
         repositories=[_status(call, key, found, stands.get(key)) for key, found in opened.items()],
@@ -120,13 +126,3 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: As
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],
     )
-
-
-def _changes(call: ToolContext, index: PublishedIndex, asked: StatusArguments) -> tuple[list[ChangedDocument], int]:
-    """The changes of the work tree, then the last ones of the index, and the number of those left out."""
-    edits, history = tree_edits(call, index), read_history(call, index)
-    texts = history.changes(history.before_last_run())
-    places = [place for place in texts.places if history.ids[place] not in edits.ids]
-    rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
-    kept = fitting(rows, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
-    return kept, len(edits.differing) + len(places) - len(kept)

@@ -251,7 +251,16 @@ def draw(mermaid: str) -> str:
     if not pairs or any(box not in names for source, target, _ in pairs for box in (source, target)):
         return ""
     layers, ways = _layers(pairs)
-    _untangle(layers, ways)
+    # Each layer is ordered by the places of its neighbours, in turns from the left and from the right.
+    beside: defaultdict[Node, list[Node]] = defaultdict(list)
+    for left, right in (step for way in ways for step in pairwise(way)):
+        beside[left].append(right)
+        beside[right].append(left)
+    for turn in range(_ROUNDS):
+        for layer in layers if turn % 2 == 0 else layers[::-1]:
+            place = {node: at - len(each) / 2 for each in layers for at, node in enumerate(each)}
+            middle = {node: fmean(place[other] for other in beside[node]) for node in layer}
+            layer[:] = [node for _, _, node in sorted((middle[node], str(node), node) for node in layer)]
     corners, widths, width = _corners(layers, names)
     boxes = [Box(names[box], *corners[box], widths[box]) for box in names if box in corners]
     arrows = [
@@ -283,18 +292,6 @@ def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], l
             layers[depth].append(node)
         ways.append([source, *between, target])
     return layers, ways
-
-
-def _untangle(layers: list[list[Node]], ways: Sequence[Sequence[Node]]) -> None:
-    beside: defaultdict[Node, list[Node]] = defaultdict(list)
-    for left, right in (step for way in ways for step in pairwise(way)):
-        beside[left].append(right)
-        beside[right].append(left)
-    for turn in range(_ROUNDS):
-        for layer in layers if turn % 2 == 0 else layers[::-1]:
-            place = {node: at - len(each) / 2 for each in layers for at, node in enumerate(each)}
-            middle = {node: fmean(place[other] for other in beside[node]) for node in layer}
-            layer[:] = [node for _, _, node in sorted((middle[node], str(node), node) for node in layer)]
 
 
 def _corners(

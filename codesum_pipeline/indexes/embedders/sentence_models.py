@@ -51,7 +51,8 @@ class SentenceEmbedder:
         self._folder = folder
         self.model_id = _model_id(name, folder)
         self._tokenizer = _read_tokenizer(name, folder)
-        prompts = _prompts(folder)
+        named = _mapping(folder / "config_sentence_transformers.json").get("prompts")
+        prompts = {str(key): str(text) for key, text in named.items() if text} if isinstance(named, Mapping) else {}
         self.query_prompt = prompts.get("query", "")
         self._document_prompt = next((prompts[key] for key in _DOCUMENT_PROMPTS if key in prompts), "")
         added = self._tokenizer.num_special_tokens_to_add(False) + self.count_tokens([self._document_prompt])[0]
@@ -159,11 +160,6 @@ def _longest_text(folder: Path) -> int:
         _mapping(folder / "tokenizer_config.json").get("model_max_length"),
     )
     return min([limit for limit in limits if isinstance(limit, int) and limit > 0], default=_USUAL_MAX_TOKENS)
-
-
-def _prompts(folder: Path) -> dict[str, str]:
-    named = _mapping(folder / "config_sentence_transformers.json").get("prompts")
-    return {str(key): str(text) for key, text in named.items() if text} if isinstance(named, Mapping) else {}
 
 
 def _mapping(path: Path) -> Mapping[str, Any]:
