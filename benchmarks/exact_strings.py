@@ -21,8 +21,7 @@ from benchmarks.question_fit import opened, repositories
 from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.exact import ReadTexts
-from codesum_pipeline.retrieval.hits import Hit
+from codesum_pipeline.retrieval.hits import Hit, ReadTexts
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import answer
 

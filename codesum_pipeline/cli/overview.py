@@ -22,7 +22,7 @@ from codesum_pipeline.model.printable import clean
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import checkout_of, entries_of
-from codesum_pipeline.tools.facts import read_overview, tell_differing
+from codesum_pipeline.tools.overview import read_overview, tell_differing
 
 # A terminal shows what uses what in words.
 _DIAGRAM = re.compile(r"```mermaid\n.*?\n```\n+", re.DOTALL)

@@ -26,8 +26,8 @@ from codesum_pipeline.indexes.index_files import LINES, TEXTS, StringTable, buil
 from codesum_pipeline.indexes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
+from codesum_pipeline.indexes.sparse import count_tokens
 from codesum_pipeline.indexes.stored_zip import Array, write_npy, write_npz, write_tensor
-from codesum_pipeline.indexes.token_counts import count_tokens
 from codesum_pipeline.indexes.version_folder import TERM_LANES, Lane, dense_lanes
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenStore

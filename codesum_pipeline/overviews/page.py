@@ -265,11 +265,12 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     if published is None or any(published.manifest[name] != candidate[name] for name in ("content_digest", "commit")):
         raise BrokenStore(f"repository {ws.key!r}: what was built is not published: run `codesum index {ws.key}` again")
     overview = make_overview(ws)
+    facts = facts_of(overview)
     row = {
         "commit": published.manifest["commit"],
         "content_digest": published.manifest["content_digest"],
         "page": render(overview),
-        "facts": json.dumps(facts_of(overview), ensure_ascii=False, sort_keys=True),
+        "facts": json.dumps(facts, ensure_ascii=False, sort_keys=True),
     }
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
     written = before != [row]
@@ -282,16 +283,14 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         # keeps what views read out of the recorded inputs of the page.
         write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
-    rows = ws.tables.read("overviews", ws.key).to_pylist() or [{"commit": None, "page": "", "facts": "{}"}]
-    facts = json.loads(rows[0]["facts"])
-    words = facts.get("by_model", {})
+    words = overview.words
     return OverviewReport(
         written=written,
-        commit=rows[0]["commit"],
-        parts=len(facts.get("parts", {}).get("parts", ())),
-        characters=len(rows[0]["page"]),
-        by_model=bool(words.get("summary") or words.get("responsibilities")),
-        unknown_names=len(words.get("unknown_names", ())),
+        commit=row["commit"],
+        parts=len(facts["parts"]["parts"]),
+        characters=len(row["page"]),
+        by_model=bool(words.summary or words.responsibilities),
+        unknown_names=len(words.unknown_names),
         table_hash=ws.tables.content_hash("overviews", ws.key) or "",
-        **{name: len(facts.get(name, ())) for name in ("frameworks", "entry_points", "neighbourhoods")},
+        **{name: len(facts[name]) for name in ("frameworks", "entry_points", "neighbourhoods")},
     )

@@ -1,18 +1,35 @@
-"""What a search answers with: hits, and the lines of a source that fit a query best.
+"""What a search answers with: hits, the lines of a source that fit a query best, and hits for literal text.
 
 An excerpt counts words as the index does, so it agrees with the rank: a line is worth the query's words in it, each
 once, and rare words more. An index holds no sources; the caller reads the file at the commit of the index.
+
+An index knows which words a passage has, not their order. So for an error message, a string literal or a sentence, the
+files whose passages have most of the words are read. What stands between words does not count, so that a message is
+found that the source has in two pieces, escaped or wrapped. A placeholder of a string literal (`%s`, `{name}`,
+`${name}`, `#{name}`) stands for any text.
 """
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
+from codesum_pipeline.indexes.nearest import highest_above_zero
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.retrieval.reader import IndexedDocument
-from codesum_pipeline.retrieval.weights import Signal
+from codesum_pipeline.indexes.version_folder import Lane
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.retrieval.filters import Mask
+from codesum_pipeline.retrieval.fusion import Numbers
+from codesum_pipeline.retrieval.query import innermost
+from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
+from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.weights import IN_FILES, Signal
 
 # Digits of a shown score.
 DIGITS = 6
@@ -99,3 +116,192 @@ def _best_start(lines: Sequence[str], words: frozenset[str], size: int) -> int:
 
 def _cut(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+_WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r"[\"“`]([^\"”`]+)[\"”`]|(?<!\w)'([^']+)'(?!\w)")
+# printf's, and a pair of braces with or without a sign before it, Swift's brackets, a shell's variable.
+_PLACEHOLDER = re.compile(
+    r"%(?:\(\w+\))?[-+#0-9.*]*(?:hh|ll|[hlzjtL])?[A-Za-z@]|[$#]?\{[^{}\n]*\}|\\\([^()\n]*\)|\$\w+"
+)
+_LITERAL = r"""(?:"{0}((?:[^"\\\n]|\\.){{6,400}})"|'{0}((?:[^'\\\n]|\\.){{6,400}})'|`{0}((?:[^`\\]|\\.){{6,400}})`)"""
+_QUOTES = "\"'`"
+_ESCAPED_SPACE = re.compile(r"\\[nrt]")
+# Between two words of a phrase: quotes and a line's end with its indentation, not half a file.
+_BETWEEN = r"[\W_]{1,40}"
+# A phrase without quotes: three words that follow one another in a string literal, four anywhere.
+_FEWEST_WORDS = 3
+_WORDS_ANYWHERE = 4
+# How much of a query a message has to make up with the values that stand in it.
+_LEAST_SHARE = 0.6
+
+
+class SearchLiteral(Struct, frozen=True):
+    """A text that is looked for literally; `is_quoted` where the query has it in quotes."""
+
+    text: str
+    is_quoted: bool
+
+    @property
+    def words(self) -> list[str]:
+        return _WORD.findall(_PLACEHOLDER.sub(" ", self.text))
+
+
+class Occurrence(Struct, frozen=True):
+    """Where a literal stands. `closeness`: 2 the very text, 1 its words, 0 a message with other values."""
+
+    line: int
+    closeness: int
+
+
+def literal_of(query: str) -> SearchLiteral | None:
+    """The literal of a query: its longest part in quotes, else all of it where it has three words."""
+    quoted = [first or second for first, second in _QUOTED.findall(query)]
+    if quoted:
+        wanted = SearchLiteral(max(quoted, key=len).strip(), is_quoted=True)
+        return wanted if wanted.words else None
+    wanted = SearchLiteral(query.strip(), is_quoted=False)
+    return wanted if len(wanted.words) >= _FEWEST_WORDS else None
+
+
+def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
+    """Where a source has a literal: the very text before its words, these before a message that fits."""
+    position = source.find(wanted.text) if wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE else -1
+    if position >= 0:
+        return Occurrence(source.count("\n", 0, position) + 1, 2)
+    spaced = _ESCAPED_SPACE.sub("  ", source)
+    found = _phrase(spaced, wanted)
+    if found is not None:
+        return Occurrence(source.count("\n", 0, found) + 1, 1)
+    filled = next((place for place, literal in _literals(spaced, wanted) if _fits(literal, wanted)), None)
+    return None if filled is None else Occurrence(source.count("\n", 0, filled) + 1, 0)
+
+
+def _phrase(source: str, wanted: SearchLiteral) -> int | None:
+    """Where the words follow one another; of few words that nobody quoted, in a string literal."""
+    is_enough = wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE
+    lowered = source.lower()
+    if not all(word.lower() in lowered for word in wanted.words):
+        return None
+    found = _words_pattern(tuple(wanted.words)).finditer(source)
+    return next((match.start() for match in found if is_enough or _is_in_literal(source, match.start())), None)
+
+
+def _is_in_literal(source: str, position: int) -> bool:
+    """Whether a quote is open: of one kind, there is an odd number before it in its line."""
+    before = source[source.rfind("\n", 0, position) + 1 : position]
+    return any(before.count(quote) % 2 for quote in _QUOTES)
+
+
+@lru_cache(maxsize=64)
+def _words_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, words))}(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _literals_pattern(words: frozenset[str]) -> re.Pattern[str]:
+    """String literals that begin with one of some words, or with a placeholder."""
+    begins = rf"(?=[^\w\"'`\n]{{0,4}}(?:[%{{$#\\]|(?:{'|'.join(sorted(map(re.escape, words)))})(?!\w)))"
+    return re.compile(_LITERAL.format(begins), re.IGNORECASE)
+
+
+def _literals(source: str, wanted: SearchLiteral) -> Iterator[tuple[int, str]]:
+    """The string literals of a source of which the query may be a filled-in form, and where each begins."""
+    for match in _literals_pattern(frozenset(_WORD.findall(wanted.text.lower()))).finditer(source):
+        text = match[match.lastindex or 0]
+        if " " in text:
+            yield match.start(), text
+
+
+def _fits(literal: str, wanted: SearchLiteral) -> bool:
+    """Whether a query is a message with its values filled in: the message's words, in order, make up most of it."""
+    parts = [_WORD.findall(part) for part in _PLACEHOLDER.split(literal)]
+    words = [word.lower() for part in parts for word in part]
+    if len(words) < _FEWEST_WORDS or not {*words} <= {word.lower() for word in _WORD.findall(wanted.text)}:
+        return False
+    # A literal that ends with a space has its value behind it.
+    goes_on = literal[-1] in " :=" or not parts[-1]
+    pattern = r"[\W_]+(?:.*?[\W_])??".join(r"[\W_]+".join(map(re.escape, part)) for part in parts if part)
+    match = re.search(rf"(?<!\w){pattern}(?!\w){'.*' if goes_on else ''}", wanted.text, re.IGNORECASE | re.DOTALL)
+    # Three words behind others may be a sentence about them.
+    if match is None or (match.start() > 0 and len(words) == _FEWEST_WORDS):
+        return False
+    return len(match[0]) >= _LEAST_SHARE * len(wanted.text)
+
+
+# The texts of files of an index, by path, as far as they can be read.
+ReadTexts = Callable[[PublishedIndex, Sequence[str]], Mapping[str, str]]
+
+# How many files of an index are read, and of how many indexes.
+_FILES_READ = 8
+_INDEXES_READ = 4
+# The least number of words of a text without quotes that one passage must have.
+_FEWEST_TOKENS = 2
+# A text without quotes that more files have is no message but usual words: it gives no exact hit.
+_MOST_FILES = 5
+_NOTES = ("a message that fits, with other values", "the words as they stand", "the text as it stands")
+
+
+class _FilePlace(Struct, frozen=True):
+    """A file that has the literal, and the document in it that is shown."""
+
+    document: IndexedDocument
+    found: Occurrence
+    is_test: bool
+
+
+def exact_hits(
+    shelf: Shelf, query: str, *, levels: Sequence[Level], read: ReadTexts, above: float, top: int
+) -> list[Hit]:
+    """The documents whose source has a query's text literally, closest first; scores are higher than `above`."""
+    wanted, inside = literal_of(query), [level for level in levels if level in IN_FILES]
+    if wanted is None or not inside:
+        return []
+    places = list(_places(shelf, wanted, inside, read))
+    if len(places) > _MOST_FILES and not wanted.is_quoted:
+        return []
+    best = sorted(places, key=lambda place: (-place.found.closeness, place.is_test))[:top]
+    hits = []
+    for rank, place in enumerate(best):
+        hit = make_hit(place.document, score=above + (len(best) - rank) / len(best), ranks={}, notes=())
+        hits.append(replace(hit, why=f"{_NOTES[place.found.closeness]} in line {place.found.line}"))
+    return hits
+
+
+def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts) -> Iterator[_FilePlace]:
+    tokens = list(dict.fromkeys(tokenize(wanted.text)))
+    worth = [_worth_reading(index, tokens, shelf.allowed[place]) for place, index in enumerate(shelf.indexes)]
+    least = len(tokens) if wanted.is_quoted else min(_FEWEST_TOKENS, len(tokens))
+    best = sorted((-most, place) for place, (most, _) in enumerate(worth) if most >= max(1, least))
+    for _, place in best[:_INDEXES_READ]:
+        index, rows = shelf.indexes[place], worth[place][1]
+        texts = read(index, [index.ids[row] for row in rows])
+        for row in rows:
+            found = occurrence_in(texts.get(index.ids[row], ""), wanted)
+            shown = None if found is None else _shown(index, row, found.line, levels)
+            if found is not None and shown is not None:
+                yield _FilePlace(IndexedDocument(index, shown), found, bool(index.arrays["is_test"][shown]))
+
+
+def _worth_reading(index: PublishedIndex, tokens: Sequence[str], allowed: Mask | None) -> tuple[int, list[int]]:
+    """The number of words that the best passage has, and the files with most words, then those that score best."""
+    passages, words = index.passage_files, index.words[Lane.CODE]
+    has, scores = words.counts(tokens)[len(index) :], words.score(tokens)[len(index) :]
+    if allowed is not None:
+        has, scores = np.where(allowed[passages], has, 0), np.where(allowed[passages], scores, 0)
+    most = int(has.max(initial=0))
+    if not most:
+        return 0, []
+    by_words = _best(has + scores / (1 + scores.max()), passages)
+    return most, list(dict.fromkeys([*by_words, *_best(scores, passages)]))
+
+
+def _best(scores: npt.NDArray[np.floating], passages: Numbers) -> list[int]:
+    some = highest_above_zero(scores, 4 * _FILES_READ)
+    order = some[np.argsort(-scores[some], kind="stable")]
+    return list(dict.fromkeys(passages[order].tolist()))[:_FILES_READ]
+
+
+def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
+    inside = innermost(index, file, line, levels)
+    return file if inside is None and Level.FILE in levels else inside

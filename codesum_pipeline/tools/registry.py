@@ -27,9 +27,8 @@ from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, e
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, checkout_of
 from codesum_pipeline.tools.changes import watch_changes
-from codesum_pipeline.tools.facts import FrameworkEntry, get_framework_analysis, get_semantic_neighborhoods
 from codesum_pipeline.tools.graph import get_dependencies, get_file_analysis, get_symbol_info, graph
-from codesum_pipeline.tools.overview import overview
+from codesum_pipeline.tools.overview import FrameworkEntry, get_framework_analysis, get_semantic_neighborhoods, overview
 from codesum_pipeline.tools.read import read
 from codesum_pipeline.tools.search import search, search_symbols
 from codesum_pipeline.tools.status import status

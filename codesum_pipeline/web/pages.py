@@ -20,9 +20,8 @@ from codesum_pipeline.tools.answers import AnswerPage
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.documents import Relation
-from codesum_pipeline.tools.facts import read_overview
 from codesum_pipeline.tools.graph import EXTERNAL, GraphPage
-from codesum_pipeline.tools.overview import folder_tree
+from codesum_pipeline.tools.overview import folder_tree, read_overview
 from codesum_pipeline.tools.read import DEFAULT_LINES, ReadPage
 from codesum_pipeline.tools.registry import tools_by_name
 from codesum_pipeline.tools.search import SearchPage

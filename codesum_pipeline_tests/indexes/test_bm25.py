@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from codesum_pipeline.indexes.bm25 import K1, B, Bm25Index, build_bm25
-from codesum_pipeline.indexes.token_counts import count_tokens
+from codesum_pipeline.indexes.sparse import count_tokens
 
 TEXTS = ["cart price tax", "cart cart article", "session user password", "price", "", "tax rate of an article price"]
 

@@ -2,7 +2,7 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.token_counts import join_tokens
+from codesum_pipeline.indexes.sparse import join_tokens
 from codesum_pipeline.indexes.tokens import STOP_WORDS, joined_tokens, split_identifier, tokenize
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.retrieval.exact import Occurrence, literal_of, occurrence_in
+from codesum_pipeline.retrieval.hits import Occurrence, literal_of, occurrence_in
 
 SOURCE = """def check(cookie):
     raise ValueError("Session cookie is "

@@ -16,56 +16,45 @@ class Embedder(Protocol):
     def model_id(self) -> str:
         """`name@` and 12 hex digits of what identifies the model, its weights where they can be seen: vectors of
         different ids must not be compared."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """The length of a vector. Slow models have to be loaded or called for it."""
-        ...
 
     @property
     def max_tokens(self) -> int:
         """How many tokens of a text count; `embed` ignores what follows."""
-        ...
 
     @property
     def query_prompt(self) -> str:
         """The prefix of a query that the model needs; empty for most."""
-        ...
 
     @property
     def save_every(self) -> int | None:
         """After how many texts their vectors are saved for an interrupted build; None where recomputing costs less."""
-        ...
 
     @property
     def billed_tokens(self) -> int:
         """The tokens that a provider counted since the embedder was loaded; 0 for a model that runs here."""
-        ...
 
     @property
     def usd_per_token(self) -> float | None:
         """The price of a token, 0 for a model that runs here, None where it is not known."""
-        ...
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
         """Return float32 (len(texts), dimensions) with rows of length one, or of zeros for a text that says nothing to
         the model. `progress` is told after each batch how many texts it held. Raises `ConfigurationError`,
         `EmbedderUnavailable` or `UnusableVectors`."""
-        ...
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector (dimensions,) of a query, which some models embed otherwise than a document."""
-        ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the length of each text in this model's tokens, or in tokens of about that length."""
-        ...
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens, as
         `count_tokens` counts them."""
-        ...
 
 
 def unit_rows(rows: npt.NDArray[np.float64]) -> Vectors:
