@@ -71,12 +71,10 @@ def split_identifier(word: str) -> list[str]:
         return [part.lower() for part in _ASCII_PART.findall(word)]
     parts: list[str] = []
     for match in _OTHER_PART.finditer(word):
-        parts += _pairs(match[0]) if match[1] else [match[0].lower()]
+        run = match[0]
+        pairs = [run[start : start + 2] for start in range(max(1, len(run) - 1))]
+        parts += pairs if match[1] else [run.lower()]
     return parts
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[start : start + 2] for start in range(max(1, len(run) - 1))]
 
 
 # Words share their parts: there are a fifth as many parts as words.

@@ -9,7 +9,7 @@ parts.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.resources import as_file, files
 
@@ -147,18 +147,15 @@ def compounds_in(text: str) -> tuple[str, ...]:
     """Two or three neighbouring words as one name: people say "thread pool" where code has `ThreadPool`, `thread_pool`.
     In small letters, as names are looked up."""
     words = [word.lower() for word in _WORD.findall(text)]
+    names = {word for word in words if len(word) > 1 and word.isalpha() and word not in STOP_WORDS}
     neighbours = (words[start : start + count] for count in _COMPOUND_WORDS for start in range(len(words) + 1 - count))
-    said = [some for some in neighbours if all(map(_is_part_of_a_name, some))]
+    said = [some for some in neighbours if names.issuperset(some)]
     return tuple(dict.fromkeys(joint.join(some) for some in said for joint in ("", "_")))
 
 
 def _words_of_names(text: str) -> list[str]:
     """All matches of `_NAME`, in one pass over a text of any length."""
     return [name for run in _RUN.findall(text) if (name := run.rstrip("./:#-"))]
-
-
-def _is_part_of_a_name(word: str) -> bool:
-    return len(word) > 1 and word.isalpha() and word not in STOP_WORDS
 
 
 # One class of characters each, so that a text of any length is read once.
@@ -203,17 +200,17 @@ def _pointer(text: str, word: re.Match[str]) -> Pointer | None:
 def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[int]:
     """The files that pointers mean, ascending; in place of a file, the smallest function or class around a pointer's
     line."""
-    return sorted({row for pointer in pointers for row in _rows(index, pointer)})
-
-
-def _rows(index: PublishedIndex, pointer: Pointer) -> Iterator[int]:
-    named = [row for row in index.names.exactly(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
-    shared = {row: _shared(index.ids[row].lower().split("/"), pointer.parts) for row in named}
-    most = max(shared.values(), default=0)
-    files = [row for row, count in shared.items() if count == most]
-    for file in files if most and len(files) <= _MOST_FILES else ():
-        around = None if pointer.line is None else innermost(index, file, pointer.line, (Level.FUNCTION, Level.CLASS))
-        yield file if around is None else around
+    found = set[int]()
+    for pointer in pointers:
+        named = [row for row in index.names.exactly(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
+        shared = {row: _shared(index.ids[row].lower().split("/"), pointer.parts) for row in named}
+        most = max(shared.values(), default=0)
+        files = [row for row, count in shared.items() if count == most]
+        for file in files if most and len(files) <= _MOST_FILES else ():
+            levels = (Level.FUNCTION, Level.CLASS)
+            around = None if pointer.line is None else innermost(index, file, pointer.line, levels)
+            found.add(file if around is None else around)
+    return sorted(found)
 
 
 def _shared(path: Sequence[str], parts: Sequence[str]) -> int:

@@ -115,7 +115,7 @@ class PublishedIndex(Struct, frozen=True, dict=True):
         while True:
             found = _resolve(path)
             try:
-                return cls._map(read_version(found.folder))
+                return cls._map(read_version(found[0]))
             except FileNotFoundError as error:
                 # The version was replaced and deleted after its name was read: read the name again. A folder may come
                 # back under its digest, so the link is compared and not the folder.
@@ -314,17 +314,10 @@ class IndexedDocument(Struct, frozen=True, eq=False):
         return self.index.document(self.row)
 
 
-class _VersionLink(Struct, frozen=True):
-    """A version folder, and the identity of the link to it, which each publication makes anew."""
-
-    folder: Path
-    link: tuple[int, int]
-
-
-def _resolve(path: Path) -> _VersionLink:
+def _resolve(path: Path) -> tuple[Path, tuple[int, int]]:
     try:
         link = path.lstat()
-        return _VersionLink(path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns))
+        return path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns)
     except FileNotFoundError as error:
         raise MissingTable(f"repository {path.name!r} has no index yet: run `codesum index {path.name}`") from error
     except OSError as error:

@@ -29,7 +29,10 @@ class Shelf:
         self.filters = filters
         # Whether each document passes the filters, by index and of all; None where all do.
         self.allowed = [allowed_rows(index, filters) for index in indexes]
-        self.is_allowed = _joined_masks(indexes, self.allowed)
+        self.is_allowed: Mask | None = None
+        if any(mask is not None for mask in self.allowed):
+            masks = zip(indexes, self.allowed, strict=True)
+            self.is_allowed = joined([np.ones(len(index), np.bool_) if mask is None else mask for index, mask in masks])
         # The number of the first document of each index, and then of all; likewise for passages and vectors.
         self.starts = [0, *accumulate(map(len, indexes))]
         self.passage_starts = [0, *accumulate(len(index.passage_files) for index in indexes)]
@@ -102,13 +105,6 @@ class Shelf:
         for (index, number), start, first, last in zip(self.with_starts(), starts, ends[:-1], ends[1:], strict=False):
             if first < last:
                 yield index, number, places[first:last] - start
-
-
-def _joined_masks(indexes: Sequence[PublishedIndex], masks: Sequence[Mask | None]) -> Mask | None:
-    if all(mask is None for mask in masks):
-        return None
-    every = (np.ones(len(index), dtype=np.bool_) for index in indexes)
-    return joined([all_rows if mask is None else mask for all_rows, mask in zip(every, masks, strict=True)])
 
 
 def joined(parts: Sequence[Array]) -> Array:

@@ -137,13 +137,6 @@ class ComparedTree(Struct, frozen=True):
     generation: int
 
 
-class _OpenedIndex(Struct, frozen=True):
-    """An index, and the identity of the link to its version, which each publication makes anew."""
-
-    link: tuple[int, int]
-    index: PublishedIndex
-
-
 class IndexCatalogue(Struct, frozen=True, dict=True):
     """Keeps opened indexes, for several threads, until another version is published, or `reading.open_indexes` others
     were used since. A caller sees only the repositories that all `scopes` open; the `holder` of a token does not see
@@ -159,7 +152,8 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
     compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
-    _opened: dict[str, _OpenedIndex] = field(default_factory=dict)
+    # Each with the identity of the link to its version, which each publication makes anew; the last used stands last.
+    _opened: dict[str, tuple[tuple[int, int], PublishedIndex]] = field(default_factory=dict)
     _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -243,17 +237,16 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         identity = (link.st_ino, link.st_mtime_ns)
         with self._lock:
             known = self._opened.pop(key, None)
-            if known and known.link == identity:
-                # The last used index stands behind all others.
+            if known and known[0] == identity:
                 self._opened[key] = known
-                return known.index
-        opened = _OpenedIndex(identity, PublishedIndex.open(path))
+                return known[1]
+        opened = PublishedIndex.open(path)
         with self._lock:
-            self._opened[key] = opened
+            self._opened[key] = identity, opened
             while len(self._opened) > self.settings.reading.open_indexes:
                 # Its files are closed when no caller uses it any more.
                 del self._opened[next(iter(self._opened))]
-        return opened.index
+        return opened
 
     def way_to_first(self, *keys: str) -> str:
         """The advice for repositories without an index: wait for the build that makes one, or start it."""
