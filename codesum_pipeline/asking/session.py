@@ -150,7 +150,7 @@ class AskedQuestion(Struct, frozen=True):
                     earlier=fitting_exchanges(said, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=RepositoryFiles(
-                        SourceReader.of(self.catalogue, indexes, tell=lambda _: None), self.catalogue.embedder
+                        SourceReader(self.catalogue, indexes, lambda _: None), self.catalogue.embedder
                     ),
                     payer=payer,
                     notebook=notebook,

@@ -29,9 +29,9 @@ from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.retrieval.filters import Mask, WhichTests
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NOTHING, Numbers, Places, ScoredDocuments, Scores
+from codesum_pipeline.retrieval.fusion import NO_NUMBERS, Numbers, Places, Scores
 from codesum_pipeline.retrieval.lookup import Lookup
-from codesum_pipeline.retrieval.query import Query, pointers_in
+from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Candidates, Shelf
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
@@ -71,21 +71,6 @@ class DocumentQuery(Struct, frozen=True, dict=True):
             yield from ((signal, self.inside) for signal in self.signals)
         if Level.MODULE in self.levels:
             yield from ((signal, (Level.MODULE,)) for signal in self.signals)
-
-    def passages(self, lookup: Lookup) -> ScoredDocuments:
-        is_needed = self.inside and not self.is_one_lane and Signal.CODE_WORDS in self.file_signals
-        return lookup.best_passages() if is_needed else NOTHING
-
-    def pointed(self) -> Numbers:
-        """The files, or the functions and classes in them, that the question points to by path and line."""
-        pointers = pointers_in(self.query.text) if self.inside and not self.is_one_lane else ()
-        return self.shelf.pointed(pointers) if pointers else NOTHING.numbers
-
-    def called_in_prose(self, lookup: Lookup) -> Numbers:
-        """The classes that a question of several words names."""
-        if self.is_one_lane or not self.inside or self.query.is_name:
-            return NOTHING.numbers
-        return lookup.called((*self.query.identifiers, *self.query.compounds), Level.CLASS)
 
 
 # A coincidence of words counts fully where chance makes it once in e to the power of this.

@@ -44,7 +44,7 @@ from codesum_pipeline.retrieval.fusion import (
 )
 from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
 from codesum_pipeline.retrieval.lookup import Lookup
-from codesum_pipeline.retrieval.query import EXACT_NAME
+from codesum_pipeline.retrieval.query import EXACT_NAME, pointers_in
 from codesum_pipeline.retrieval.reader import name_of_file
 from codesum_pipeline.retrieval.shelf import Candidates
 from codesum_pipeline.retrieval.weights import IN_FILES, Likeness, Signal, mean_of_nearest
@@ -108,7 +108,14 @@ class Answer(Struct, frozen=True, dict=True):
     def _of(cls, asked: DocumentQuery, lookup: Lookup, top: int, limit: int) -> "Answer":
         """Look up all rankings, of at most `limit` documents each."""
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
-        passages, called, pointed = asked.passages(lookup), asked.called_in_prose(lookup), asked.pointed()
+        passages, called, pointed = NOTHING, NOTHING.numbers, NOTHING.numbers
+        if asked.inside and not asked.is_one_lane:
+            if Signal.CODE_WORDS in asked.file_signals:
+                passages = lookup.best_passages()
+            if not asked.query.is_name:
+                called = lookup.called((*asked.query.identifiers, *asked.query.compounds), Level.CLASS)
+            if pointers := pointers_in(asked.query.text):
+                pointed = asked.shelf.pointed(pointers)
         shares = NameShares.of(lookup, asked.query)
         together = lookup.words_together(shares.typed) if len(passages.numbers) else NOTHING
         rare = lookup.rare_words(shares.typed) if len(passages.numbers) else NOTHING

@@ -242,7 +242,7 @@ class ToolContext(Struct, frozen=True, dict=True):
         return self._indexes[key]
 
     def sources(self, indexes: Sequence[PublishedIndex]) -> SourceReader:
-        return SourceReader.of(self.catalogue, indexes, tell=self.tell)
+        return SourceReader(self.catalogue, indexes, self.tell)
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """The commits of the repositories of an answer, in their order."""

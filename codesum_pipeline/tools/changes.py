@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from msgspec import Struct
 from pydantic import Field
 
@@ -96,16 +97,9 @@ def read_view(folder: Path, number: int) -> View | None:
 
 
 def _documents_in(index: PublishedIndex, paths: Collection[str]) -> dict[str, str]:
-    found = {}
-    for path in paths:
-        file = index.row(path)
-        if file is None:
-            continue
-        for row in (index.arrays["file_row"] == file).nonzero()[0].tolist():
-            if index.shows(row):
-                document = index.document(row)
-                found[index.ids[row]] = _value(index.level_of(row), document["content_hash"])
-    return found
+    files = [row for path in paths if (row := index.row(path)) is not None]
+    rows = filter(index.shows, np.flatnonzero(np.isin(index.arrays["file_row"], files)).tolist())
+    return {index.ids[row]: _value(index.level_of(row), index.document(row)["content_hash"]) for row in rows}
 
 
 def _value(level: Level, code: str) -> str:

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct, field
+from msgspec import Struct
 
 from codesum_pipeline.indexes.index_files import Uses
 from codesum_pipeline.indexes.stored_zip import Array
@@ -34,7 +34,7 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
 
     parts: Sequence[PublishedIndex]
     joined: JoinedUses
-    starts: Sequence[int] = field(default=())
+    starts: Sequence[int]
 
     @classmethod
     def of(cls, parts: Sequence[PublishedIndex], sources: SourceReader) -> "JoinedDocuments":

@@ -4,7 +4,7 @@ Sources are read from the repositories' mirrors. For a home in a bucket, each ma
 a reader needs sources.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -40,7 +40,8 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     _looked_for.add((git_dir, commit))
     timeout_s = catalogue.settings.git_timeout_s
     with exclusive(git_dir.with_name(f".{index.repo}.lock")):
-        if git_dir.is_dir() and _has(git_dir, commit, timeout_s=timeout_s):
+        asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
+        if git_dir.is_dir() and try_git(asked, git_dir=git_dir, timeout_s=timeout_s).status == 0:
             return
         try:
             entry = catalogue.registry.get(index.repo)
@@ -49,30 +50,17 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
 
 
-def _has(git_dir: Path, commit: str, *, timeout_s: float) -> bool:
-    return try_git(["cat-file", "-e", f"{commit}^{{commit}}"], git_dir=git_dir, timeout_s=timeout_s).status == 0
-
-
 class SourceReader(Struct, frozen=True):
     """Reads each file once, with a note where it cannot be read."""
 
-    layout: HomeLayout
-    timeout_s: float
+    catalogue: IndexCatalogue
     indexes: Sequence[PublishedIndex]
     tell: Tell
-    bring: Callable[[PublishedIndex], None] = lambda _: None
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], *, tell: Tell) -> "SourceReader":
-        timeout_s = catalogue.settings.git_timeout_s
-        return cls(catalogue.layout, timeout_s, indexes, tell, lambda index: bring_mirror(catalogue, index, tell=tell))
 
     def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
         """The lines of a hit that fit best; None for a folder, and for a file that the mirror lacks."""
-        if hit.type == Level.MODULE:
-            return None
-        text = self.text(hit.repo, hit.file_path)
+        text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
         if text is None:
             return None
         return best_lines(text, query, size=size, start_line=hit.start_line, end_line=hit.end_line)
@@ -84,7 +72,7 @@ class SourceReader(Struct, frozen=True):
         if not mirror.exists():
             return {}
         try:
-            texts = read_files(mirror, paths, commit=index.commit, timeout_s=self.timeout_s)
+            texts = read_files(mirror, paths, commit=index.commit, timeout_s=self.catalogue.settings.git_timeout_s)
         except RepositoryUnavailable as error:
             self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
             return {}
@@ -100,7 +88,7 @@ class SourceReader(Struct, frozen=True):
                 path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
             )
             if missing:
-                self.bring(index)
+                bring_mirror(self.catalogue, index, tell=self.tell)
                 self.read(index, missing)
 
     def text(self, repo: str, path: str) -> str | None:
@@ -110,16 +98,18 @@ class SourceReader(Struct, frozen=True):
             text: str | None = None
             ours = [index for index in self.indexes if index.repo == repo]
             index = next((index for index in ours if index.row(path) is not None), ours[0])
-            self.bring(index)
+            bring_mirror(self.catalogue, index, tell=self.tell)
             try:
-                text = read_file(self._mirror(index), commit=index.commit, path=path, timeout_s=self.timeout_s)
+                text = read_file(
+                    self._mirror(index), commit=index.commit, path=path, timeout_s=self.catalogue.settings.git_timeout_s
+                )
             except (RepositoryUnavailable, SkippedFile) as error:
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
             self._texts[repo, path] = text
         return self._texts[repo, path]
 
     def _mirror(self, index: PublishedIndex) -> Path:
-        layout = self.layout if index.home is None else HomeLayout(index.home)
+        layout = self.catalogue.layout if index.home is None else HomeLayout(index.home)
         return layout.mirror(index.repo)
 
 

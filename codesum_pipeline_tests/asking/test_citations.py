@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.asking.citations import CheckedText, RepositoryFiles, check_citations
+from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.sources import SourceReader
 
 
@@ -15,7 +17,10 @@ from codesum_pipeline.tools.sources import SourceReader
 def sources(indexed_shop: Path) -> RepositoryFiles:
     layout = HomeLayout(indexed_shop)
     index = PublishedIndex.open(layout.published("shop"))
-    return RepositoryFiles(SourceReader(layout, 30.0, [index], print), load_embedder("static"))
+    return RepositoryFiles(
+        SourceReader(IndexCatalogue.of(load_settings({"home": indexed_shop}, environ={})), [index], print),
+        load_embedder("static"),
+    )
 
 
 @pytest.mark.parametrize(

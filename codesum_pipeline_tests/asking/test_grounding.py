@@ -11,6 +11,7 @@ from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -35,7 +36,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> RepositoryFiles:
     workspace = workspace_of(open_home(folder / "home"), RepositoryEntry(key="many", location=str(repository.path)))
     build(workspace)
     index = PublishedIndex.open(workspace.layout.published("many"))
-    return RepositoryFiles(SourceReader(workspace.layout, 30.0, [index], print), load_embedder("static"))
+    return RepositoryFiles(SourceReader(IndexCatalogue.of(workspace.settings), [index], print), load_embedder("static"))
 
 
 def gathered(sources: RepositoryFiles, whole: str, *, primary: str = "README", taken_tokens: int = 0) -> Material:
@@ -169,6 +170,8 @@ def test_what_is_kept_out_of_an_index_is_shown_to_no_model(
     workspace = workspace_of(open_home(tmp_path / "home"), entry)
     build(workspace)
     index = PublishedIndex.open(workspace.layout.published("many"))
-    sources = RepositoryFiles(SourceReader(workspace.layout, 30.0, [index], print), load_embedder("static"))
+    sources = RepositoryFiles(
+        SourceReader(IndexCatalogue.of(workspace.settings), [index], print), load_embedder("static")
+    )
 
     assert set(gathered(sources, "").documents) == shown

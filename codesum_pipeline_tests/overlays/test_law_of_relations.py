@@ -14,7 +14,7 @@ from codesum_pipeline_tests.overlays.edited import edited_tree
 
 def of(home, parts):
     catalogue = IndexCatalogue(home.settings, home.layout, home.registry)
-    return JoinedDocuments.of(parts, SourceReader.of(catalogue, parts, tell=pytest.fail))
+    return JoinedDocuments.of(parts, SourceReader(catalogue, parts, pytest.fail))
 
 
 def place(documents, number):

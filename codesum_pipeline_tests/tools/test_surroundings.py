@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import SummaryDocument
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.sources import SourceReader
 from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, surroundings
@@ -32,7 +33,7 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
     workspace.tables.write_rows("documents", workspace.key, documents, SummaryDocument)
     publish(workspace)
     index = PublishedIndex.open(workspace.layout.published("shop"))
-    joined = JoinedDocuments.of([index], SourceReader(workspace.layout, 1.0, [index], print))
+    joined = JoinedDocuments.of([index], SourceReader(IndexCatalogue.of(workspace.settings), [index], print))
 
     def around(id_: str) -> DocumentRelations:
         row = index.row(id_)
