@@ -9,12 +9,11 @@ its passages in one string, and so have its tokens.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -141,10 +140,23 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
     source of a symbol, the source of a file, and of a module the names of its files and folders with the names defined
     in them; of a function, `child_names` is null."""
     heads, module_bodies = _heads(ws)
-    bodies = _Bodies.of(ws, heads.column("id"), module_bodies, body_characters)
+    rows = {}
+    for table, id_, body in _BODIES:
+        known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
+        places = pc.fill_null(pc.index_in(heads.column("id"), value_set=known), -1)
+        rows[table, body] = places.to_numpy().astype(np.int64)
+
+    def cut(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        return texts if body_characters is None else pc.utf8_slice_codeunits(texts, 0, body_characters)
+
     for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
         some = heads.slice(start, _BODIES_AT_ONCE)
-        yield some.append_column("body", bodies.read(start, some.num_rows))
+        bodies = [cut(module_bodies.slice(start, some.num_rows))]
+        for (table, body), every in rows.items():
+            wanted, places = rows_to_read(every[start : start + some.num_rows])
+            texts = ws.tables.read_at(table, ws.key, wanted, columns=[body]).column(body)
+            bodies.append(cut(_wide(texts).combine_chunks()).take(places))
+        yield some.append_column("body", pc.coalesce(*bodies, _text("")))
 
 
 def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
@@ -280,35 +292,6 @@ def _wide(strings: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _text(value: str) -> pa.Scalar:
     return pa.scalar(value, pa.large_string())
-
-
-class _Bodies(Struct, frozen=True):
-    """The canonical source of each symbol, the source of each file, and the bodies of modules; else an empty text.
-    `rows` is for each table the row of each document, -1 where it has none; `modules` is null for others."""
-
-    ws: Workspace
-    rows: Mapping[tuple[str, str], npt.NDArray[np.int64]]
-    modules: pa.LargeStringArray
-    characters: int | None
-
-    @classmethod
-    def of(cls, ws: Workspace, ids: pa.ChunkedArray, modules: pa.LargeStringArray, characters: int | None) -> "_Bodies":
-        rows = {}
-        for table, id_, body in _BODIES:
-            known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
-            rows[table, body] = pc.fill_null(pc.index_in(ids, value_set=known), -1).to_numpy().astype(np.int64)
-        return cls(ws, rows, modules, characters)
-
-    def read(self, start: int, count: int) -> pa.LargeStringArray:
-        found = [self._cut(self.modules.slice(start, count))]
-        for (table, body), every in self.rows.items():
-            wanted, places = rows_to_read(every[start : start + count])
-            texts = self.ws.tables.read_at(table, self.ws.key, wanted, columns=[body]).column(body)
-            found.append(self._cut(_wide(texts).combine_chunks()).take(places))
-        return pc.coalesce(*found, _text(""))
-
-    def _cut(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        return texts if self.characters is None else pc.utf8_slice_codeunits(texts, 0, self.characters)
 
 
 def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:
