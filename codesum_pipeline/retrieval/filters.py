@@ -101,7 +101,7 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
         passes[stands_in_file] = passes[files[stands_in_file]]
         if filters.tests is not WhichTests.IN:
             passes &= index.arrays["is_test"] == (filters.tests is WhichTests.ONLY)
-        mask = passes if index.visible is None else passes & index.visible
+        mask = index.masks[filters] = passes if index.visible is None else passes & index.visible
     return mask
 
 
