@@ -7,7 +7,7 @@ out; tests and examples are marked, since their needs are not the project's.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Self
 
 import pyarrow as pa
@@ -207,10 +207,13 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
     ]
     paths = [row["path"] for row in own]
     tests = read_tests(ws.tables, ws.key)
+    # Where code in a folder is an example, data there is, too.
+    folders = {path: path.rpartition("/")[0] for path in paths}
+    examples = {folder for folder in {*folders.values()} if role_of(f"{folder}/x.py") is FileRole.EXAMPLE}
     beside = frozenset(
         path
-        for path in paths
-        if path in tests or role_of(path) is FileRole.EXAMPLE or _holds_examples(path.rpartition("/")[0])
+        for path, folder in folders.items()
+        if path in tests or role_of(path) is FileRole.EXAMPLE or folder in examples
     )
     readable = [row["path"] for row in own if row["status"] == FileStatus.INDEXED or row["reason"] in _READ_AS_TEXT]
     manifests = manifest_paths(readable)[:MOST_MANIFESTS]
@@ -224,12 +227,6 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
         executable=executable,
         names=frozenset({ws.key, *([ws.slug.rpartition("/")[2]] if ws.slug else [])}),
     )
-
-
-@lru_cache(maxsize=4096)
-def _holds_examples(folder: str) -> bool:
-    """Whether code in a folder is an example; then data there is, too."""
-    return role_of(f"{folder}/x.py") is FileRole.EXAMPLE
 
 
 def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:

@@ -35,39 +35,34 @@ class Signal(StrEnum):
     KEYWORDS = "keywords"
 
 
-def _signals() -> Mapping[Signal, float]:
-    return {
-        Signal.SYMBOL: 0.5,
-        Signal.CODE_WORDS: 2.0,
-        Signal.CODE_MEANING: 0.0,
-        Signal.SUMMARY: 0.0,
-        Signal.SUMMARY_WORDS: 1.0,
-        Signal.FUSED: 2.0,
-        Signal.KEYWORDS: 0.0,
-    }
-
-
-def _file_signals() -> Mapping[Signal, float]:
-    return {
-        Signal.SYMBOL: 1.0,
-        Signal.CODE_WORDS: 1.0,
-        Signal.CODE_MEANING: 0.0,
-        Signal.SUMMARY: 1.5,
-        Signal.SUMMARY_WORDS: 1.0,
-        Signal.FUSED: 1.0,
-        Signal.KEYWORDS: 0.0,
-    }
-
-
-def _role_factors() -> Mapping[FileRole, float]:
-    return {FileRole.PROSE: 0.8, FileRole.HISTORY: 0.4, FileRole.DATA: 0.8, FileRole.EXAMPLE: 0.8}
+# For functions, classes, files and folders, each by itself.
+_SIGNALS = {
+    Signal.SYMBOL: 0.5,
+    Signal.CODE_WORDS: 2.0,
+    Signal.CODE_MEANING: 0.0,
+    Signal.SUMMARY: 0.0,
+    Signal.SUMMARY_WORDS: 1.0,
+    Signal.FUSED: 2.0,
+    Signal.KEYWORDS: 0.0,
+}
+# For files, each signal by all documents that stand in them.
+_FILE_SIGNALS = {
+    Signal.SYMBOL: 1.0,
+    Signal.CODE_WORDS: 1.0,
+    Signal.CODE_MEANING: 0.0,
+    Signal.SUMMARY: 1.5,
+    Signal.SUMMARY_WORDS: 1.0,
+    Signal.FUSED: 1.0,
+    Signal.KEYWORDS: 0.0,
+}
+_ROLE_FACTORS = {FileRole.PROSE: 0.8, FileRole.HISTORY: 0.4, FileRole.DATA: 0.8, FileRole.EXAMPLE: 0.8}
 
 
 class Weights(Struct, frozen=True):
     """A signal of weight 0 is looked at only where its lane is named alone, or has no other signal."""
 
-    signals: Mapping[Signal, float] = field(default_factory=_signals)
-    file_signals: Mapping[Signal, float] = field(default_factory=_file_signals)
+    signals: Mapping[Signal, float] = field(default_factory=_SIGNALS.copy)
+    file_signals: Mapping[Signal, float] = field(default_factory=_FILE_SIGNALS.copy)
     # Softens the lead of first place over second. Cormack et al. (2009), where reciprocal rank fusion was introduced,
     # have 60 for many engines over millions of pages; of a handful of lanes over one repository first places say more.
     rank_offset: float = 10.0
@@ -112,7 +107,7 @@ class Weights(Struct, frozen=True):
     vendored_factor: float = 0.5
     # A file that only re-exports what others define is no answer to a question about the thing itself.
     reexport_factor: float = 0.5
-    role_factors: Mapping[FileRole, float] = field(default_factory=_role_factors)
+    role_factors: Mapping[FileRole, float] = field(default_factory=_ROLE_FACTORS.copy)
 
 
 DEFAULT_WEIGHTS = Weights()

@@ -257,9 +257,9 @@ class ToolContext(Struct, frozen=True, dict=True):
         return digests
 
     def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
-        """The position of the cursor; empty without one. A note tells where a version changed since."""
+        """The position of the cursor; 0 without one. A note tells where a version changed since."""
         if not asked.cursor:
-            return ()
+            return (0,)
         cursor = Cursor.read(asked.cursor, tool, asked.question())
         changed = cursor.changed(self.versions(indexes))
         if changed:
@@ -267,7 +267,7 @@ class ToolContext(Struct, frozen=True, dict=True):
                 f"{', '.join(changed)} was published anew, or its work tree changed, since the last part: rows may be "
                 "missing or come twice"
             )
-        return cursor.at
+        return cursor.at or (0,)
 
     def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
         return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
@@ -283,7 +283,7 @@ class ToolContext(Struct, frozen=True, dict=True):
         row: Callable[[Any], T] = lambda item: item,
     ) -> "ItemSlice[T]":
         """The items from the cursor on, each made a `row`, as many as the bounds of the call allow."""
-        start = (self.start(tool, asked, indexes) or (0,))[0]
+        start = self.start(tool, asked, indexes)[0]
         kept = fitting(map(row, items[start:]), text, limit=asked.limit, tokens=asked.tokens)
         end = start + len(kept)
         goes_on = kept and end < len(items)

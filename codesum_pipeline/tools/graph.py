@@ -232,7 +232,7 @@ def _page(
     number = documents.number_of(found)
     if is_of_file and documents.files[number] != NOTHING:
         number = int(documents.files[number])
-    start = (call.start(_TOOL, asked, documents.parts) or (0,))[0] if isinstance(asked, PagedArguments) else 0
+    start = call.start(_TOOL, asked, documents.parts)[0] if isinstance(asked, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
     document, signature = documents.row(number), str(documents[number].shown()["signature_summary"] or "")

@@ -73,7 +73,7 @@ def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
     found = [call.find(text, asked.repo) for text in asked.ids]
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
-    item, line = (*call.start(_TOOL, asked, indexes), 0, 0)[:2]
+    item, line = (*call.start(_TOOL, asked, indexes), 0)[:2]
     items: list[ReadItem] = []
     tokens, following = asked.tokens, None
     while item < len(found) and len(items) < asked.limit:

@@ -79,7 +79,7 @@ class SearchPage(AnswerPage):
 def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
     check_says_something(asked.query[:1000])
     indexes = call.current(asked.repos)
-    start = (call.start(_TOOL, asked, indexes) or (0,))[0]
+    start = call.start(_TOOL, asked, indexes)[0]
     top = min(start + asked.limit + 1, _MOST_RANKED)
     sources = call.sources(indexes)
     found = answer(
