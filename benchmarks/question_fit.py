@@ -23,7 +23,7 @@ from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import likeness
+from codesum_pipeline.retrieval.search import answer
 from codesum_pipeline.retrieval.weights import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
@@ -59,7 +59,7 @@ def main() -> None:
     indexes = {name: opened(chosen.home, chosen.clones / name) for name in names}
     embedder = load_embedder("static")
     asked = [
-        Asked(question["repo"], name, likeness([index], question["query"], embedder=embedder))
+        Asked(question["repo"], name, answer([index], question["query"], embedder=embedder).likeness)
         for question in questions
         for name, index in indexes.items()
     ]

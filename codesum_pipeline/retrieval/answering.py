@@ -256,9 +256,8 @@ class Answer(Struct, frozen=True, dict=True):
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
         # The files whose names consist of words of the query.
-        named_files = self.candidates.are_among(self.asked.shelf.files_named_within(self.asked.query.words)).nonzero()[
-            0
-        ]
+        within = self.asked.shelf.files_named_within(self.asked.query.words)
+        named_files = self.candidates.are_among(within).nonzero()[0]
         names = (name_of_file(self._id(place)) for place in named_files.tolist())
         named = Ranking(named_files, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))
         called = self._called_in_files
@@ -303,12 +302,9 @@ class Answer(Struct, frozen=True, dict=True):
         if self.asked.query.is_name:
             ranking = self.rankings[Signal.SYMBOL, levels]
             kept = ranking.scores >= EXACT_NAME
-            places, scores = (
-                ranking.places[kept],
-                np.where(ranking.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling),
-            )
-            order = places.argsort()
-            named = Ranking(places[order], scores[order])
+            order = ranking.places[kept].argsort()
+            scores = np.where(ranking.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling)
+            named = Ranking(ranking.places[kept][order], scores[order])
         else:
             names = (self._id(place).rpartition("::")[2] for place in self.called_in_prose.tolist())
             named = Ranking(self.called_in_prose, weights.name_boost * np.array(self.shares.of_names(names)))

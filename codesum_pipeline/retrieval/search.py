@@ -47,6 +47,7 @@ class SearchAnswer(Struct, frozen=True):
 
     hits: list[Hit]
     fits_well: bool | None
+    likeness: Likeness = Likeness(0.0, 0.0, 0)
 
 
 def answer(
@@ -70,7 +71,7 @@ def answer(
     found = Answer.to(asked, top=top)
     hits = found.hits
     if set(lanes) != set(LANES):
-        return SearchAnswer(hits, fits_well=None)
+        return SearchAnswer(hits, None, found.likeness)
     above = max((hit.score for hit in hits), default=0.0)
     exact = exact_hits(asked.shelf, query, levels=asked.levels, read=read, above=above, top=top) if read else []
     ranked = {(hit.repo, hit.id): hit for hit in hits}
@@ -80,15 +81,7 @@ def answer(
     ]
     known = {(hit.repo, hit.id) for hit in exact}
     others = [hit for hit in hits if (hit.repo, hit.id) not in known]
-    return SearchAnswer([*first, *others][:top], fits_well=bool(exact) or found.fits_well())
-
-
-def likeness(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder) -> Likeness:
-    """The facts from which `fits_well` is judged."""
-    asked = _asked(indexes, query, embedder, LEVELS, LANES, ANYTHING, DEFAULT_WEIGHTS)
-    if asked is None:
-        return Likeness(nearness=0.0, words=0.0, documents=0)
-    return Answer.to(asked, top=DEFAULT_TOP).likeness
+    return SearchAnswer([*first, *others][:top], bool(exact) or found.fits_well(), found.likeness)
 
 
 def _asked(
