@@ -75,26 +75,23 @@ def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
     sources = call.sources(indexes)
     item, line = (*call.start(_TOOL, asked, indexes), 0)[:2]
     items: list[ReadItem] = []
-    tokens, following = asked.tokens, None
+    tokens = asked.tokens
     while item < len(found) and len(items) < asked.limit:
         one = _read_one(sources, found[item], asked, asked.ids[item], after=line)
         kept = _cut(one, tokens, must=not items)
         if kept is None:
-            following = (item, line)
             break
         items.append(kept)
         tokens -= tokens_of(_text_of(kept))
         if len(kept.lines) < len(one.lines):
-            following = (item, kept.last_line or 0)
+            line = kept.last_line or 0
             break
         item, line = item + 1, 0
-    if following is None and item < len(found):
-        following = (item, 0)
     return ReadPage(
         as_of=call.as_of([each.repo for each in items]),
         shown=len(items),
         total=len(found),
-        next=call.next(_TOOL, asked, indexes, following) if following else None,
+        next=call.next(_TOOL, asked, indexes, (item, line)) if item < len(found) else None,
         items=items,
     )
 
