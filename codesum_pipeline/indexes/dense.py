@@ -63,7 +63,8 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     """Write the table `vectors`: one row per dense lane of each document that is no placeholder."""
     embedder = embedder_of(ws.settings)
     billed_before = embedder.billed_tokens
-    max_tokens, lanes = max_text_tokens(ws, embedder), dense_lanes(ws.settings.extra_lanes)
+    max_tokens = min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
+    lanes = dense_lanes(ws.settings.extra_lanes)
     sources = _sources(ws)
     ids, hashes = _ids_and_hashes(sources, max_tokens, lanes)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
@@ -106,11 +107,6 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         failed=len(failures),
         failures=failures,
     )
-
-
-def max_text_tokens(ws: Workspace, embedder: Embedder) -> int:
-    """How many tokens of a text are embedded: the setting, or fewer where the model takes fewer."""
-    return min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
 
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:

@@ -46,7 +46,7 @@ from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
 from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import EXACT_NAME, pointers_in
 from codesum_pipeline.retrieval.reader import name_of_file
-from codesum_pipeline.retrieval.shelf import Candidates
+from codesum_pipeline.retrieval.shelf import Candidates, joined
 from codesum_pipeline.retrieval.weights import IN_FILES, Likeness, Signal, mean_of_nearest
 
 # A hit names at most this many of the good documents that it calls.
@@ -256,7 +256,8 @@ class Answer(Struct, frozen=True, dict=True):
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
         # The files whose names consist of words of the query.
-        within = self.asked.shelf.files_named_within(self.asked.query.words)
+        words, indexes = self.asked.query.words, self.asked.shelf.with_starts()
+        within = joined([index.file_names.within(words) + start for index, start in indexes])
         named_files = self.candidates.are_among(within).nonzero()[0]
         names = (name_of_file(self._id(place)) for place in named_files.tolist())
         named = Ranking(named_files, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))

@@ -5,7 +5,7 @@ among these, ascending by number, and facts about documents are arrays with one 
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
@@ -77,11 +77,6 @@ class Shelf:
             counts.append(count)
             found.append(callers.astype(np.int64) + start)
         return joined(counts), joined(found)
-
-    def files_named_within(self, words: Collection[str]) -> Numbers:
-        """The files whose names consist of some of these words; ascending."""
-        named = [index.file_names.within(words) + start for index, start in self.with_starts()]
-        return joined(named)
 
     def pointed(self, pointers: Sequence[Pointer]) -> Numbers:
         found = [start + row for index, start in self.with_starts() for row in rows_pointed_to(index, pointers)]

@@ -69,15 +69,13 @@ class AsOf(BaseModel):
 
 
 def as_of_all(
-    catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex] | None = None
+    catalogue: IndexCatalogue, indexes: Sequence[PublishedIndex], trees: Mapping[str, TreeIndex]
 ) -> list[AsOf]:
-    """One for each index, in their order; `trees` answer in place of some indexes."""
+    """One for each index, in their order; `trees` answer in place of them."""
     entries = {entry.key: entry for entry in catalogue.entries(lambda _: None)}
 
     def one(index: PublishedIndex) -> AsOf:
-        tree = (trees or {}).get(index.repo) or TreeIndex((index,))
-        entry = entries.get(index.repo)
-        commit = index.commit
+        tree, entry, commit = trees[index.repo], entries.get(index.repo), index.commit
         # An error becomes a note, and never stops the answer.
         try:
             behind, note = _compared(catalogue, commit, entry, tree.root)

@@ -61,11 +61,6 @@ def view_of(tree: TreeIndex, base: PublishedIndex) -> View | None:
     return {id_: now.get(id_) for id_ in before.keys() | now.keys() if now.get(id_) != before.get(id_)}
 
 
-def value_in(index: PublishedIndex, id_: str) -> str | None:
-    row = index.row(id_)
-    return None if row is None else _value(index.level_of(row), str(index.document(row)["content_hash"]))
-
-
 def keep_view(folder: Path, view: View) -> int:
     """Keep a view, and return its number, 0 for that of the published index. A read-only home keeps none."""
     if not view:
@@ -220,7 +215,10 @@ class TreeEdits(Struct, frozen=True, dict=True):
         return {id_: view[id_] for id_, view in views if id_ in view}
 
     def _value(self, view: View, id_: str) -> str | None:
-        return view[id_] if id_ in view else value_in(self.index, id_)
+        if id_ in view:
+            return view[id_]
+        row = self.index.row(id_)
+        return None if row is None else _value(self.index.level_of(row), self.index.document(row)["content_hash"])
 
 
 def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> TreeEdits:

@@ -103,10 +103,6 @@ def usd(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 0.1 or not amount else f"${amount:,.4f}"
 
 
-def relation_name(relation: str) -> str:
-    return _WORDS.get(relation, relation)
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -121,7 +117,7 @@ def _environment() -> Environment:
         "one_line": one_line,
         "title": title_of,
         "said": said_of,
-        "relation": relation_name,
+        "relation": lambda name: _WORDS.get(name, name),
         "folder_name": folder_name,
         "levels": levels_counted,
         "without_lead": without_lead,
