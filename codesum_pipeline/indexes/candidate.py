@@ -174,7 +174,7 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
                 flush(path)
         _put_in_place(folder, version, read_content=ws.force)
     if not ws.tables.is_scratch:
-        made = MadeParts(_settings_hash(ws), version.digest, parts.made)
+        made = PartHashes(_settings_hash(ws), version.digest, parts.made)
         write_text_atomically(_memo(ws), json.encode(made).decode())
     row = {"digest": version.digest, **{name: manifest[name] for name in ("content_digest", "commit", "fingerprint")}}
     ws.tables.write("candidate", ws.key, pa.Table.from_pylist([row], schema=TABLES["candidate"].schema))
@@ -204,7 +204,7 @@ def _folder_aside(versions: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class MadeParts(Struct, frozen=True):
+class PartHashes(Struct, frozen=True):
     """The version that was written last, and the hash of what each of its parts was made from."""
 
     settings: str
@@ -231,7 +231,7 @@ class FolderParts(Struct, frozen=True):
     def of(cls, ws: Workspace, folder: Path) -> Self:
         """No part yet, and those of the last version where it still exists."""
         try:
-            last = None if ws.force else json.decode(_memo(ws).read_bytes(), type=MadeParts)
+            last = None if ws.force else json.decode(_memo(ws).read_bytes(), type=PartHashes)
             if last and last.settings == _settings_hash(ws):
                 return cls(folder, read_version(ws.layout.versions(ws.key) / last.digest), last.parts)
         except (BrokenIndex, OSError, DecodeError):
