@@ -1,17 +1,23 @@
-"""Inserting a member into a JSON text that people write: comments, trailing commas and layout are kept."""
+"""Writing the server into an agent's configuration, and removing exactly that again.
+
+People write these files: comments, trailing commas and layout are kept. A record beside the user's other state keeps
+the inserted text, and whether there was a file before. A file that nobody changed since becomes again what it was, byte
+for byte.
+"""
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, to_builtins
+import msgspec
+from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
 
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
@@ -41,48 +47,36 @@ def insert_member(content: str, group: str, name: str, value: Any) -> Insertion:
 
     Raises `ConfigurationError` where the text or `group` is no JSON object, or has `name` already.
     """
+    lines = json.dumps(value, indent=len(_INDENT)).split("\n")
+    entry = f"{json.dumps(name)}: " + f"\n{_INDENT * 2}".join(lines)
+    whole = f'{_INDENT}"{group}": {{\n{_INDENT * 2}{entry}\n{_INDENT}}}'
     if not content.strip():
-        entry = _written(name, value, depth=2)
-        text = f'{{\n{_INDENT}"{group}": {{\n{_INDENT * 2}{entry}\n{_INDENT}}}\n}}\n'
-        return Insertion(len(content), text, entry)
+        return Insertion(len(content), f"{{\n{whole}\n}}\n", entry)
     plain = _plain(content)
     try:
-        root = _SPACE.match(plain, 0)
-        start = root.end() if root else 0
+        start = _skip(plain, 0)
         members = list(_members(plain, start))
         json.loads(plain)
     except (ValueError, IndexError, RecursionError) as error:
         raise ConfigurationError(f"it is no JSON object ({error}): mend it first") from error
     servers = next((member for member in members if member.key == group), None)
     if servers is None:
-        entry = _written(name, value, depth=2)
-        inner = f'{_INDENT}"{group}": {{\n{_INDENT * 2}{entry}\n{_INDENT}}}'
-        return Insertion(start + 1, f"\n{inner}{',' if members else chr(10)}", entry)
+        return Insertion(start + 1, f"\n{whole}{',' if members else chr(10)}", entry)
     if not isinstance(servers.value, dict):
         raise ConfigurationError(f"{group!r} in it is no object: mend it first")
     if name in servers.value:
         raise ConfigurationError(f"it has a server {name!r} already: take that away first")
-    entry = _written(name, value, depth=2)
     end = "," if servers.value else f"\n{_INDENT}"
     return Insertion(servers.value_start + 1, f"\n{_INDENT * 2}{entry}{end}", entry)
 
 
-def _written(name: str, value: Any, *, depth: int) -> str:
-    lines = json.dumps(value, indent=len(_INDENT)).split("\n")
-    return f"{json.dumps(name)}: " + f"\n{_INDENT * depth}".join(lines)
-
-
 def _plain(content: str) -> str:
     """The same JSON with spaces for comments and trailing commas, so that every character keeps its place."""
-    without = _TOKENS.sub(lambda match: match[0] if match[0][0] == '"' else _blank(match[0]), content)
+    without = _TOKENS.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0]), content)
     # Strings are hidden while trailing commas are searched.
     hidden = _TOKENS.sub(lambda match: "_" * len(match[0]), without)
     commas = {match.start() for match in _TRAILING_COMMA.finditer(hidden)}
     return "".join(" " if place in commas else each for place, each in enumerate(without))
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
 
 
 def _members(plain: str, start: int) -> Iterator[_Member]:
@@ -124,36 +118,25 @@ class Agent(StrEnum):
     WINDSURF = "windsurf"
 
 
-class Configuration(Struct, frozen=True):
-    """An agent's configuration file, and how a server is inserted into its text."""
+# Where the servers are in the JSON of an agent's file, and the file: the project's if there is one, else the user's.
+_IN_JSON = {
+    Agent.CLAUDE: ("mcpServers", ".mcp.json"),
+    Agent.CURSOR: ("mcpServers", ".cursor/mcp.json"),
+    Agent.VSCODE: ("servers", ".vscode/mcp.json"),
+    Agent.GEMINI: ("mcpServers", ".gemini/settings.json"),
+    Agent.WINDSURF: ("mcpServers", ".codeium/windsurf/mcp_config.json"),
+}
+_CODEX_FILE = ".codex/config.toml"
+_OF_USER = (Agent.WINDSURF, Agent.CODEX)
 
-    file: Path
-    insertion: Callable[[str, Sequence[str]], Insertion]
 
-
-def configuration_of(agent: Agent, *, folder: Path, home: Path) -> Configuration:
-    """The project's file in `folder` where an agent has one, else the user's."""
-    in_json: Mapping[Agent, tuple[Path, str]] = {
-        Agent.CLAUDE: (folder / ".mcp.json", "mcpServers"),
-        Agent.CURSOR: (folder / ".cursor" / "mcp.json", "mcpServers"),
-        Agent.VSCODE: (folder / ".vscode" / "mcp.json", "servers"),
-        Agent.GEMINI: (folder / ".gemini" / "settings.json", "mcpServers"),
-        Agent.WINDSURF: (home / ".codeium" / "windsurf" / "mcp_config.json", "mcpServers"),
-    }
+def _insertion(agent: Agent, content: str, command: Sequence[str]) -> Insertion:
+    """The server as the agent's configuration file has it."""
     if agent is Agent.CODEX:
-        return Configuration(home / ".codex" / "config.toml", _in_toml)
-    file, servers = in_json[agent]
-
-    def insertion(content: str, command: Sequence[str]) -> Insertion:
-        return insert_member(content, servers, NAME, _server(agent, command))
-
-    return Configuration(file, insertion)
-
-
-def _server(agent: Agent, command: Sequence[str]) -> dict[str, Any]:
+        return _in_toml(content, command)
     program, *arguments = command
     kind = {"type": "stdio"} if agent is Agent.VSCODE else {}
-    return {**kind, "command": program, "args": arguments}
+    return insert_member(content, _IN_JSON[agent][0], NAME, {**kind, "command": program, "args": arguments})
 
 
 def _in_toml(content: str, command: Sequence[str]) -> Insertion:
@@ -202,12 +185,11 @@ class Installer(Struct, frozen=True):
 
         Raises `ConfigurationError`, without writing anything, where it cannot be inserted.
         """
-        configuration = configuration_of(agent, folder=self.folder, home=self.home)
-        file = _file(configuration)
+        file = self._file(agent)
         was_there = file.exists()
         content = _read(file) if was_there else ""
         try:
-            insertion = configuration.insertion(content, command)
+            insertion = _insertion(agent, content, command)
         except ConfigurationError as error:
             raise ConfigurationError(f"{file}: {error}") from error
         made = [str(folder) for folder in (file.parent, *file.parent.parents) if not folder.exists()]
@@ -222,43 +204,41 @@ class Installer(Struct, frozen=True):
 
         Raises `ConfigurationError` where the record has no entry for the file, or the entry was changed since.
         """
-        file = _file(configuration_of(agent, folder=self.folder, home=self.home))
+        file = self._file(agent)
         record = self._record()
         written = record.get(str(file))
         if written is None:
             raise ConfigurationError(f"{file}: nothing in it was written by `codesum mcp --install {agent}`")
         content = _read(file) if file.exists() else ""
-        left, taken = _without(content, written)
+        # Where something was added behind the inserted text, the server alone goes.
+        texts = (written.text, f"{written.entry},")
+        taken = next((text for text in texts if content.count(text) == 1), None)
         if taken is None and written.entry.splitlines()[0] in content:
             raise ConfigurationError(
                 f"{file}: its entry for codesum was changed since it was written: take it away by hand"
             )
         if taken is not None:
-            _restore(file, left, written)
+            _restore(file, content.replace(taken, ""), written)
         self._write_record({name: each for name, each in record.items() if name != str(file)})
         return file, taken or ""
+
+    def _file(self, agent: Agent) -> Path:
+        """The configuration file, behind links."""
+        below = _CODEX_FILE if agent is Agent.CODEX else _IN_JSON[agent][1]
+        return ((self.home if agent in _OF_USER else self.folder) / below).resolve()
 
     def _record(self) -> dict[str, Installation]:
         file = self.state / _RECORD
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            return {
-                name: Installation(**{**each, "made_folders": tuple(each["made_folders"])})
-                for name, each in found.items()
-            }
+            return msgspec.json.decode(file.read_bytes(), type=dict[str, Installation])
         except FileNotFoundError:
             return {}
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except msgspec.MsgspecError as error:
             raise ConfigurationError(f"{file}: it cannot be read ({error}): delete it") from error
 
     def _write_record(self, record: dict[str, Installation]) -> None:
-        found = {name: to_builtins(each) for name, each in record.items()}
-        write_text_atomically(self.state / _RECORD, json.dumps(found, indent=2) + "\n")
-
-
-def _file(configuration: Configuration) -> Path:
-    """The configuration file, behind links."""
-    return configuration.file.resolve()
+        content = msgspec.json.format(msgspec.json.encode(record), indent=2)
+        write_bytes_atomically(self.state / _RECORD, content + b"\n")
 
 
 def _read(file: Path) -> str:
@@ -267,14 +247,6 @@ def _read(file: Path) -> str:
             return opened.read()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file}: {error}") from error
-
-
-def _without(content: str, written: Installation) -> tuple[str, str | None]:
-    """The content without the inserted text, or, where something was added behind that, without the server."""
-    for text in (written.text, f"{written.entry},"):
-        if content.count(text) == 1:
-            return content.replace(text, ""), text
-    return content, None
 
 
 def _restore(file: Path, left: str, written: Installation) -> None:

@@ -98,20 +98,22 @@ class ResourceEvents(Struct):
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         token = object()
+
+        def follow() -> None:
+            """As a call does; a checkout without an index is followed after its first answered call."""
+            with suppress(CodesumError, OSError):
+                ToolContext(self.catalogue, self.folder).current()
+
         self._listeners[token] = asyncio.get_running_loop(), listener
         if self.catalogue.follower and not self._is_followed:
             self._is_followed = True
             self.catalogue.follower.listen(self._changed)
-        threading.Thread(target=self._follow, name="listened to", daemon=True).start()
-        return lambda: self._forget(token)
+        threading.Thread(target=follow, name="listened to", daemon=True).start()
 
-    def _follow(self) -> None:
-        """Follow the tree, as a call does; a checkout without an index is followed after its first answered call."""
-        with suppress(CodesumError, OSError):
-            ToolContext(self.catalogue, self.folder).current()
+        def forget() -> None:
+            self._listeners.pop(token, None)
 
-    def _forget(self, token: object) -> None:
-        self._listeners.pop(token, None)
+        return forget
 
     def _changed(self, key: str, paths: frozenset[str]) -> None:
         """Tell of changed files, and of the repository's own document, which describes them."""
@@ -214,9 +216,13 @@ def make_server(
         IndexTool(tool, catalogue, folder, is_text_only=is_text_only, audit=audit)
         for tool in tools_by_name(every=every_tool).values()
     ]
+    try:
+        installed_version = version("codesum-pipeline")
+    except PackageNotFoundError:
+        installed_version = "0"
     server: MCPServer[Any] = MCPServer(
         NAME,
-        version=_version(),
+        version=installed_version,
         instructions=INSTRUCTIONS,
         tools=tools,
         log_level="WARNING",
@@ -261,13 +267,6 @@ def _progress_of(context: Context[Any, Any]) -> Progress:
         anyio.from_thread.run(told, float(step), None, one_line(doing))
 
     return report
-
-
-def _version() -> str:
-    try:
-        return version("codesum-pipeline")
-    except PackageNotFoundError:
-        return "0"
 
 
 PATH = "/mcp"

@@ -11,11 +11,7 @@ from contextvars import ContextVar
 Check = Callable[[], None]
 
 
-def _always_wanted() -> None:
-    """Nobody said how to find out."""
-
-
-_check: ContextVar[Check] = ContextVar("check", default=_always_wanted)
+_check: ContextVar[Check] = ContextVar("check", default=lambda: None)
 
 
 @contextmanager

@@ -76,8 +76,3 @@ class SummaryResult(Struct, frozen=True):
     def primary(self) -> DigestCitation | None:
         """The first citation."""
         return self.citations[0] if self.citations else None
-
-    @property
-    def other_sources(self) -> tuple[DigestCitation, ...]:
-        """All citations but the first."""
-        return self.citations[1:]

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-# How many arguments a step has that is no call, and a call of which that is not known.
+# How many arguments a step has that is no call; -1 is a call of which that is not known.
 NO_CALL = -2
-UNKNOWN_COUNT = -1
 # Steps and types that have no name of their own.
 ELEMENT = "[]"
 UNWRAPPED = "?"

@@ -43,11 +43,6 @@ def told(error: BaseException) -> str:
     return _storable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
 
 
-def _is_panic(error: BaseException) -> bool:
-    """Whether a library in Rust met a fault of its own: such errors are no `Exception`."""
-    return type(error).__module__ == "pyo3_runtime"
-
-
 def _storable(text: str) -> str:
     """A message can hold what UTF-8 cannot."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -70,7 +65,8 @@ class FailureGuard(Struct):
         except Exception as error:
             self.add([Failure.of(name, error)])
         except BaseException as error:
-            if not _is_panic(error):
+            # Where a library in Rust met a fault of its own: such errors are no `Exception`.
+            if type(error).__module__ != "pyo3_runtime":
                 raise
             self.add([Failure.of(name, error)])
 

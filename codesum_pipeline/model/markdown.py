@@ -21,16 +21,12 @@ _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 def plain(text: str, *, limit: int = 160) -> str:
     """At most `limit` characters of a text, on one line, read literally."""
-    return html.escape(_SPECIAL.sub(r"\\\1", _linkless(text, limit)), quote=False)
+    return html.escape(_SPECIAL.sub(r"\\\1", unlinked(_one_line(text, limit))), quote=False)
 
 
 def unlinked(text: str) -> str:
     """The text with an unseen character in all that a reader's program would make a link of by itself."""
     return _AUTOLINK.sub(lambda match: match[0] + _WORD_JOINER, text)
-
-
-def _linkless(text: str, limit: int) -> str:
-    return unlinked(_one_line(text, limit))
 
 
 def _one_line(text: str, limit: int) -> str:
@@ -42,7 +38,7 @@ def _one_line(text: str, limit: int) -> str:
 def prose(text: str, *, limit: int = 160) -> str:
     """As `plain`, where the text stands within a line of ours: only what is special there is escaped, so that it is
     readable as it is written, too."""
-    shown = _ENTITY.sub("&amp;", _MARKS.sub(r"\\\1", _linkless(text, limit)))
+    shown = _ENTITY.sub("&amp;", _MARKS.sub(r"\\\1", unlinked(_one_line(text, limit))))
     return shown.replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -62,7 +62,12 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
     state = work_tree_state(root, rules.subdir)
     edited = {path.encode() for path in state.paths}
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
-    candidates = {path for path in differing | edited | uncompared if _is_wanted(path, rules, root, home)}
+    candidates = set()
+    for path in differing | edited | uncompared:
+        name, is_valid = readable_path(path)
+        is_indexed = is_valid and rules.why_skipped(name, mode="100644", size=0) is None
+        if is_indexed and not (root / name).is_relative_to(home):
+            candidates.add(path)
     # Other files on disk are ignored, or belong to another repository.
     listed = tracked.keys() | {path.encode() for path in state.untracked}
     scan = scan_files(root, candidates & listed)
@@ -89,13 +94,6 @@ def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
     if one is None or other is None:
         return one is other
     return one.blob == other.blob and (one.mode == SYMLINK_MODE) == (other.mode == SYMLINK_MODE)
-
-
-def _is_wanted(path: bytes, rules: PathRules, root: Path, home: Path) -> bool:
-    """Whether an index would look at a file of this name."""
-    name, is_valid = readable_path(path)
-    is_indexed = is_valid and rules.why_skipped(name, mode="100644", size=0) is None
-    return is_indexed and not (root / name).is_relative_to(home)
 
 
 @lru_cache(maxsize=_LISTS_KEPT)

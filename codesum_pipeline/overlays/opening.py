@@ -1,4 +1,8 @@
-"""The indexes of work trees that a home keeps, and for how long."""
+"""The index of a work tree: the published index without the differing files, and an index of these.
+
+The small index counts words as if it were part of the large one: how rare a word is among twenty documents says
+nothing, and an edited function would come behind all others. A home keeps the indexes of some trees for some time.
+"""
 
 import os
 import shutil
@@ -19,6 +23,7 @@ from codesum_pipeline.indexes.version_folder import Lane, read_version
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.ids import parent_modules
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -100,8 +105,7 @@ _KINDS = len(LEVELS) + 1
 
 def with_rarity_of(base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
     """The small index with the base's rarity of words."""
-    words = {lane: _lane_rescaled(base, small, lane) for lane in small.words}
-    return replace(small, words=words)
+    return replace(small, words={lane: _lane_rescaled(base, small, lane) for lane in small.words})
 
 
 def _lane_rescaled(base: PublishedIndex, small: PublishedIndex, lane: Lane) -> Bm25Index:
@@ -264,15 +268,10 @@ def _without(base: PublishedIndex, found: Differences) -> Mask:
     visible[np.isin(base.arrays["file_row"], files)] = False
     visible[files] = False
     kept = {base.ids[row] for row in base.rows_at(Level.FILE) if visible[row]} | found.changed
-    folders = {folder for path in kept for folder in _folders_above(path)}
+    folders = {folder for path in kept for folder in parent_modules(path)}
     for row in base.rows_at(Level.MODULE):
         visible[row] = base.ids[row] in folders
     return visible
-
-
-def _folders_above(path: str) -> Sequence[str]:
-    parts = path.split("/")[:-1]
-    return [".", *("/".join(parts[:end]) for end in range(1, len(parts) + 1))]
 
 
 def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> PublishedIndex:

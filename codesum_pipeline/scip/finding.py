@@ -1,4 +1,5 @@
-"""Where the indexes of a repository are: named by its entry, beside its mirror, in its tree, in its folder."""
+"""Where the indexes of a repository are (named by its entry, beside its mirror, in its tree, in its folder), and copies
+of them, uncompressed, each under the name of its content."""
 
 import hashlib
 import os

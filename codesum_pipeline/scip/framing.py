@@ -1,7 +1,11 @@
-"""The messages of a SCIP index, as far as they are read (https://github.com/sourcegraph/scip, `scip.proto`).
+"""The documents of a SCIP index, found without holding more than one of them.
 
-They are described here and not compiled: generated code is tied to a range of versions of protobuf, and its version
-is not ours to choose. Fields that are not described are passed over.
+An index is one message of protobuf: documents one after the other, each with its length before it. They are looked
+through once, so that the document of a file can be read later, by its place.
+
+Its messages (https://github.com/sourcegraph/scip, `scip.proto`) are described here, as far as they are read, and not
+compiled: generated code is tied to a range of versions of protobuf, and its version is not ours to choose. Fields that
+are not described are passed over.
 """
 
 import hashlib

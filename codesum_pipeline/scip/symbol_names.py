@@ -1,7 +1,8 @@
-"""The names in a SCIP symbol: `scip-typescript npm chai 5.1.0 lib/`chai.js`/use().`
+"""The names in a SCIP symbol, and whether a text spells them: `scip-typescript npm chai 5.1.0 lib/`chai.js`/use().`
 
 A symbol is a scheme, a package of three words, and descriptors, each a name and what ends it (the grammar stands in
-`scip.proto`). Symbols that are local to a file have no such names.
+`scip.proto`). Symbols that are local to a file have no such names. An index does not say which text it was made from;
+what stands at its ranges does: an occurrence whose text is another name was made from another text.
 """
 
 import re

@@ -92,7 +92,9 @@ class AuditLog(Struct):
             for line in lines:
                 # In ASCII, Unicode's other line breaks are escaped.
                 content = f"{json.dumps(line)}\n".encode("ascii")
-                if self._size() + len(content) > self.max_bytes:
+                newest = self.folder / FILE
+                size = newest.lstat().st_size if os.path.lexists(newest) else 0
+                if size + len(content) > self.max_bytes:
                     self._turn_over()
                 self._write(content, is_last=line is lines[-1])
 
@@ -106,12 +108,6 @@ class AuditLog(Struct):
                 os.fsync(handle)
         finally:
             os.close(handle)
-
-    def _size(self) -> int:
-        try:
-            return os.lstat(self.folder / FILE).st_size
-        except FileNotFoundError:
-            return 0
 
     def _turn_over(self) -> None:
         for number in range(self.files - 1, 0, -1):
@@ -132,7 +128,8 @@ class AuditLog(Struct):
 
 def read_audit(folder: Path) -> Iterator[dict[str, Any]]:
     """The lines, oldest first, without malformed ones."""
-    numbers = sorted((_number(path) for path in folder.glob("audit*.jsonl")), reverse=True)
+    named = (path.name.removeprefix("audit").removesuffix("jsonl").strip(".") for path in folder.glob("audit*.jsonl"))
+    numbers = sorted((int(number) if number.isdecimal() else 0 for number in named), reverse=True)
     for number in numbers:
         try:
             with (folder / _numbered(number)).open(encoding="utf-8", errors="replace") as file:
@@ -151,11 +148,6 @@ def _line(text: str) -> dict[str, Any] | None:
 
 def _numbered(number: int) -> str:
     return f"audit.{number}.jsonl" if number else FILE
-
-
-def _number(path: Path) -> int:
-    middle = path.name.removeprefix("audit").removesuffix("jsonl").strip(".")
-    return int(middle) if middle.isdecimal() else 0
 
 
 ANSWERED, REFUSED, FAILED, CANCELLED = "answered", "refused", "failed", "cancelled"

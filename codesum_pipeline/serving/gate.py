@@ -14,7 +14,7 @@ import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 import anyio
@@ -189,20 +189,20 @@ class TokenGate(Struct, eq=False):
 
     @asynccontextmanager
     async def _live(self, _: Starlette) -> AsyncIterator[None]:
+        async def look_after() -> None:
+            while not self._is_over.is_set():
+                with anyio.move_on_after(self.looked_after_s):
+                    await self._is_over.wait()
+                self._valid()
+
         async with anyio.create_task_group() as self._tasks:
-            self._tasks.start_soon(self._look_after)
+            self._tasks.start_soon(look_after)
             yield
             self._tasks.cancel_scope.deadline = anyio.current_time() + self.looked_after_s
             for served in self._served.values():
                 served.end()
             self._is_over.set()
         await anyio.to_thread.run_sync(self.audit.close)
-
-    async def _look_after(self) -> None:
-        while not self._is_over.is_set():
-            with anyio.move_on_after(self.looked_after_s):
-                await self._is_over.wait()
-            self._valid()
 
     _is_over: anyio.Event = field(default_factory=anyio.Event)
 
@@ -214,7 +214,9 @@ class TokenGate(Struct, eq=False):
         scheme, _, said = every[0].partition(" ")
         said = said.strip()
         if self.is_for_browsers and scheme.lower() == "basic":
-            return _password(said)
+            with suppress(binascii.Error, ValueError):
+                return base64.b64decode(said, validate=True).decode("utf-8").partition(":")[2]
+            return ""
         return said if scheme.lower() == "bearer" else ""
 
     def _refusal(self, wait_s: float = 0.0) -> PlainTextResponse:
@@ -224,10 +226,3 @@ class TokenGate(Struct, eq=False):
         way = 'Basic realm="codesum: the token is the password"' if self.is_for_browsers else "Bearer"
         told = "give the server's token: Authorization: Bearer TOKEN\n"
         return PlainTextResponse(told, status_code=401, headers={"WWW-Authenticate": way})
-
-
-def _password(credentials: str) -> str:
-    try:
-        return base64.b64decode(credentials, validate=True).decode("utf-8").partition(":")[2]
-    except (binascii.Error, ValueError):
-        return ""

@@ -1,14 +1,12 @@
 """Settings of what keeps a home in order and serves it: none of them shapes an index."""
 
 import re
-from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import model_validator
 
-from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.settings.marks import SettingsGroup, setting
 
 # Addresses of servers hold passwords, so they are no settings: the environment has them under these names.
@@ -115,14 +113,6 @@ class MaintenanceSettings(SettingsGroup):
     unreachable_days: int = setting(
         14, "A mirror keeps commits that no kept index and no registered ref leads to for N days.", ge=1
     )
-
-    def history_since(self, now: datetime) -> str:
-        """The moment before which the history is pruned."""
-        return iso_moment(now - timedelta(days=self.history_days))
-
-    def books_since(self, now: datetime) -> str:
-        """The moment before which the books are added up."""
-        return iso_moment(now - timedelta(days=self.books_days))
 
 
 class AuditSettings(SettingsGroup):

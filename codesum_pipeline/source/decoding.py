@@ -1,4 +1,4 @@
-"""Bytes of a file as text, by what the file itself says about its encoding and never by a guess."""
+"""Bytes of a file as text, by what the file itself says about its encoding and never by a guess; files of a commit."""
 
 import codecs
 import io

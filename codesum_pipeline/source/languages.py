@@ -1,4 +1,4 @@
-"""The language of a file: by its name, its extension or its first line."""
+"""What a file's name says, and its first line: its language, and what it is written for."""
 
 import re
 from enum import StrEnum

@@ -1,4 +1,20 @@
-"""An organisation, group or user of a code host, whose repositories are registered as they come and go."""
+"""Organisations, groups or users of code hosts, whose repositories are registered as they come and go; in `repos.yaml`:
+
+```yaml
+organisations:
+  github:acme:                       # HOST:OWNER; the host is github, gitlab or gitea
+    url: https://github.acme.com     # default: the public server, of which gitea has none
+    include: ["svc-*"]               # names of repositories; default: all
+    exclude: ["*-archive"]
+    archived: true                   # default: false
+    forks: true                      # default: false
+    ssh: true                        # fetch by ssh; default: by https
+    token_env: ACME_TOKEN            # where the API's token is; of the public servers GITHUB_TOKEN and GITLAB_TOKEN
+  backend:                           # any name, with both said
+    host: gitlab
+    owner: acme/backend
+```
+"""
 
 import re
 from contextlib import suppress

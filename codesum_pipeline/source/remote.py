@@ -1,4 +1,8 @@
-"""What a repository elsewhere says about its refs, without fetching anything."""
+"""What a repository elsewhere says about its refs, and one fetch of it into a mirror.
+
+The repository's lease is held while a mirror is written to, and a killed fetch ends with its starter (`git.py`). So
+what is unfinished here is nobody's, and goes at once.
+"""
 
 import difflib
 import os

@@ -28,7 +28,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary = temporary_beside(path)
         try:
             with temporary.open("xb") as file:
-                _keep_mode(path, file)
+                # Who could read a file that is replaced can read the new one.
+                with suppress(FileNotFoundError):
+                    os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -74,21 +76,16 @@ def temporary_beside(path: Path) -> Path:
 
         writer, _, namespace = leftover.name.removeprefix(prefix).partition("-")[0].partition("@")
         if writer.isdecimal() and is_of_this_namespace(namespace) and not psutil.pid_exists(int(writer)):
-            _remove(leftover)
+            remove(leftover)
     return path.parent / f"{prefix}{os.getpid()}@{pid_namespace()}-{uuid.uuid4().hex}.tmp"
 
 
-def _keep_mode(path: Path, file: BinaryIO) -> None:
-    """Who could read a file that is replaced can read the new one."""
-    with suppress(FileNotFoundError):
-        os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
-
-
-def _remove(leftover: Path) -> None:
-    if leftover.is_dir():
-        shutil.rmtree(leftover, ignore_errors=True)
+def remove(path: Path) -> None:
+    """Delete a file, or a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
     else:
-        leftover.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 class FileState(NamedTuple):

@@ -1,4 +1,4 @@
-"""The rows of a table in the order of its key, a column or a slice at a time: never a second copy of the whole."""
+"""Rows of a table: in the order of its key, without a second copy of the whole, and by their numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

@@ -1,6 +1,7 @@
 """What a maintenance did: what went, by kind and repository, and what was left as it is, and why."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -63,13 +64,9 @@ class Maintenance(Struct, frozen=True):
 
 def size_of(paths: Iterable[Path]) -> int:
     """Bytes of files, and of all files below folders; what goes meanwhile counts nothing."""
-    return sum(_size(path) for path in paths)
-
-
-def _size(path: Path) -> int:
-    try:
-        if path.is_dir() and not path.is_symlink():
-            return size_of(path.iterdir())
-        return path.lstat().st_size
-    except FileNotFoundError:
-        return 0
+    total = 0
+    for path in paths:
+        with suppress(FileNotFoundError):
+            is_folder = path.is_dir() and not path.is_symlink()
+            total += size_of(path.iterdir()) if is_folder else path.lstat().st_size
+    return total

@@ -1,14 +1,18 @@
-"""Mirrors: packed anew where many small files have come together, and gone where nobody needs them.
+"""All that is pruned in a home but Dagster's own records: repository by repository, under its lease.
 
-Whatever a kept index was made from gets a ref, so that its commit outlives the
-branch that moved on. Git writes a new pack before it deletes an old one, keeps
-what came in lately, and leaves a mirror whole wherever it is killed.
+Files that nobody needs go first, since a full disk may leave no room for anything else. What cannot be pruned now is
+told and left as it is.
+
+Mirrors are packed anew where many small files have come together, and go where nobody needs them. Whatever a kept index
+was made from gets a ref, so that its commit outlives the branch that moved on. Git writes a new pack before it deletes
+an old one, keeps what came in lately, and leaves a mirror whole wherever it is killed.
 """
 
 import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +26,7 @@ from codesum_pipeline.model.errors import BrokenIndex, CodesumError, LeaseHeld, 
 from codesum_pipeline.overlays.opening import delete_index, unused_since
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.remote import drop_unfinished
+from codesum_pipeline.store.atomic import remove
 from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.upkeep.tables import HISTORY, GrowingTables
@@ -55,16 +60,15 @@ class MirrorFolder(Struct, frozen=True):
         if is_dry_run:
             return [FreedSpace(RemovalKind.MIRRORS, self.repository, loose + packs, 0)]
         before = size_of([self.git_dir])
-        _check_room(self.git_dir, before)
+        # Whatever is packed stands on the disk twice for a while.
+        if shutil.disk_usage(self.git_dir).free < 2 * before:
+            raise RetryLater(f"{self.git_dir}: the disk has no room to pack it anew: free {2 * before:,} bytes there")
         drop_unfinished(self.git_dir)
         self._mark(keeping)
         self._git("-c", "gc.cruftPacks=true", "gc", "--quiet", f"--prune={unreachable_days}.days.ago")
-        files = sum(self._objects())
-        return [
-            FreedSpace(
-                RemovalKind.MIRRORS, self.repository, loose + packs - files, max(0, before - size_of([self.git_dir]))
-            )
-        ]
+        count = loose + packs - sum(self._objects())
+        size = max(0, before - size_of([self.git_dir]))
+        return [FreedSpace(RemovalKind.MIRRORS, self.repository, count, size)]
 
     def is_unused_since(self, moment: float) -> bool:
         """Whether nothing was fetched into it since a moment (Unix seconds)."""
@@ -89,24 +93,15 @@ class MirrorFolder(Struct, frozen=True):
         """One ref for each of these commits that is here, and none for others."""
         marked = self._git("for-each-ref", "--format=%(refname)", _KEPT).decode().split()
         wanted = "".join(f"{commit}^{{commit}}\n" for commit in sorted(commits)).encode()
-        answers = run_git(
-            ["cat-file", "--batch-check=%(objectname)"], git_dir=self.git_dir, timeout_s=self.timeout_s, data=wanted
-        )
+        answers = self._git("cat-file", "--batch-check=%(objectname)", data=wanted)
         here = {line for line in answers.decode().splitlines() if not line.endswith("missing")}
         lines = [f"update {_KEPT}{commit} {commit}" for commit in sorted(here)]
         lines += [f"delete {ref}" for ref in marked if ref.removeprefix(_KEPT) not in here]
         if lines:
-            data = "".join(f"{line}\n" for line in lines).encode()
-            run_git(["update-ref", "--stdin"], git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
+            self._git("update-ref", "--stdin", data="".join(f"{line}\n" for line in lines).encode())
 
-    def _git(self, *arguments: str) -> bytes:
-        return run_git(list(arguments), git_dir=self.git_dir, timeout_s=self.timeout_s)
-
-
-def _check_room(folder: Path, size: int) -> None:
-    """Whatever is packed stands on the disk twice for a while."""
-    if shutil.disk_usage(folder).free < 2 * size:
-        raise RetryLater(f"{folder}: the disk has no room to pack it anew: free {2 * size:,} bytes there")
+    def _git(self, *arguments: str, data: bytes | None = None) -> bytes:
+        return run_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
 
 
 # No write takes so long: the process that wrote there was killed.
@@ -155,11 +150,12 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         if self.is_dry_run or not any(isinstance(found, FreedSpace) for found in wanted):
             yield from wanted
             return
-        yield from _told(None, key, lambda: self._prune_alone(key))
 
-    def _prune_alone(self, key: str) -> Iterator[FreedSpace]:
-        with hold_repository(self.home.layout, key, run_id=_RUN):
-            yield from self._prune(key, is_dry_run=False)
+        def prune() -> Iterator[FreedSpace]:
+            with hold_repository(self.home.layout, key, run_id=_RUN):
+                yield from self._prune(key, is_dry_run=False)
+
+        yield from _told(None, key, prune)
 
     def _prune(self, key: str, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         layout, policy = self.home.layout, self.home.settings.maintenance
@@ -208,11 +204,14 @@ class MaintainedHome(Struct, frozen=True, dict=True):
     def _drop_leftovers(self) -> Iterator[FreedSpace]:
         """What processes that were killed left beside the files that they wrote."""
         before = self.now.timestamp() - _ABANDONED_AFTER_S
-        found = [path for path in self._temporaries() if _changed_at(path) < before]
+        found = []
+        for path in self._temporaries():
+            with suppress(FileNotFoundError):
+                found.extend([path] if path.lstat().st_mtime < before else [])
         if found:
             size = size_of(found)
             for path in () if self.is_dry_run else found:
-                _remove(path)
+                remove(path)
             yield FreedSpace(RemovalKind.LEFTOVERS, "", len(found), size)
 
     def _temporaries(self) -> Iterator[Path]:
@@ -265,17 +264,3 @@ def _told(kind: RemovalKind | None, key: str, work: Callable[[], Iterator[FreedS
         yield SkippedUpkeep(kind, key, str(error))
     except (CodesumError, OSError, sqlite3.Error) as error:
         yield SkippedUpkeep(kind, key, f"{type(error).__name__}: {error}")
-
-
-def _changed_at(path: Path) -> float:
-    try:
-        return path.lstat().st_mtime
-    except FileNotFoundError:
-        return time.time()
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

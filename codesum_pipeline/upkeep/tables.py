@@ -1,12 +1,17 @@
-"""Old rows of the books, added up: what a month cost stays what it was, by model, level and outcome.
+"""The tables that builds append to: rows that nobody needs any more go, and old books are added up.
 
-One row then stands for several attempts, and says how many. Its `run_id` is
-the month, or of the meter of avoided work the day.
+What a month cost stays what it was, by model, level and outcome. One row then stands for several attempts, and says how
+many. Its `run_id` is the month, or of the meter of avoided work the day.
+
+A build reads of the history what each document's last row says, and the last row that wrote its text; the lift ledger
+adds up what standing texts cost; `codesum explain` follows causes to earlier rows. These stay for as long as their
+document does. Of all other rows each document keeps the newest few, for some time. Rows of compactions, and those that
+an attestation says are kept, stay for ever.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import datetime
-from itertools import groupby
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby, islice
 from math import fsum
 from operator import attrgetter
 
@@ -19,6 +24,7 @@ from codesum_pipeline.compaction.attestation import Attestation, Policy
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
 from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent
 from codesum_pipeline.model.ledger import AvoidedRow, LedgerRow
+from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.settings.operation import MaintenanceSettings
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.rows import to_table
@@ -33,10 +39,14 @@ def added_up_ledger(
 ) -> list[LedgerRow]:
     """The rows with those that began before a moment added up by month; `besides` are runs and numbers of rows that
     are not touched, since they may be brought into the table once more."""
-    old = [row for row in rows if row.started_at < before and (row.run_id, row.sequence) not in besides]
-    are_old = {(row.run_id, row.sequence) for row in old}
-    young = [row for row in rows if (row.run_id, row.sequence) not in are_old]
-    return [*(_one_attempt(list(group)) for group in _grouped(old)), *young]
+    is_old = [row.started_at < before and (row.run_id, row.sequence) not in besides for row in rows]
+    old, young = ([row for row, is_one in zip(rows, is_old, strict=True) if is_one is which] for which in (True, False))
+
+    def kind(row: LedgerRow) -> tuple[str, ...]:
+        month = row.started_at[:_MONTH]
+        return month, row.model, row.level, row.outcome.value, row.failure or "", str(row.is_estimated)
+
+    return [*(_one_attempt([*group]) for _, group in groupby(sorted(old, key=kind), key=kind)), *young]
 
 
 def added_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> list[AvoidedRow]:
@@ -54,16 +64,18 @@ def added_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> l
             continue
         period = row.noted_at[: _DAY if row.noted_at >= before else _MONTH]
         place = (period, row.level.value, row.cause.value)
-        sums[place] = _sum(sums[place], row) if place in sums else _of_period(row, period)
+        if one := sums.get(place):
+            sums[place] = replace(
+                one,
+                calls=one.calls + row.calls,
+                input_tokens=one.input_tokens + row.input_tokens,
+                output_tokens=one.output_tokens + row.output_tokens,
+                usd=one.usd + row.usd,
+            )
+        else:
+            day = period if len(period) == _DAY else f"{period}-01"
+            sums[place] = replace(row, run_id=period, noted_at=f"{day}T00:00:00.000Z")
     return [*(sums[place] for place in sorted(sums)), *kept]
-
-
-def _grouped(rows: Iterable[LedgerRow]) -> Iterable[Iterable[LedgerRow]]:
-    def key(row: LedgerRow) -> tuple[str, ...]:
-        kinds = (row.model, row.level, row.outcome.value, row.failure or "", str(row.is_estimated))
-        return (row.started_at[:_MONTH], *kinds)
-
-    return (group for _, group in groupby(sorted(rows, key=key), key=key))
 
 
 def _one_attempt(rows: Sequence[LedgerRow]) -> LedgerRow:
@@ -90,21 +102,6 @@ def _one_attempt(rows: Sequence[LedgerRow]) -> LedgerRow:
     )
 
 
-def _of_period(row: AvoidedRow, period: str) -> AvoidedRow:
-    day = period if len(period) == _DAY else f"{period}-01"
-    return replace(row, run_id=period, noted_at=f"{day}T00:00:00.000Z")
-
-
-def _sum(one: AvoidedRow, other: AvoidedRow) -> AvoidedRow:
-    return replace(
-        one,
-        calls=one.calls + other.calls,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        usd=one.usd + other.usd,
-    )
-
-
 class PastRow(Struct, frozen=True):
     """What a row of the history says that decides whether it stays."""
 
@@ -121,32 +118,27 @@ class PastRow(Struct, frozen=True):
 def kept_sequences(history: Sequence[PastRow], *, newest: int, since: str) -> frozenset[int]:
     """The numbers of the rows that stay: the `newest` of each document that were written at `since` or later, and
     whatever is needed. The last row always stays, so that numbers never come back."""
-    of_documents = _by_document(history)
+    of_documents: dict[str, list[PastRow]] = {}
     kept = {row.sequence for row in history[-1:]}
-    kept |= {row.sequence for row in history if row.event is HistoryEvent.COMPACTED}
-    kept |= _attested(history)
-    kept |= {row.sequence for rows in of_documents.values() for row in rows[-newest:] if row.written_at >= since}
-    for rows in of_documents.values():
-        if rows[-1].event is not HistoryEvent.REMOVED:
-            kept |= _needed(rows)
-            kept |= {row.sequence for row in _chain(of_documents, rows[-1])}
-    return frozenset(kept)
-
-
-def _by_document(history: Sequence[PastRow]) -> dict[str, list[PastRow]]:
-    found: dict[str, list[PastRow]] = {}
     for row in history:
-        if row.event is not HistoryEvent.COMPACTED:
-            found.setdefault(row.id, []).append(row)
-    return found
-
-
-def _needed(rows: Sequence[PastRow]) -> set[int]:
-    """Of a document that stands: its last row, the one that wrote its text, and what was paid for that text."""
-    last = rows[-1]
-    written = [row.sequence for row in rows if row.event is HistoryEvent.WRITTEN]
-    paid = [row.sequence for row in rows if row.cost_usd and row.text_hash == last.text_hash]
-    return {last.sequence, *written[-1:], *paid}
+        if row.event is HistoryEvent.COMPACTED:
+            kept.add(row.sequence)
+        else:
+            of_documents.setdefault(row.id, []).append(row)
+        if row.compaction:
+            # The sources that a compaction stands beside, not in place of.
+            attestation = Attestation.of(row.compaction.attestation.encode())
+            sources = attestation.sources if attestation.policy is Policy.KEPT else ()
+            kept |= {int(source.id.partition(":")[0]) for source in sources}
+    for rows in of_documents.values():
+        kept |= {row.sequence for row in rows[-newest:] if row.written_at >= since}
+        last = rows[-1]
+        if last.event is not HistoryEvent.REMOVED:
+            # The last row, those that explain it, the one that wrote the text, and what was paid for that text.
+            written = [row.sequence for row in rows if row.event is HistoryEvent.WRITTEN]
+            kept |= {*written[-1:], *(row.sequence for row in rows if row.cost_usd and row.text_hash == last.text_hash)}
+            kept |= {row.sequence for row in _chain(of_documents, last)}
+    return frozenset(kept)
 
 
 def _chain(of_documents: dict[str, list[PastRow]], last: PastRow) -> Iterator[PastRow]:
@@ -171,24 +163,10 @@ def _causes(of_documents: dict[str, list[PastRow]], row: PastRow) -> Iterator[Pa
             for found in reversed(of_documents.get(id_, ()))
             if found.sequence < row.sequence and (is_looked_at or found.event is not HistoryEvent.SAME_TEXT)
         )
-        yield from _first(earlier)
+        yield from islice(earlier, 1)
     if is_looked_at:
-        yield from _first(found for found in reversed(of_documents[row.id]) if found.event is HistoryEvent.WRITTEN)
-
-
-def _first(rows: Iterator[PastRow]) -> Iterator[PastRow]:
-    found = next(rows, None)
-    if found is not None:
-        yield found
-
-
-def _attested(history: Sequence[PastRow]) -> set[int]:
-    """The sources that compactions stand beside, not in place of."""
-    attestations = [Attestation.of(row.compaction.attestation.encode()) for row in history if row.compaction]
-    kept: Collection[str] = {
-        source.id for found in attestations if found.policy is Policy.KEPT for source in found.sources
-    }
-    return {int(id_.partition(":")[0]) for id_ in kept}
+        written = (found for found in reversed(of_documents[row.id]) if found.event is HistoryEvent.WRITTEN)
+        yield from islice(written, 1)
 
 
 HISTORY = "document_history"
@@ -205,55 +183,48 @@ class GrowingTables(Struct, frozen=True):
     policy: MaintenanceSettings
     now: datetime
 
-    def prune(self, *, is_dry_run: bool) -> list[FreedSpace]:
+    def prune(self, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         """Each table is replaced in one step, or stays as it is."""
-        return [
-            *self._prune_history(is_dry_run=is_dry_run),
-            *self._add_up_ledger(is_dry_run=is_dry_run),
-            *self._add_up_avoided(is_dry_run=is_dry_run),
-        ]
+        yield from self._prune_history(is_dry_run=is_dry_run)
+        yield from self._add_up_ledger(is_dry_run=is_dry_run)
+        rows = self.tables.read_rows_or_empty("avoided", self.repository, AvoidedRow)
+        kept = added_up_avoided(rows, runs=self.policy.keep_runs, before=self._days_ago(self.policy.books_days))
+        if len(rows) - len(kept) > _WORTH_IT * len(rows):
+            table = None if is_dry_run else to_table(kept, AvoidedRow)
+            yield self._freed(RemovalKind.BOOKS, "avoided", len(rows), len(kept), rows=table)
 
-    def _prune_history(self, *, is_dry_run: bool) -> list[FreedSpace]:
+    def _days_ago(self, days: int) -> str:
+        return iso_moment(self.now - timedelta(days=days))
+
+    def _prune_history(self, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         ids = self.tables.read_or_empty(HISTORY, self.repository, columns=["id"]).column("id")
         if len(ids) <= (1 + _WORTH_IT) * pc.count_distinct(ids).as_py():
-            return []
+            return
         rows = self.tables.read_rows(HISTORY, self.repository, PastRow)
-        since = self.policy.history_since(self.now)
+        since = self._days_ago(self.policy.history_days)
         kept = kept_sequences(rows, newest=self.policy.history_rows, since=since)
-        if len(rows) - len(kept) < _WORTH_IT * len(rows):
-            return []
-        if is_dry_run:
-            return self._freed(RemovalKind.HISTORY, HISTORY, len(rows), len(kept), rows=None)
-        history = self.tables.read(HISTORY, self.repository)
-        stays = pc.is_in(history.column("sequence"), value_set=pa.array(sorted(kept), pa.int64()))
-        return self._freed(RemovalKind.HISTORY, HISTORY, len(rows), len(kept), rows=history.filter(stays))
+        if len(rows) - len(kept) >= _WORTH_IT * len(rows):
+            history = None
+            if not is_dry_run:
+                history = self.tables.read(HISTORY, self.repository)
+                stays = pc.is_in(history.column("sequence"), value_set=pa.array(sorted(kept), pa.int64()))
+                history = history.filter(stays)
+            yield self._freed(RemovalKind.HISTORY, HISTORY, len(rows), len(kept), rows=history)
 
-    def _add_up_ledger(self, *, is_dry_run: bool) -> list[FreedSpace]:
-        before = self.policy.books_since(self.now)
+    def _add_up_ledger(self, *, is_dry_run: bool) -> Iterator[FreedSpace]:
+        before = self._days_ago(self.policy.books_days)
         first = self.tables.read_or_empty("ledger", self.repository, columns=["started_at", "attempts"])
         is_old = pc.and_(pc.less(first.column("started_at"), before), pc.is_null(first.column("attempts")))
         if not pc.any(is_old).as_py():
-            return []
+            return
         waiting = {(row.run_id, row.sequence) for row in rows_of_unfinished_builds(self.layout.state(self.repository))}
         rows = self.tables.read_rows("ledger", self.repository, LedgerRow)
         kept = added_up_ledger(rows, before=before, besides=waiting)
-        if len(kept) == len(rows):
-            return []
-        table = None if is_dry_run else to_table(kept, LedgerRow)
-        return self._freed(RemovalKind.BOOKS, "ledger", len(rows), len(kept), rows=table)
+        if len(kept) < len(rows):
+            table = None if is_dry_run else to_table(kept, LedgerRow)
+            yield self._freed(RemovalKind.BOOKS, "ledger", len(rows), len(kept), rows=table)
 
-    def _add_up_avoided(self, *, is_dry_run: bool) -> list[FreedSpace]:
-        rows = self.tables.read_rows_or_empty("avoided", self.repository, AvoidedRow)
-        before = self.policy.books_since(self.now)
-        kept = added_up_avoided(rows, runs=self.policy.keep_runs, before=before)
-        if len(rows) - len(kept) <= _WORTH_IT * len(rows):
-            return []
-        table = None if is_dry_run else to_table(kept, AvoidedRow)
-        return self._freed(RemovalKind.BOOKS, "avoided", len(rows), len(kept), rows=table)
-
-    def _freed(
-        self, kind: RemovalKind, table: str, before: int, after: int, *, rows: pa.Table | None
-    ) -> list[FreedSpace]:
+    def _freed(self, kind: RemovalKind, table: str, before: int, after: int, *, rows: pa.Table | None) -> FreedSpace:
         """Write the rows, if there are some to write; of a dry run the bytes are an estimate."""
         path = self.tables.path(table, self.repository)
         size = path.stat().st_size
@@ -262,4 +233,4 @@ class GrowingTables(Struct, frozen=True):
         else:
             self.tables.write(table, self.repository, rows)
             freed = max(0, size - path.stat().st_size)
-        return [FreedSpace(kind, self.repository, before - after, freed)]
+        return FreedSpace(kind, self.repository, before - after, freed)
