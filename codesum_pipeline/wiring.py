@@ -202,12 +202,7 @@ class Home(Struct, frozen=True, dict=True):
             layout.scip(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (
-            layout.hold(key),
-            layout.outages(key),
-            layout.recorded(key),
-            *layout.indexes_beside_mirror(key),
-        ):
+        for file in (layout.hold(key), layout.outages(key), layout.recorded(key), *layout.indexes_beside_mirror(key)):
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
@@ -221,7 +216,5 @@ class Home(Struct, frozen=True, dict=True):
 def preview_of(workspace: Workspace, scratch: Path) -> Workspace:
     """The same build, writing below `scratch` instead of the home: it reads what is there and changes nothing."""
     return replace(
-        workspace,
-        layout=HomeLayout(scratch),
-        tables=TableStore(scratch / "warehouse", base=workspace.tables.root),
+        workspace, layout=HomeLayout(scratch), tables=TableStore(scratch / "warehouse", base=workspace.tables.root)
     )

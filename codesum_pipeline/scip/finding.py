@@ -90,11 +90,7 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
 
 def state_of_indexes(entry: RepositoryEntry, layout: HomeLayout) -> list[tuple[str, str, str]]:
     """What tells the files that are not of a commit from others, without reading them."""
-    found = (
-        *named_indexes(entry, layout),
-        *indexes_beside_mirror(entry, layout),
-        *indexes_in_folder(entry, layout),
-    )
+    found = (*named_indexes(entry, layout), *indexes_beside_mirror(entry, layout), *indexes_in_folder(entry, layout))
     return [(one.origin, one.root, one.signature) for one in found]
 
 

@@ -113,9 +113,7 @@ class LlmSettings(SettingsGroup):
         _TEXTS,
     )
     trust: Trust = setting(
-        Trust.OFF,
-        "off: a model writes about all code; scip: only where a compiler's index confirms an edge.",
-        _TEXTS,
+        Trust.OFF, "off: a model writes about all code; scip: only where a compiler's index confirms an edge.", _TEXTS
     )
     tests: bool = setting(False, "A model writes about test code, too.", _TEXTS)
     documented: bool = setting(

@@ -98,9 +98,7 @@ class MaintenanceSettings(SettingsGroup):
     )
     history_days: int = setting(90, "The history drops these rows, too, after N days.", ge=1)
     books_days: int = setting(
-        90,
-        "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.",
-        ge=31,
+        90, "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.", ge=31
     )
     answers_days: int = setting(365, "The cache drops a model's text that no build took for N days; 0: never.", ge=0)
     overlays_days: int = setting(30, "The index of a work tree that nobody opened for N days is deleted.", ge=1)

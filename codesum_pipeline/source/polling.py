@@ -178,12 +178,7 @@ class Poller(Struct, frozen=True):
     clock: Callable[[], float] = time.time
 
     def look(
-        self,
-        entries: Sequence[RepositoryEntry],
-        state: PollState,
-        *,
-        now_due: Collection[str] = (),
-        give_up_at: float,
+        self, entries: Sequence[RepositoryEntry], state: PollState, *, now_due: Collection[str] = (), give_up_at: float
     ) -> Looks:
         """Look at those of `entries` that are due, as many as can be begun until `give_up_at` (`time.monotonic`).
 

@@ -148,10 +148,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "syntax_edges": _EDGES,
     "edges": _EDGES,
-    "aliases": {
-        "name": "The name that the file hands on.",
-        "target": "Id of the document that it stands for.",
-    },
+    "aliases": {"name": "The name that the file hands on.", "target": "Id of the document that it stands for."},
     "graph_stats": {
         "id": "Id of a function, class or file.",
         "in_degree": "How many others use it.",

@@ -20,14 +20,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from codesum_pipeline.model.errors import AlreadyThere, BucketUnavailable, LeaseHeld, LeaseLost, Superseded
-from codesum_pipeline.store.heads import (
-    FoundHead,
-    HeadHolder,
-    PublishedPointer,
-    RepositoryHead,
-    head_name,
-    read_head,
-)
+from codesum_pipeline.store.heads import FoundHead, HeadHolder, PublishedPointer, RepositoryHead, head_name, read_head
 from codesum_pipeline.store.lease import OF_A_PROCESS, this_process
 from codesum_pipeline.store.locks import boot_id, pid_namespace, process_started
 from codesum_pipeline.store.objects import Objects

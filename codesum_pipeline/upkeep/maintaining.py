@@ -165,9 +165,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         mirror = MirrorFolder(layout.mirror(key), key, self.home.settings.git_timeout_s)
         if key in self.built:
             yield from mirror.tidy(
-                keeping=self._kept_commits(key),
-                unreachable_days=policy.unreachable_days,
-                is_dry_run=is_dry_run,
+                keeping=self._kept_commits(key), unreachable_days=policy.unreachable_days, is_dry_run=is_dry_run
             )
         elif mirror.git_dir.exists() and mirror.is_unused_since(self._days_ago(policy.mirrors_days)):
             yield from mirror.drop(is_dry_run=is_dry_run)
