@@ -1,7 +1,6 @@
 """Settings become adapters: the one place that chooses.
 
-The ways in ask a `Home` for the registry and for workspaces; the stages get
-workspaces and never see a setting.
+The ways in ask a `Home` for the registry and for workspaces; the stages get workspaces and never see a setting.
 """
 
 import os

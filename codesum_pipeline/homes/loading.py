@@ -1,8 +1,7 @@
 """Settings from their places.
 
-Defaults < `codesum.toml` < environment (`CODESUM_` + key, nested with `__`) <
-flags. An unknown key, in the file or in the environment, is an error that
-names the nearest known one. A variable takes a list or table as JSON.
+Defaults < `codesum.toml` < environment (`CODESUM_` + key, nested with `__`) < flags. An unknown key, in the file or in
+the environment, is an error that names the nearest known one. A variable takes a list or table as JSON.
 """
 
 import difflib

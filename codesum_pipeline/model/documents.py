@@ -69,9 +69,8 @@ class PurposeSource(StrEnum):
 class CompactionRecord(Struct, frozen=True):
     """One text in place of many rows, with the evidence for it.
 
-    `attestation` is the signed file as it was, which names the rows; `signature`
-    is its signature. `claim` is the model's text, as the answer to
-    `request_hash`, under the name `model_name_echoed`.
+    `attestation` is the signed file as it was, which names the rows; `signature` is its signature. `claim` is the
+    model's text, as the answer to `request_hash`, under the name `model_name_echoed`.
     """
 
     job_id: str
@@ -173,11 +172,9 @@ class TextContext(Struct, frozen=True):
 class TextRow(Struct, frozen=True):
     """A written text with what it was written from, which gate stopped a model, and its provenance.
 
-    `own_hash` covers what the writer was shown of the document itself: a
-    function's `content_hash`, the shown metadata of a class, file or module.
-    `parameters` is a hash of the model's parameters. `gate` and `failure` are
-    those of the last build. The last six fields are provenance: they change
-    only when the text does.
+    `own_hash` covers what the writer was shown of the document itself: a function's `content_hash`, the shown metadata
+    of a class, file or module. `parameters` is a hash of the model's parameters. `gate` and `failure` are those of the
+    last build. The last six fields are provenance: they change only when the text does.
     """
 
     id: str
@@ -295,12 +292,10 @@ class PlanAction(StrEnum):
 class PlanRow(Struct, frozen=True):
     """What a build will do with one document, and why.
 
-    `writer` and `summary_hash` are known where the text's whole input is: at
-    the function level, and for files that no parser reads. `gate` stops a model
-    from writing the text, as far as that is known before; the predicted tokens
-    and price are of the call that it would take, 0 where it takes none.
-    `is_documented` (its author wrote what it is for) is looked up for documents
-    that would take a call.
+    `writer` and `summary_hash` are known where the text's whole input is: at the function level, and for files that no
+    parser reads. `gate` stops a model from writing the text, as far as that is known before; the predicted tokens and
+    price are of the call that it would take, 0 where it takes none. `is_documented` (its author wrote what it is for)
+    is looked up for documents that would take a call.
     """
 
     id: str

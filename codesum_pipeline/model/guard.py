@@ -1,9 +1,8 @@
 """One bad item stops nobody: the one guard around the work on each file, symbol, document or question.
 
-An error that nobody foresaw belongs to the item that it happened in: it is
-kept with its traceback, the item is left without a result, and the others go
-on. What says something about more than one item passes: the package's own
-errors but for a text's refusal, what the system refuses, and want of memory.
+An error that nobody foresaw belongs to the item that it happened in: it is kept with its traceback, the item is left
+without a result, and the others go on. What says something about more than one item passes: the package's own errors
+but for a text's refusal, what the system refuses, and want of memory.
 """
 
 import traceback

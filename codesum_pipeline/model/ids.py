@@ -1,9 +1,8 @@
 """Names of things: repository keys and document ids.
 
-A document id is a path and, below the file level, the parts of the qualified
-name: `src/auth.py::LoginHandler::authenticate`. The path is the anchor, so a
-rename gives a new id. Of several definitions of one name in a file all but one
-have a suffix, `#3fa91c`, which `parsing.overloads` gives.
+A document id is a path and, below the file level, the parts of the qualified name:
+`src/auth.py::LoginHandler::authenticate`. The path is the anchor, so a rename gives a new id. Of several definitions of
+one name in a file all but one have a suffix, `#3fa91c`, which `parsing.overloads` gives.
 """
 
 import re

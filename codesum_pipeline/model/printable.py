@@ -1,8 +1,7 @@
 """Text of others, without what a terminal or a reader could be misled by.
 
-Names, docstrings, commit subjects and models' answers may hold escape sequences
-that move the cursor or retitle the window, and bidirectional controls that make
-text read otherwise than it is.
+Names, docstrings, commit subjects and models' answers may hold escape sequences that move the cursor or retitle the
+window, and bidirectional controls that make text read otherwise than it is.
 """
 
 import re

@@ -13,13 +13,12 @@ class Retirement(Struct, frozen=True):
 class RepositoryEntry(Struct, frozen=True):
     """One repository, or one `subdir` of a monorepo.
 
-    `location` is an absolute path or a git URL; `ref` a branch, tag or commit
-    (None: the remote's HEAD). With `worktree`, files are read from the folder
-    as they are, committed or not; a plain folder without git always is.
-    `include` and `exclude` are gitignore-style patterns relative to the git root.
-    One that came with an organisation names it, and has the host's own id of the
-    repository, `SERVER/ID`, which outlives a new name. `retired` goes with it alone.
-    `scip` are the places of compilers' indexes (`source/locations.py`), `scip_command` the line that makes one.
+    `location` is an absolute path or a git URL; `ref` a branch, tag or commit (None: the remote's HEAD). With
+    `worktree`, files are read from the folder as they are, committed or not; a plain folder without git always is.
+    `include` and `exclude` are gitignore-style patterns relative to the git root. One that came with an organisation
+    names it, and has the host's own id of the repository, `SERVER/ID`, which outlives a new name. `retired` goes with
+    it alone. `scip` are the places of compilers' indexes (`source/locations.py`), `scip_command` the line that makes
+    one.
     """
 
     key: str

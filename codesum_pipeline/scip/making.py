@@ -1,8 +1,7 @@
 """Make a compiler's index of a commit by the command of its entry.
 
-A command is run for a tree once, whatever came of it: what it wrote stays in
-use until another one is made. Only a regular file is taken, without following a
-link, after all that the command started has ended.
+A command is run for a tree once, whatever came of it: what it wrote stays in use until another one is made. Only a
+regular file is taken, without following a link, after all that the command started has ended.
 """
 
 import os

@@ -1,8 +1,7 @@
 """What a command that makes an index sees of this machine.
 
-In bubblewrap: the system's programs and libraries, folders that the settings
-name, and its own room; no home of a person, nothing of codesum's, no network
-unless the settings allow it. Without: everything, with the same room and the
+In bubblewrap: the system's programs and libraries, folders that the settings name, and its own room; no home of a
+person, nothing of codesum's, no network unless the settings allow it. Without: everything, with the same room and the
 same clean environment.
 """
 

@@ -1,8 +1,7 @@
 """Plain folders and work trees as commits made from their content alone.
 
-The same files give the same commit id, whenever and wherever they are read.
-Git only lists the names; contents are read here as they are, so no filter or
-line-end conversion that the repository configures ever runs.
+The same files give the same commit id, whenever and wherever they are read. Git only lists the names; contents are read
+here as they are, so no filter or line-end conversion that the repository configures ever runs.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """The one place that runs git.
 
-A repository is data: its hooks, file monitors, filters and helpers never run,
-no prompt appears, and no setting of the machine or of the user leaks in, so
-that the same repository gives the same snapshot everywhere.
+A repository is data: its hooks, file monitors, filters and helpers never run, no prompt appears, and no setting of the
+machine or of the user leaks in, so that the same repository gives the same snapshot everywhere.
 """
 
 import errno

@@ -1,8 +1,7 @@
 """Where a repository is: an absolute path, or a URL that git may be given.
 
-Only https, ssh and file URLs and scp-like addresses (`git@host:owner/name.git`)
-pass; git's other transports can run commands. What a person reads about a
-location goes through `redact` first.
+Only https, ssh and file URLs and scp-like addresses (`git@host:owner/name.git`) pass; git's other transports can run
+commands. What a person reads about a location goes through `redact` first.
 """
 
 import re

@@ -1,10 +1,8 @@
 """Bare mirrors: all that the later steps know of a repository.
 
-A mirror holds the commit that its entry asks for, under a ref named by
-location and ref, so that an offline build never takes one branch for another.
-It begins as that commit alone; `history.py` fetches what was before it, when
-something asks. Objects are only ever added, each fetch as whole packs: a killed
-fetch leaves a mirror as usable as it was.
+A mirror holds the commit that its entry asks for, under a ref named by location and ref, so that an offline build never
+takes one branch for another. It begins as that commit alone; `history.py` fetches what was before it, when something
+asks. Objects are only ever added, each fetch as whole packs: a killed fetch leaves a mirror as usable as it was.
 """
 
 import hashlib
@@ -65,8 +63,7 @@ class Mirror(Struct, frozen=True):
     def update(self, entry: RepositoryEntry, *, offline: bool = False, progress: Progress = no_progress) -> Head:
         """Make the commit that `entry` asks for available here, fetching only what is missing.
 
-        With `offline` nothing is fetched over the network. Raises
-        `ConfigurationError` for what has to be changed, and
+        With `offline` nothing is fetched over the network. Raises `ConfigurationError` for what has to be changed, and
         `RepositoryUnavailable` for what may work at another time.
         """
         progress(f"fetching {redact(entry.location)}", 0, 1)

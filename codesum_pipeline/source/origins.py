@@ -1,10 +1,8 @@
 """Whose code a file or a folder is, where it says that itself.
 
-A folder with a licence of its own, by other people than the repository's, and
-without a package of its own, is a copy; so is a file whose first comment names
-another project with a version, or says where it was copied from. Both are rare
-enough to be said only where nothing else is meant: people also sign what they
-contribute, and are thanked for ideas.
+A folder with a licence of its own, by other people than the repository's, and without a package of its own, is a copy;
+so is a file whose first comment names another project with a version, or says where it was copied from. Both are rare
+enough to be said only where nothing else is meant: people also sign what they contribute, and are thanked for ideas.
 """
 
 import re

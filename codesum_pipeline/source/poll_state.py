@@ -1,8 +1,7 @@
 """What is known of repositories' heads between two looks: one small SQLite file of the home.
 
-Nothing here decides what is built. A lost file costs one more look at every
-repository; a row whose time lies in the future, as after the clock was set
-back, is as good as none.
+Nothing here decides what is built. A lost file costs one more look at every repository; a row whose time lies in the
+future, as after the clock was set back, is as good as none.
 """
 
 import time

@@ -1,7 +1,6 @@
 """Which files are indexed: what their paths, modes and sizes decide.
 
-Pure functions. A rule that needs the content is in `content`; it is asked only
-about files that pass these.
+Pure functions. A rule that needs the content is in `content`; it is asked only about files that pass these.
 """
 
 import difflib
@@ -158,9 +157,8 @@ class PathRules(Struct, frozen=True):
 def readable_path(raw: bytes) -> tuple[str, bool]:
     """A path as text, and whether it can be one of a document.
 
-    Names that are not UTF-8, that hold `::` (ids would be ambiguous) or parts
-    that no checkout allows cannot. The first are shown escaped behind `./`,
-    which no other path starts with.
+    Names that are not UTF-8, that hold `::` (ids would be ambiguous) or parts that no checkout allows cannot. The first
+    are shown escaped behind `./`, which no other path starts with.
     """
     try:
         path = raw.decode("utf-8")

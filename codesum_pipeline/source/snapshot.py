@@ -1,8 +1,7 @@
 """The first step: a repository's newest commit, and every file in it as a row.
 
-A file's row is a function of its path, mode, blob and the rules. What the
-content decides is carried over from the last table where path, blob and rules
-are the same, so an unchanged file is not read again.
+A file's row is a function of its path, mode, blob and the rules. What the content decides is carried over from the last
+table where path, blob and rules are the same, so an unchanged file is not read again.
 """
 
 from collections import Counter

@@ -39,9 +39,8 @@ class WorkTreeState(Struct, frozen=True):
 def uncommitted_files(entry: RepositoryEntry, rules: PathRules, *, home: Path) -> int | None:
     """How many files that an index of the entry's commit would hold differ from it in the work tree.
 
-    None where that is no question: of a URL, of a folder that is read as it is,
-    of a bare repository, and of a ref that is not what is checked out. What
-    lies in `home` is not counted.
+    None where that is no question: of a URL, of a folder that is read as it is, of a bare repository, and of a ref that
+    is not what is checked out. What lies in `home` is not counted.
     """
     root = Path(entry.location)
     if is_url(entry.location) or entry.worktree or not (root / ".git").exists():

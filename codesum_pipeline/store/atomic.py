@@ -1,8 +1,7 @@
 """Writing so that a reader sees the old file or the new one, never half of it.
 
-What is not finished yet lies beside its target under a hidden name that tells
-the process which writes it. The next write of the same target removes what
-killed processes left.
+What is not finished yet lies beside its target under a hidden name that tells the process which writes it. The next
+write of the same target removes what killed processes left.
 """
 
 import os

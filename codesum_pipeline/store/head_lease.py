@@ -1,13 +1,11 @@
 """The lease of a repository in a bucket: one build at a time, by whichever worker.
 
-Whoever takes the lease swaps the head for one with a fence that is higher by
-one. From that moment each swap of the former holder fails, whatever its clock
-says and however long it was stopped: it names a tag that the head no longer
+Whoever takes the lease swaps the head for one with a fence that is higher by one. From that moment each swap of the
+former holder fails, whatever its clock says and however long it was stopped: it names a tag that the head no longer
 has. Clocks decide only when another worker may try.
 
-Another worker may try once the head has not changed for the length of a lease
-on its own monotonic clock, so a clock that was set back blocks nobody; at once,
-where the head is older than two leases by the bucket's date, or where the
+Another worker may try once the head has not changed for the length of a lease on its own monotonic clock, so a clock
+that was set back blocks nobody; at once, where the head is older than two leases by the bucket's date, or where the
 holder was a process of this machine that is gone.
 """
 

@@ -1,8 +1,7 @@
 """The one object of a repository in a bucket that is ever replaced: `repos/<key>/head.json`.
 
-It names the whole state of the repository, and who may replace it. All else is
-named by its content and never changes. A head is only replaced by `swap`, and
-each one that is written holds a nonce, so that no two have one tag.
+It names the whole state of the repository, and who may replace it. All else is named by its content and never changes.
+A head is only replaced by `swap`, and each one that is written holds a nonce, so that no two have one tag.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -56,10 +55,9 @@ class PublishedPointer(Struct, frozen=True):
 class RepositoryHead(Struct, frozen=True):
     """A repository's head.
 
-    `fence` grows by one with every holder. `generation` grows by one with every
-    state that is committed. `state` is the name of a manifest among the parts;
-    `expires_at` (Unix seconds, the holder's clock) is for people: nothing that
-    is published rests on it.
+    `fence` grows by one with every holder. `generation` grows by one with every state that is committed. `state` is the
+    name of a manifest among the parts; `expires_at` (Unix seconds, the holder's clock) is for people: nothing that is
+    published rests on it.
     """
 
     format: int = _FORMAT

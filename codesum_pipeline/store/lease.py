@@ -107,9 +107,8 @@ def hold_lease(
 ) -> Iterator[Holder]:
     """Hold the lease of a repository for the duration of the block.
 
-    Waits up to `wait_s` seconds for another holder, then raises `LeaseHeld`
-    naming it; `way_out` is what to do where its host is gone. A holder whose
-    process is gone is replaced at once.
+    Waits up to `wait_s` seconds for another holder, then raises `LeaseHeld` naming it; `way_out` is what to do where
+    its host is gone. A holder whose process is gone is replaced at once.
     """
     deadline = time.monotonic() + wait_s
     with _own_lock(state) as lock:

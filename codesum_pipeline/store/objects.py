@@ -1,12 +1,10 @@
 """The objects of one bucket, below one prefix: what a home in a bucket is kept in.
 
-One thin adapter over obstore. Besides plain reads and writes it promises two
-conditional ones, which each store does atomically: `create` succeeds for one of
-those who try, and `swap` only for whoever names the present object's tag.
+One thin adapter over obstore. Besides plain reads and writes it promises two conditional ones, which each store does
+atomically: `create` succeeds for one of those who try, and `swap` only for whoever names the present object's tag.
 
-A write whose answer is lost may have been done. Before a conditional write
-fails, the object is read back: where it holds the very bytes that were sent,
-the write was done. So what is sent must be the writer's own, as by a nonce.
+A write whose answer is lost may have been done. Before a conditional write fails, the object is read back: where it
+holds the very bytes that were sent, the write was done. So what is sent must be the writer's own, as by a nonce.
 """
 
 import re

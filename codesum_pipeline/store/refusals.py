@@ -1,7 +1,6 @@
 """What the system refuses to write, said so that a person can act on it: what, why, and the way out.
 
-SQLite says little of its own: an I/O error may be a full disk, a limit or a
-broken disk, so the folder is looked at.
+SQLite says little of its own: an I/O error may be a full disk, a limit or a broken disk, so the folder is looked at.
 """
 
 import errno

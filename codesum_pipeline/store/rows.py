@@ -1,10 +1,8 @@
 """Dataclasses to Arrow tables and back: a noun's annotations are its schema.
 
-Strings, numbers and booleans map to themselves, a `StrEnum` to its value, a
-tuple to a list, a nested dataclass to a struct, `X | None` to a nullable X.
-Both directions work column by column: a struct is taken apart into its fields'
-columns, a list into one column of all its items, so no row becomes a
-dictionary on its way.
+Strings, numbers and booleans map to themselves, a `StrEnum` to its value, a tuple to a list, a nested dataclass to a
+struct, `X | None` to a nullable X. Both directions work column by column: a struct is taken apart into its fields'
+columns, a list into one column of all its items, so no row becomes a dictionary on its way.
 """
 
 from collections.abc import Sequence

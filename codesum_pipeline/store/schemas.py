@@ -1,8 +1,7 @@
 """The tables of the warehouse: their columns and the key they are sorted by.
 
-A table holds one repository's rows. Whatever tells when or in which run
-something was written is kept out of every table but `texts_*`,
-`document_history`, `evaluations`, `ledger` and `avoided`, so that equal content gives equal files.
+A table holds one repository's rows. Whatever tells when or in which run something was written is kept out of every
+table but `texts_*`, `document_history`, `evaluations`, `ledger` and `avoided`, so that equal content gives equal files.
 """
 
 import pyarrow as pa
@@ -24,9 +23,8 @@ SCHEMA_VERSION = 3
 class TableSpec(Struct, frozen=True):
     """One table: a row's columns, and the columns that order and identify it.
 
-    Of a table that is `in_parts` the rows with one value of the first of these
-    are a part, whose groups of rows and hashes are its own. Of one that
-    `is_long` a row is large, and often only a few are read.
+    Of a table that is `in_parts` the rows with one value of the first of these are a part, whose groups of rows and
+    hashes are its own. Of one that `is_long` a row is large, and often only a few are read.
     """
 
     name: str

@@ -1,9 +1,8 @@
 """One Parquet file per table and repository: `warehouse/<table>/repo=<key>/part-0.parquet`.
 
-Writers of different repositories never meet, and a reader sees the old file or
-the new one. Rows are sorted by the table's key, so that equal rows give equal
-bytes. A file's footer holds a hash of each column's values, so what a table, or
-a part of it, says can be compared without reading it.
+Writers of different repositories never meet, and a reader sees the old file or the new one. Rows are sorted by the
+table's key, so that equal rows give equal bytes. A file's footer holds a hash of each column's values, so what a table,
+or a part of it, says can be compared without reading it.
 """
 
 import hashlib
@@ -57,8 +56,7 @@ class TableWrite(Struct, frozen=True):
 class TableStore(Struct, frozen=True):
     """The tables below one root folder.
 
-    With `base`, reads fall through to the store there and writes stay below
-    `root`: a preview changes nothing.
+    With `base`, reads fall through to the store there and writes stay below `root`: a preview changes nothing.
     """
 
     root: Path

@@ -1,7 +1,6 @@
 """DuckDB over the Parquet files: in memory, one view per table.
 
-No DuckDB file is held open for writing. The serving file for other clients is
-built aside and swapped in.
+No DuckDB file is held open for writing. The serving file for other clients is built aside and swapped in.
 """
 
 import glob

@@ -28,11 +28,10 @@ Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 class Workspace(Struct, frozen=True, dict=True):
     """One repository of one home, as one run sees it.
 
-    `versions` names every algorithm whose change must rebuild something.
-    `slug` is `owner/name` where the location has one. With `force`, every text
-    is written again. `is_confirmed` lets a model rewrite more of the index than
-    it otherwise may. `usd_left` is what a run may spend at most, besides its
-    caps, if something else than the settings says so.
+    `versions` names every algorithm whose change must rebuild something. `slug` is `owner/name` where the location has
+    one. With `force`, every text is written again. `is_confirmed` lets a model rewrite more of the index than it
+    otherwise may. `usd_left` is what a run may spend at most, besides its caps, if something else than the settings
+    says so.
     """
 
     entry: RepositoryEntry
