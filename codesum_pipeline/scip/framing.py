@@ -19,66 +19,28 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import RefusedIndex
 
 if TYPE_CHECKING:
-    from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
     from google.protobuf.descriptor_pool import DescriptorPool
 
 _PACKAGE = "scip"
-# Enumerations are read as numbers: a newer index may have values that we do not know.
-_SCALARS = {"string": "TYPE_STRING", "int32": "TYPE_INT32", "bool": "TYPE_BOOL"}
-_REPEATED = "*"
-# Each field: its number and type; `*` where it is repeated.
-_MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
-    "ToolInfo": {"name": (1, "string"), "version": (2, "string")},
-    "Metadata": {"tool_info": (2, "ToolInfo"), "project_root": (3, "string")},
-    "Relationship": {
-        "symbol": (1, "string"),
-        "is_reference": (2, "bool"),
-        "is_implementation": (3, "bool"),
-        "is_definition": (5, "bool"),
-    },
-    "Signature": {"text": (5, "string")},
-    "SymbolInformation": {
-        "symbol": (1, "string"),
-        "documentation": (3, "*string"),
-        "relationships": (4, "*Relationship"),
-        "kind": (5, "int32"),
-        "display_name": (6, "string"),
-        "signature_documentation": (7, "Signature"),
-        "enclosing_symbol": (8, "string"),
-    },
-    "SingleLineRange": {"line": (1, "int32"), "start_character": (2, "int32"), "end_character": (3, "int32")},
-    "MultiLineRange": {
-        "start_line": (1, "int32"),
-        "start_character": (2, "int32"),
-        "end_line": (3, "int32"),
-        "end_character": (4, "int32"),
-    },
-    "Occurrence": {
-        "range": (1, "*int32"),
-        "symbol": (2, "string"),
-        "symbol_roles": (3, "int32"),
-        "enclosing_range": (7, "*int32"),
-        "single_line_range": (8, "SingleLineRange"),
-        "multi_line_range": (9, "MultiLineRange"),
-        "single_line_enclosing_range": (10, "SingleLineRange"),
-        "multi_line_enclosing_range": (11, "MultiLineRange"),
-    },
-    # A document, as far as it has to be read to know its file.
-    "DocumentPath": {"relative_path": (1, "string")},
-    "Document": {
-        "relative_path": (1, "string"),
-        "occurrences": (2, "*Occurrence"),
-        "symbols": (3, "*SymbolInformation"),
-        "language": (4, "string"),
-        "text": (5, "string"),
-        "position_encoding": (6, "int32"),
-    },
-    "Index": {
-        "metadata": (1, "Metadata"),
-        "documents": (2, "*Document"),
-        "external_symbols": (3, "*SymbolInformation"),
-    },
-}
+# Each message with its fields: number, name and type, `*` where it is repeated. Enumerations are read as numbers: a
+# newer index may have values that we do not know. `DocumentPath` is a document, as far as it has to be read to know its file.
+_MESSAGES = """
+ToolInfo: 1 name string, 2 version string
+Metadata: 2 tool_info ToolInfo, 3 project_root string
+Relationship: 1 symbol string, 2 is_reference bool, 3 is_implementation bool, 5 is_definition bool
+Signature: 5 text string
+SymbolInformation: 1 symbol string, 3 documentation *string, 4 relationships *Relationship, 5 kind int32,
+  6 display_name string, 7 signature_documentation Signature, 8 enclosing_symbol string
+SingleLineRange: 1 line int32, 2 start_character int32, 3 end_character int32
+MultiLineRange: 1 start_line int32, 2 start_character int32, 3 end_line int32, 4 end_character int32
+Occurrence: 1 range *int32, 2 symbol string, 3 symbol_roles int32, 7 enclosing_range *int32,
+  8 single_line_range SingleLineRange, 9 multi_line_range MultiLineRange,
+  10 single_line_enclosing_range SingleLineRange, 11 multi_line_enclosing_range MultiLineRange
+DocumentPath: 1 relative_path string
+Document: 1 relative_path string, 2 occurrences *Occurrence, 3 symbols *SymbolInformation, 4 language string,
+  5 text string, 6 position_encoding int32
+Index: 1 metadata Metadata, 2 documents *Document, 3 external_symbols *SymbolInformation
+"""
 
 
 def read_message(name: str, content: bytes) -> Any:
@@ -102,38 +64,24 @@ def message_class(name: str) -> Any:
 @cache
 def _pool() -> "DescriptorPool":
     """Apart from the one of the process, in which another library may describe the same messages."""
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
     from google.protobuf.descriptor_pool import DescriptorPool
 
+    kinds = FieldDescriptorProto
+    scalars = {"string": kinds.TYPE_STRING, "int32": kinds.TYPE_INT32, "bool": kinds.TYPE_BOOL}
+    described = FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3")
+    for line in _MESSAGES.replace(",\n ", ",").strip().splitlines():
+        message, _, fields = line.partition(": ")
+        added = described.message_type.add(name=message)
+        for number, name, said in (field.split() for field in fields.split(", ")):
+            kind = said.removeprefix("*")
+            field = added.field.add(name=name, number=int(number), type=scalars.get(kind, kinds.TYPE_MESSAGE))
+            field.label = kinds.LABEL_OPTIONAL if kind == said else kinds.LABEL_REPEATED
+            if kind not in scalars:
+                field.type_name = f".{_PACKAGE}.{kind}"
     pool = DescriptorPool()
-    pool.Add(_file())
+    pool.Add(described)
     return pool
-
-
-def _file() -> "FileDescriptorProto":
-    from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
-
-    messages = [
-        DescriptorProto(name=name, field=[_field(field, *said) for field, said in fields.items()])
-        for name, fields in _MESSAGES.items()
-    ]
-    return FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3", message_type=messages)
-
-
-def _field(name: str, number: int, said: str) -> "FieldDescriptorProto":
-    from google.protobuf.descriptor_pb2 import FieldDescriptorProto
-
-    type_ = said.removeprefix(_REPEATED)
-    is_repeated = said.startswith(_REPEATED)
-    field = FieldDescriptorProto(
-        name=name,
-        number=number,
-        label=FieldDescriptorProto.LABEL_REPEATED if is_repeated else FieldDescriptorProto.LABEL_OPTIONAL,
-    )
-    if type_ in _SCALARS:
-        field.type = getattr(FieldDescriptorProto, _SCALARS[type_])
-    else:
-        field.type, field.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{_PACKAGE}.{type_}"
-    return field
 
 
 # No compiler writes more about one file, and all of it is in memory at a time.
@@ -146,6 +94,7 @@ _METADATA, _DOCUMENT = 1, 2
 _LENGTH_DELIMITED = 2
 _FIXED_BYTES = {1: 8, 5: 4}
 _VARINT = 0
+_NO_FIELD = "what stands at byte {:,} is no field of a protobuf message"
 
 
 class IndexerIdentity(Struct, frozen=True):
@@ -178,7 +127,10 @@ def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | Over
     documents = 0
     with index.open("rb") as file:
         while file.tell() < size:
-            field, wire = _tag(file)
+            tag = _varint(file)
+            field, wire = tag >> 3, tag & 7
+            if not field:
+                raise RefusedIndex(_NO_FIELD.format(file.tell()))
             if wire != _LENGTH_DELIMITED:
                 _pass_over(file, wire)
                 continue
@@ -195,7 +147,8 @@ def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | Over
                     raise RefusedIndex(f"it has more than {MOST_DOCUMENTS:,} documents")
                 yield _document(file, offset, length)
             elif field == _METADATA and length <= MOST_DOCUMENT_BYTES:
-                yield _tool(file.read(length), offset)
+                metadata = _parsed("Metadata", file.read(length), offset)
+                yield IndexerIdentity(metadata.tool_info.name, metadata.tool_info.version, metadata.project_root)
             file.seek(offset + length)
 
 
@@ -214,23 +167,11 @@ def _document(file: IO[bytes], offset: int, length: int) -> DocumentPlace | Over
     return DocumentPlace(path, offset, length, hashlib.sha1(content, usedforsecurity=False).hexdigest())
 
 
-def _tool(content: bytes, offset: int) -> IndexerIdentity:
-    metadata = _parsed("Metadata", content, offset)
-    return IndexerIdentity(metadata.tool_info.name, metadata.tool_info.version, metadata.project_root)
-
-
 def _parsed(name: str, content: bytes, offset: int) -> Any:
     try:
         return read_message(name, content)
     except ValueError as error:
         raise RefusedIndex(f"what stands at byte {offset:,} is no message of SCIP: {error}") from error
-
-
-def _tag(file: IO[bytes]) -> tuple[int, int]:
-    tag = _varint(file)
-    if not tag >> 3:
-        raise RefusedIndex(f"what stands at byte {file.tell():,} is no field of a protobuf message")
-    return tag >> 3, tag & 7
 
 
 def _pass_over(file: IO[bytes], wire: int) -> None:
@@ -240,7 +181,7 @@ def _pass_over(file: IO[bytes], wire: int) -> None:
     elif wire in _FIXED_BYTES:
         file.seek(_FIXED_BYTES[wire], 1)
     else:
-        raise RefusedIndex(f"what stands at byte {file.tell():,} is no field of a protobuf message")
+        raise RefusedIndex(_NO_FIELD.format(file.tell()))
 
 
 def _varint(file: IO[bytes]) -> int:

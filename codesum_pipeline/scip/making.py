@@ -255,7 +255,7 @@ def _said(ran: Ran, secrets: list[str]) -> str:
 def _room(subdir: str) -> Iterator[Room]:
     root = Path(tempfile.mkdtemp(prefix=_ROOM_PREFIX))
     try:
-        room = Room(root, subdir)
+        room = Room.below(root, subdir)
         room.make()
         yield room
     finally:

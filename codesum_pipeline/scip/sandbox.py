@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from msgspec import Struct
 
@@ -48,31 +49,17 @@ class Room(Struct, frozen=True):
     """The folders of one command, below `root`: its checkout and what else it may write."""
 
     root: Path
-    subdir: str = ""
+    subdir: str
+    checkout: Path
+    output: Path
+    home: Path
+    temporary: Path
+    shared_memory: Path
+    accounts: Path
 
-    @property
-    def checkout(self) -> Path:
-        return self.root / "repository"
-
-    @property
-    def output(self) -> Path:
-        return self.root / "output"
-
-    @property
-    def home(self) -> Path:
-        return self.root / "home"
-
-    @property
-    def temporary(self) -> Path:
-        return self.root / "tmp"
-
-    @property
-    def shared_memory(self) -> Path:
-        return self.root / "shm"
-
-    @property
-    def accounts(self) -> Path:
-        return self.root / "etc"
+    @classmethod
+    def below(cls, root: Path, subdir: str = "") -> Self:
+        return cls(root, subdir, *(root / name for name in ("repository", "output", "home", "tmp", "shm", "etc")))
 
     def make(self) -> None:
         """Make the folders, and the files that name the user of the sandbox."""
@@ -110,11 +97,9 @@ class Sandbox(Struct, frozen=True):
             return "" if shutil.which(path, path=self._path) else self._not_found(program)
         if not shutil.which("bwrap"):
             return f"the program `bwrap` is not on the PATH: {_WAYS_OUT}"
-        return self._problem_inside(program)
-
-    def _problem_inside(self, program: str) -> str:
-        folder = self.room.subdir if is_of_checkout(program) else ""
-        probe = self._run(["sh", "-c", _LOOK_UP, "sh", program], folder=folder)
+        probe = self._run(
+            ["sh", "-c", _LOOK_UP, "sh", program], folder=self.room.subdir if is_of_checkout(program) else ""
+        )
         try:
             done = subprocess.run(
                 probe.words, env=probe.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_S
@@ -169,7 +154,8 @@ class Sandbox(Struct, frozen=True):
             *(["--share-net"] if settings.network else []),
             *_system(),
             *_read_only((*_FILES, *(_NETWORK_FILES if settings.network else ()))),
-            *self._accounts(),
+            *("--ro-bind", str(self.room.accounts / "passwd"), "/etc/passwd"),
+            *("--ro-bind", str(self.room.accounts / "group"), "/etc/group"),
             *("--proc", "/proc", "--dev", "/dev"),
             # On the disk, whose room is watched, and not in memory.
             *_bind(self.room.shared_memory, Path("/dev/shm")),
@@ -181,10 +167,6 @@ class Sandbox(Struct, frozen=True):
             *("--remount-ro", "/dev", "--remount-ro", "/"),
             *("--chdir", str(_CHECKOUT / folder)),
         ]
-
-    def _accounts(self) -> list[str]:
-        files = (self.room.accounts / name for name in ("passwd", "group"))
-        return [part for file in files for part in ("--ro-bind", str(file), f"/etc/{file.name}")]
 
     def _further_folders(self) -> list[str]:
         """A home of codesum inside one of them is covered; a folder that is named inside the home is seen."""

@@ -29,26 +29,14 @@ from codesum_pipeline.store.refusals import cannot_write, refusal_in_words
 NO_REPOSITORY = Path(os.devnull)
 
 _OVERRIDES = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    f"core.excludesFile={Path(__file__).with_name('folder.gitignore')}",
-    "core.attributesFile=/dev/null",
-    "core.protectNTFS=false",
-    "core.protectHFS=false",
-    "core.quotePath=false",
-    "core.filesRefLockTimeout=2000",
-    "credential.helper=",
-    "diff.external=",
-    "gc.auto=0",
-    "maintenance.auto=false",
+    "core.hooksPath=/dev/null", "core.fsmonitor=false",
+    f"core.excludesFile={Path(__file__).with_name('folder.gitignore')}", "core.attributesFile=/dev/null",
+    "core.protectNTFS=false", "core.protectHFS=false", "core.quotePath=false", "core.filesRefLockTimeout=2000",
+    "credential.helper=", "diff.external=", "gc.auto=0", "maintenance.auto=false",
     # Packs arrive whole or not at all; loose objects of a killed fetch could lack what they point to.
-    "fetch.unpackLimit=1",
-    "fastimport.unpackLimit=0",
-    "fetch.recurseSubmodules=false",
-    "http.followRedirects=initial",
-    "log.showSignature=false",
-    "protocol.version=2",
-)
+    "fetch.unpackLimit=1", "fastimport.unpackLimit=0",
+    "fetch.recurseSubmodules=false", "http.followRedirects=initial", "log.showSignature=false", "protocol.version=2",
+)  # fmt: skip
 _FIXED_ENVIRONMENT = {
     "LC_ALL": "C",
     "LANGUAGE": "C",
@@ -89,12 +77,9 @@ _BY_SIGNAL = 129
 
 # Advice to git's own user, and what follows every failure of the other side, whose own words come before it.
 _SAYS_NOTHING = (
-    "hint:",
-    "warning:",
-    "fatal: Could not read from remote repository",
-    "Please make sure you have the correct access rights",
-    "and the repository exists",
-)
+    "hint:", "warning:", "fatal: Could not read from remote repository",
+    "Please make sure you have the correct access rights", "and the repository exists",
+)  # fmt: skip
 
 # Requests that may wait unanswered: they fit into the smallest pipe buffer (16 KiB), so neither side can block.
 _WINDOW = 200

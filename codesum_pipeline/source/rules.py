@@ -22,37 +22,15 @@ RULES_VERSION = "scan/4"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "poetry.lock",
-    "pdm.lock",
-    "uv.lock",
-    "Pipfile.lock",
-    "Cargo.lock",
-    "Gemfile.lock",
-    "composer.lock",
-    "mix.lock",
-    "flake.lock",
-    "Podfile.lock",
-    "pubspec.lock",
-    "packages.lock.json",
-    "gradle.lockfile",
-    "go.sum",
-    "*.min.js",
-    "*.min.mjs",
-    "*.min.css",
-    "*.map",
-    "*.snap",
-    "*.svg",
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "poetry.lock", "pdm.lock",
+    "uv.lock", "Pipfile.lock", "Cargo.lock", "Gemfile.lock", "composer.lock", "mix.lock", "flake.lock", "Podfile.lock",
+    "pubspec.lock", "packages.lock.json", "gradle.lockfile", "go.sum",
+    "*.min.js", "*.min.mjs", "*.min.css", "*.map", "*.snap", "*.svg",
     # Code between base64 images and run counters: a line of it says little.
     "*.ipynb",
     # Compilers' indexes, which are read as such.
-    "*.scip",
-    "*.scip.gz",
-)
+    "*.scip", "*.scip.gz",
+)  # fmt: skip
 
 # Every folder above a file has a document of its own; the deepest trees that people write have 40.
 MOST_FOLDERS = 100
