@@ -1,4 +1,5 @@
-"""Summary documents: what was written about a function, class, file or module."""
+"""Summary documents: what was written about a function, class, file or module. `store/columns.py` tells what columns
+hold."""
 
 from enum import StrEnum
 
@@ -172,9 +173,8 @@ class TextContext(Struct, frozen=True):
 class TextRow(Struct, frozen=True):
     """A written text with what it was written from, which gate stopped a model, and its provenance.
 
-    `own_hash` covers what the writer was shown of the document itself: a function's `content_hash`, the shown metadata
-    of a class, file or module. `parameters` is a hash of the model's parameters. `gate` and `failure` are those of the
-    last build. The last six fields are provenance: they change only when the text does.
+    `gate` and `failure` are those of the last build. The last six fields are provenance: they change only when the text
+    does.
     """
 
     id: str
@@ -293,9 +293,7 @@ class PlanRow(Struct, frozen=True):
     """What a build will do with one document, and why.
 
     `writer` and `summary_hash` are known where the text's whole input is: at the function level, and for files that no
-    parser reads. `gate` stops a model from writing the text, as far as that is known before; the predicted tokens and
-    price are of the call that it would take, 0 where it takes none. `is_documented` (its author wrote what it is for)
-    is looked up for documents that would take a call.
+    parser reads. `gate` and the prediction are as far as these are known before.
     """
 
     id: str

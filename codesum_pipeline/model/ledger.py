@@ -18,14 +18,7 @@ class AttemptOutcome(StrEnum):
 
 
 class LedgerRow(Struct, frozen=True):
-    """One attempt.
-
-    `level` is that of the text, or `ask`, `digest` or `compaction`. `sequence` counts a repository's attempts,
-    `attempt` those for one document in one run. `is_estimated`: the provider did not say what it cost, and `cost_usd`
-    is the most that it can be. `failure` is the kind of what went wrong and `error` says it; `answer` is kept of those
-    that were not taken. `model_echoed` is the name under which the provider says that it answered. `attempts` is how
-    many old ones a row stands for; None: it is one.
-    """
+    """One attempt, or in `attempts` how many old ones. `answer` is kept of answers that were not taken."""
 
     sequence: int
     run_id: str

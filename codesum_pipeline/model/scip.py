@@ -4,11 +4,9 @@ from msgspec import Struct
 
 
 class IndexFile(Struct, frozen=True):
-    """An index that was found, in the order of precedence.
+    """An index that was found, in the order of precedence; `store/columns.py` tells what columns hold.
 
-    `origin` says where, `root` is the folder that its paths are relative to. `signature` tells it from another state
-    of the same file: git's object id, or what the file system says. `sha256` is that of its content, uncompressed; it
-    is empty, and `problem` says why, where the index could not be taken in.
+    `sha256` is empty, and `problem` says why, where the index could not be taken in.
     """
 
     position: int
@@ -23,9 +21,8 @@ class IndexFile(Struct, frozen=True):
 class CompilerFile(Struct, frozen=True):
     """What an index says about one file, or why it counts for nothing there (`problem`).
 
-    `documents` is the hash of what the indexes hold about the file, `tool` the program that wrote the one that counts.
-    `misnamed` are symbols that the text does not spell where the index has them, each once. `facts` is the JSON that
-    the graph reads; see `parsing.compiled`.
+    `documents` is the hash of what the indexes hold about the file, `facts` the JSON that the graph reads; see
+    `parsing.compiled`.
     """
 
     file_path: str

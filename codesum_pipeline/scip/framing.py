@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "scip"
 # Each message with its fields: number, name and type, `*` where it is repeated. Enumerations are read as numbers: a
-# newer index may have values that we do not know. `DocumentPath` is a document, as far as it has to be read to know its file.
+# newer index may have values that we do not know. `DocumentPath` is as much of a document as says what its file is.
 _MESSAGES = """
 ToolInfo: 1 name string, 2 version string
 Metadata: 2 tool_info ToolInfo, 3 project_root string

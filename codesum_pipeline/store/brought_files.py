@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import MsgspecError, Struct, json
+from msgspec import MsgspecError, json
 
 from codesum_pipeline.model.hashing import sha256_hex
 from codesum_pipeline.store.atomic import set_times, write_bytes_atomically
@@ -28,27 +28,21 @@ _AT_ONCE = 8
 Parts = dict[str, tuple[str, int]]
 
 
-class FileSelection(Struct, frozen=True):
-    """Some files of a repository: its published version, this version's manifest, a table, or all of its state."""
-
-    what: str
-    table: str = ""
-
-    def paths(self, layout: HomeLayout, key: str, digest: str | None, there: Iterable[str]) -> list[str]:
-        """Those that are meant of the files that are there; what is fetched last comes last."""
-        versions = f"{layout.versions(key).relative_to(layout.home).as_posix()}/"
-        version = f"{versions}{digest}/"
-        manifest = f"{version}{MANIFEST_NAME}"
-        if self.what == "manifest":
-            return [path for path in there if path == manifest]
-        if self.what == "table":
-            return [path for path in there if path == f"warehouse/{self.table}/repo={key}/part-0.parquet"]
-        is_all = self.what == "state"
-        found = (path for path in there if path.startswith(version) or (is_all and not path.startswith(versions)))
-        return sorted(found, key=lambda path: (path == manifest, path))
+# Some files of a repository: its published version, this version's manifest, all of its state, else those of a table.
+INDEX, INDEX_MANIFEST, STATE = "index", "manifest of the index", "state"
 
 
-INDEX, INDEX_MANIFEST, STATE = FileSelection("index"), FileSelection("manifest"), FileSelection("state")
+def _selected(wanted: str, layout: HomeLayout, key: str, digest: str | None, there: Iterable[str]) -> list[str]:
+    """Those that are meant of the files that are there; what is fetched last comes last."""
+    versions = f"{layout.versions(key).relative_to(layout.home).as_posix()}/"
+    version = f"{versions}{digest}/"
+    manifest = f"{version}{MANIFEST_NAME}"
+    if wanted not in (INDEX, STATE):
+        path = manifest if wanted == INDEX_MANIFEST else f"warehouse/{wanted}/repo={key}/part-0.parquet"
+        return [each for each in there if each == path]
+    is_all = wanted == STATE
+    found = (path for path in there if path.startswith(version) or (is_all and not path.startswith(versions)))
+    return sorted(found, key=lambda path: (path == manifest, path))
 
 
 class BroughtFiles:
@@ -58,13 +52,13 @@ class BroughtFiles:
         self._layout = layout
         self._objects = objects
         # The state that this process brought, or found, and a file of it, which tells whether it is there still.
-        self._known: dict[tuple[str, FileSelection], tuple[str, Path | None]] = {}
+        self._known: dict[tuple[str, str], tuple[str, Path | None]] = {}
 
     def lock(self, key: str) -> Path:
         """The file that whoever changes, or maps, files of a repository locks."""
         return self._folder / f"{key}.lock"
 
-    def has(self, key: str, state: str, wanted: FileSelection) -> bool:
+    def has(self, key: str, state: str, wanted: str) -> bool:
         """Whether this process knows that all of these files are there; they count as used now."""
         known_state, a_file = self._known.get((key, wanted), ("", None))
         if known_state != state or (a_file and not a_file.exists()):
@@ -73,7 +67,7 @@ class BroughtFiles:
             self._touch(key)
         return True
 
-    def fetch(self, key: str, state: str, digest: str | None, wanted: FileSelection) -> int:
+    def fetch(self, key: str, state: str, digest: str | None, wanted: str) -> int:
         """Have these files there; how many bytes came. Raises `PartGone`, `BrokenStore` or `BucketUnavailable`."""
         manifest, there = self._manifest(key, state), self._note(key)
         files = manifest.files
@@ -82,26 +76,25 @@ class BroughtFiles:
         link = manifest.links.get(name.relative_to(self._layout.home).as_posix())
         if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
             set_times(name, link.modified_ns)
-        paths = wanted.paths(self._layout, key, digest, files)
-        a_file = self._layout.home / paths[-1] if paths else None
+        paths = _selected(wanted, self._layout, key, digest, files)
         missing = [path for path in paths if not self._is_there(path, files[path], there)]
-        if not missing:
-            self._touch(key)
-            self._known[key, wanted] = state, a_file
-            return 0
         by_part = {part: path for path, (part, _) in there.items()}
-        linked = {path for path in missing if self._link(path, by_part.get(files[path].part))}
-        to_fetch = [path for path in missing if path not in linked]
-        # The last is the manifest of a version, which tells that the others are there.
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            list(pool.map(lambda path: self._fetch(path, files[path]), to_fetch[:-1]))
-        for path in to_fetch[-1:]:
-            self._fetch(path, files[path])
-        there = self._without_old(key, digest, there, files)
-        there.update((path, (files[path].part, files[path].size)) for path in paths)
-        self._write_note(key, there)
-        self._known[key, wanted] = state, a_file
-        return sum(files[path].size for path in to_fetch)
+
+        def bring(path: str) -> int:
+            return self._bring(path, files[path], by_part.get(files[path].part))
+
+        fetched = 0
+        if missing:
+            # The last is the manifest of a version, which tells that the others are there.
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                fetched = sum(pool.map(bring, missing[:-1]))
+            fetched += bring(missing[-1])
+            there = self._without_old(key, digest, there, files)
+            there.update((path, (files[path].part, files[path].size)) for path in paths)
+            self._write_note(key, there)
+        self._touch(key)
+        self._known[key, wanted] = state, self._layout.home / paths[-1] if paths else None
+        return fetched
 
     def sizes(self) -> dict[str, tuple[float, int]]:
         """When files of each repository were used last, and how many bytes they have."""
@@ -149,30 +142,22 @@ class BroughtFiles:
         except FileNotFoundError:
             return False
 
-    def _link(self, path: str, same: str | None) -> bool:
-        """Give a file that is there another name; False where it is not."""
-        if same is None:
-            return False
-        target = self._layout.home / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        aside = self._aside()
-        try:
-            os.link(self._layout.home / same, aside)
-        except OSError:
-            return False
-        os.replace(aside, target)
-        # Where both names were one file already, the other name stays.
-        aside.unlink(missing_ok=True)
-        return True
-
-    def _fetch(self, path: str, file: StateFile) -> None:
-        aside, target = self._aside(), self._layout.home / path
+    def _bring(self, path: str, file: StateFile, same: str | None) -> int:
+        """Have a file there, as another name of the `same` one if that is there; how many bytes came."""
+        aside, target = self._folder / f".{os.getpid()}-{uuid.uuid4().hex}.tmp", self._layout.home / path
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            fetch_part(self._objects(), file, aside)
+            with suppress(OSError):
+                if same:
+                    os.link(self._layout.home / same, aside)
+            is_linked = aside.exists()
+            if not is_linked:
+                fetch_part(self._objects(), file, aside)
             os.replace(aside, target)
         finally:
+            # Where both names were one file already, the other name stays.
             aside.unlink(missing_ok=True)
+        return 0 if is_linked else file.size
 
     def _manifest(self, key: str, state: str) -> StateManifest:
         """As it was fetched last, if that is the one."""
@@ -205,9 +190,6 @@ class BroughtFiles:
     def _touch(self, key: str) -> None:
         with suppress(FileNotFoundError):
             os.utime(self._note_file(key))
-
-    def _aside(self) -> Path:
-        return self._folder / f".{os.getpid()}-{uuid.uuid4().hex}.tmp"
 
 
 def _bytes(parts: Parts) -> int:

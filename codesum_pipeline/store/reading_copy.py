@@ -28,7 +28,6 @@ from codesum_pipeline.store.brought_files import (
     MANIFEST_NAME,
     STATE,
     BroughtFiles,
-    FileSelection,
 )
 from codesum_pipeline.store.heads import PartGone, head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
@@ -92,25 +91,23 @@ class ReadingCopy:
         if self._is_offline:
             self._read_heads()
             return
-        if self._looking.acquire(blocking=self._looked_at is None):
-            try:
-                self._look_if_old()
-            finally:
-                self._looking.release()
-
-    def _look_if_old(self) -> None:
-        now = time.monotonic()
-        if self._looked_at is not None and now - self._looked_at < self._fresh_s:
+        if not self._looking.acquire(blocking=self._looked_at is None):
             return
         try:
-            self._files.refresh(max_age_s=self._fresh_s)
-            self.refresh(max_age_s=self._fresh_s)
-        except BucketUnavailable as error:
-            if self._looked_at is None:
-                raise
-            _log.warning("answers are of what was published before: %s", error)
-            now = time.monotonic() + _AWAY_S
-        self._looked_at = now
+            now = time.monotonic()
+            if self._looked_at is not None and now - self._looked_at < self._fresh_s:
+                return
+            try:
+                self._files.refresh(max_age_s=self._fresh_s)
+                self.refresh(max_age_s=self._fresh_s)
+            except BucketUnavailable as error:
+                if self._looked_at is None:
+                    raise
+                _log.warning("answers are of what was published before: %s", error)
+                now = time.monotonic() + _AWAY_S
+            self._looked_at = now
+        finally:
+            self._looking.release()
 
     def refresh(self, *, max_age_s: float = 0.0) -> None:
         """Read the heads that changed, unless another process did so `max_age_s` ago."""
@@ -169,7 +166,7 @@ class ReadingCopy:
     def bring_tables(self, key: str, *tables: str) -> None:
         """Have some tables of a repository there."""
         for table in tables:
-            self.bring(key, FileSelection("table", table))
+            self.bring(key, table)
 
     def bring_tables_of_all(self, tables: Iterable[str]) -> None:
         """Have some tables of all repositories there."""
@@ -181,7 +178,7 @@ class ReadingCopy:
         """Have all there that a build would find."""
         self.bring(key, STATE)
 
-    def bring(self, key: str, wanted: FileSelection) -> None:
+    def bring(self, key: str, wanted: str) -> None:
         """Fetch what is not there of some files of a repository; raises `BucketUnavailable` or `BrokenStore`."""
         for is_last in (False, True):
             head = self._heads.get(key)
@@ -201,10 +198,10 @@ class ReadingCopy:
 
     def _make_room(self, fetched: int, *, keep: str) -> None:
         with self._lock:
-            if self._bytes is None:
-                self._bytes = sum(size for _, size in self._brought.sizes().values())
-            else:
+            if self._bytes is not None:
                 self._bytes += fetched
+            else:
+                self._bytes = sum(size for _, size in self._brought.sizes().values())
             if self._bytes <= self._cache_bytes:
                 return
             sizes = self._brought.sizes()
