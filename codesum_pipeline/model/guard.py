@@ -13,6 +13,7 @@ from typing import Self, TypeVar
 from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import CodesumError, RefusedText
+from codesum_pipeline.model.printable import shortened
 
 # A full disk, a broken store or too little memory would fail the next item, too.
 PASSING = (CodesumError, OSError, MemoryError, SystemError)
@@ -37,8 +38,7 @@ class Failure(Struct, frozen=True):
 
 def told(error: BaseException) -> str:
     """An error in one line: its kind and what it says."""
-    said = " ".join(str(error).split())
-    said = said if len(said) <= _MOST_CHARACTERS else f"{said[: _MOST_CHARACTERS - 1]}…"
+    said = shortened(" ".join(str(error).split()), _MOST_CHARACTERS)
     return _storable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
 
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.scip.running import Ran, run_bounded
 from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Room, Sandbox, is_of_checkout
@@ -113,8 +113,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
     @cached_property
     def shown(self) -> str:
         """The command line as people read it."""
-        line = one_line(redact(self.ws.entry.scip_command))
-        return line if len(line) <= _LONGEST_COMMAND else f"{line[: _LONGEST_COMMAND - 1]}…"
+        return shortened(one_line(redact(self.ws.entry.scip_command)), _LONGEST_COMMAND)
 
     def last(self) -> _Attempt | None:
         """None where nothing is known of an earlier attempt."""

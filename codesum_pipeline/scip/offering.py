@@ -58,17 +58,12 @@ def find_offers(files: Sequence[IndexFile], folder: Path, paths: Collection[str]
         problems.extend((file.origin, note) for note in notes)
         shared = sorted(path for path in found if path in by_path)
         if shared:
-            problems.append((file.origin, _of_shared(shared, by_path[shared[0]][0].origin)))
+            first = f"{shared[0]} in that of {by_path[shared[0]][0].origin}"
+            told = f"{len(shared):,} of its files are in another index, too ({first}): "
+            problems.append((file.origin, f"{told}of each file the first document counts that fits its text"))
         for path, offers in found.items():
             by_path[path].extend(offers[: MOST_OFFERS - len(by_path[path])])
     return Offers(by_path, tuple(problems))
-
-
-def _of_shared(paths: Sequence[str], first: str) -> str:
-    return (
-        f"{len(paths):,} of its files are in another index, too ({paths[0]} in that of {first}): "
-        "of each file the first document counts that fits its text"
-    )
 
 
 def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[dict[str, list[Offer]], list[str]]:
@@ -103,17 +98,14 @@ class _Content(Struct):
                 case IndexerIdentity(name, version):
                     content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()
                 case DocumentPlace():
-                    content._add(found, names)
+                    content.documents += 1
+                    if _slashed(found.path).rpartition("/")[2] in names:
+                        content.places.append(found)
+                    elif len(content.others) < _SAMPLE:
+                        content.others.append(found.path)
                 case OversizedDocument():
                     content.oversized += 1
         return content
-
-    def _add(self, place: DocumentPlace, names: Collection[str]) -> None:
-        self.documents += 1
-        if _slashed(place.path).rpartition("/")[2] in names:
-            self.places.append(place)
-        elif len(self.others) < _SAMPLE:
-            self.others.append(place.path)
 
     def notes(self, *, is_used: bool) -> list[str]:
         """What cannot be used."""

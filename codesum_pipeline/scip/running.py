@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct, field, json
 
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.scip.supervisor import BY_SIGNAL, Task
@@ -64,34 +64,33 @@ def run_bounded(command: IndexerCommand, settings: ScipSettings) -> Ran:
 
     Where the work is not wanted any more, or is interrupted, the command ends with it.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _CODE.format(path=sys.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd="/",
-        process_group=0,
-    )
-    run = _Run(process, settings, command.folder)
-    try:
-        assert process.stdin is not None
-        process.stdin.write(_task(command, settings).to_line())
-        process.stdin.flush()
-        over = run.until_end()
-    finally:
-        _end(process)
-    return Ran(process.returncode, bytes(run.tail), over)
+    import psutil
 
-
-def _task(command: IndexerCommand, settings: ScipSettings) -> Task:
-    return Task(
+    uid = os.getuid()
+    found = (one.info for one in psutil.process_iter(["uids", "num_threads"]))
+    task = Task(
         words=command.words,
         folder=str(command.folder),
         environment=command.environment,
         most_file_bytes=settings.max_index_mb * _MB,
         most_data_bytes=settings.max_memory_mb * _MB * _DATA_FACTOR,
-        most_tasks=_tasks_of_user() + _MOST_PROCESSES,
+        # Processes and threads that count against the user's limit, and those of the command.
+        most_tasks=sum(one["num_threads"] or 1 for one in found if one["uids"] and one["uids"].real == uid)
+        + _MOST_PROCESSES,
     )
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _CODE.format(path=sys.path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/", process_group=0,
+    )  # fmt: skip
+    run = _Run(process, settings, command.folder)
+    try:
+        assert process.stdin is not None
+        process.stdin.write(json.encode(task) + b"\n")
+        process.stdin.flush()
+        over = run.until_end()
+    finally:
+        _end(process)
+    return Ran(process.returncode, bytes(run.tail), over)
 
 
 class _Run(Struct):
@@ -136,10 +135,15 @@ class _Run(Struct):
         return self.process.returncode is None
 
     def _over(self) -> str:
-        processes = _descendants(self.process.pid)
+        import psutil
+
+        processes, memory = _descendants(self.process.pid), 0
+        for process in processes:
+            with suppress(psutil.Error):
+                memory += process.memory_info().rss
         if len(processes) > _MOST_PROCESSES:
             return f"it started more than {_MOST_PROCESSES} processes: have it do less at a time"
-        if sum(map(_memory, processes)) > self.settings.max_memory_mb * _MB:
+        if memory > self.settings.max_memory_mb * _MB:
             most = self.settings.max_memory_mb
             return f"it took more than {most} MB of memory: raise scip.max_memory_mb, or have it do less"
         if shutil.disk_usage(self.folder).free < min(_LEAST_FREE, self.free_at_first // 2):
@@ -154,24 +158,6 @@ def _descendants(pid: int) -> "list[psutil.Process]":
         return psutil.Process(pid).children(recursive=True)
     except psutil.Error:
         return []
-
-
-def _memory(process: "psutil.Process") -> int:
-    import psutil
-
-    try:
-        return process.memory_info().rss
-    except psutil.Error:
-        return 0
-
-
-def _tasks_of_user() -> int:
-    """Processes and threads that count against the user's limit."""
-    import psutil
-
-    uid = os.getuid()
-    found = psutil.process_iter(["uids", "num_threads"])
-    return sum(one.info["num_threads"] or 1 for one in found if one.info["uids"] and one.info["uids"].real == uid)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -6,7 +6,6 @@ its parent becomes a child of this one, and is found.
 """
 
 import ctypes
-import json
 import os
 import resource
 import signal
@@ -17,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, json
 
 # From <linux/prctl.h>.
 _PR_SET_CHILD_SUBREAPER = 36
@@ -37,48 +36,38 @@ class Task(Struct, frozen=True):
     most_data_bytes: int
     most_tasks: int
 
-    def to_line(self) -> bytes:
-        return json.dumps(to_builtins(self)).encode() + b"\n"
-
 
 def main() -> None:
     """Run the command; ends with its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    task = Task(**json.loads(sys.stdin.buffer.readline()))
+    task = json.decode(sys.stdin.buffer.readline(), type=Task)
     threading.Thread(target=_end_with_input, daemon=True).start()
     try:
-        child = _started(task)
+        for kind, most in (
+            (resource.RLIMIT_FSIZE, task.most_file_bytes),
+            (resource.RLIMIT_DATA, task.most_data_bytes),
+            (resource.RLIMIT_NPROC, task.most_tasks),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            hard = resource.getrlimit(kind)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (most, most))
+        environment = dict(task.environment)
+        child = subprocess.Popen(
+            task.words, cwd=task.folder, env=environment, stdin=subprocess.DEVNULL, process_group=0
+        )
     except OSError as error:
         os.write(1, f"{task.words[0]}: {error.strerror}\n".encode("utf-8", "replace"))
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else CANNOT_RUN)
-    status = _wait(child.pid)
+    # Orphans that end before it are not left as zombies.
+    ended = 0
+    while ended != child.pid:
+        ended, waited = os.waitpid(-1, 0)
+    status = os.waitstatus_to_exitcode(waited)
     _kill_all()
     os._exit(status if status >= 0 else BY_SIGNAL - status)
-
-
-def _started(task: Task) -> "subprocess.Popen[bytes]":
-    for kind, most in (
-        (resource.RLIMIT_FSIZE, task.most_file_bytes),
-        (resource.RLIMIT_DATA, task.most_data_bytes),
-        (resource.RLIMIT_NPROC, task.most_tasks),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(kind)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (most, most))
-    return subprocess.Popen(
-        task.words, cwd=task.folder, env=dict(task.environment), stdin=subprocess.DEVNULL, process_group=0
-    )
-
-
-def _wait(pid: int) -> int:
-    """The exit status of a child, negative after a signal; orphans that end before it are not left as zombies."""
-    while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == pid:
-            return os.waitstatus_to_exitcode(status)
 
 
 def _end_with_input() -> None:

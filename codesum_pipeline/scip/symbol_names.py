@@ -87,16 +87,12 @@ def parse_symbol(symbol: str) -> SymbolName | None:
     found = _descriptors(symbol, at)
     if not found:
         return None
-    head = f"{symbol[: _end_of_package(symbol, at, words[-1])]}. "
-    scheme, manager, name, _version = words
+    scheme, manager, name, version = words
+    # The key has no version, whose spaces are written twice.
+    head = f"{symbol[: at - 1 - len(version.replace(' ', '  '))]}. "
     return SymbolName(
         scheme, (manager, name), tuple(one for one, _ in found), head + symbol[at:], head + symbol[at : found[-1][1]]
     )
-
-
-def _end_of_package(symbol: str, at: int, version: str) -> int:
-    """Where the version begins, whose spaces are written twice."""
-    return at - 1 - len(version.replace(" ", "  "))
 
 
 def _descriptors(symbol: str, at: int) -> list[tuple[Descriptor, int]]:
@@ -106,20 +102,18 @@ def _descriptors(symbol: str, at: int) -> list[tuple[Descriptor, int]]:
         match = _DESCRIPTOR.match(symbol, at)
         if match is None:
             return []
-        found.append((_descriptor(match), at))
+        type_parameter, parameter, name, ending, disambiguator = match.groups()
+        if type_parameter is not None:
+            descriptor = Descriptor(_unescaped(type_parameter), Suffix.TYPE_PARAMETER)
+        elif parameter is not None:
+            descriptor = Descriptor(_unescaped(parameter), Suffix.PARAMETER)
+        elif disambiguator is not None:
+            descriptor = Descriptor(_unescaped(name), Suffix.METHOD, disambiguator)
+        else:
+            descriptor = Descriptor(_unescaped(name), _BY_ENDING[ending])
+        found.append((descriptor, at))
         at = match.end()
     return found
-
-
-def _descriptor(match: re.Match[str]) -> Descriptor:
-    type_parameter, parameter, name, ending, disambiguator = match.groups()
-    if type_parameter is not None:
-        return Descriptor(_unescaped(type_parameter), Suffix.TYPE_PARAMETER)
-    if parameter is not None:
-        return Descriptor(_unescaped(parameter), Suffix.PARAMETER)
-    if disambiguator is not None:
-        return Descriptor(_unescaped(name), Suffix.METHOD, disambiguator)
-    return Descriptor(_unescaped(name), _BY_ENDING[ending])
 
 
 def _unescaped(name: str) -> str:
@@ -134,10 +128,10 @@ _ALIASES = re.compile(r"([\w$]+)['\"]?\s*(?:\bas\b|:)\s*([\w$]+)")
 _ASSIGNED = re.compile(r"(?:import|using)\s+([\w$]+)\s*=\s*(?:[\w$]+\.)*([\w$]+)")
 # What says "this object", "its class" or "what is handed on by default" and no name.
 _NAMELESS = frozenset({"this", "self", "super", "cls", "Self", "static", "default", "new", "constructor", "init"})
-_CONSTRUCTORS = frozenset(
-    {"<constructor>", "constructor", "__init__", "__new__", "__construct", "<init>", "initialize"}
-)
-_CONSTRUCTORS_OF_ANY_NAME = frozenset({"new", "init", "apply"})
+_CONSTRUCTORS = frozenset({
+    "<constructor>", "constructor", "__init__", "__new__", "__construct", "<init>", "initialize", "new", "init",
+    "apply",
+})  # fmt: skip
 _PYTHON_MODULE = "__init__"
 
 
@@ -165,8 +159,10 @@ class Spelling:
         bare = token.partition(" as ")[0].strip().strip(_QUOTES)
         return (
             bare == name
-            or (last.suffix is Suffix.META and _is_numbered(name, bare))
-            or _is_constructor_of(symbol, bare)
+            # Keys of unnamed objects are numbered: `timeout0`, `'no-else-return'0`.
+            or (last.suffix is Suffix.META and name.startswith(bare) and name[len(bare) :].lstrip(_QUOTES).isdigit())
+            # A call of a class spells the class, and means its constructor.
+            or (last.name in _CONSTRUCTORS and [bare] == [one.name for one in symbol.descriptors[-2:-1]])
             or bare in self._given(name)
         )
 
@@ -196,18 +192,6 @@ class Spelling:
 def _plain(descriptor: Descriptor) -> str:
     accessor = _ACCESSOR.fullmatch(descriptor.name)
     return (accessor[1] if accessor else descriptor.name).strip(_QUOTES)
-
-
-def _is_numbered(name: str, token: str) -> bool:
-    """Keys of unnamed objects are numbered: `timeout0`, `'no-else-return'0`."""
-    return name.startswith(token) and name[len(token) :].lstrip(_QUOTES).isdigit()
-
-
-def _is_constructor_of(symbol: SymbolName, token: str) -> bool:
-    """A call of a class spells the class, and means its constructor."""
-    if len(symbol.descriptors) < 2 or symbol.last.name not in _CONSTRUCTORS | _CONSTRUCTORS_OF_ANY_NAME:
-        return False
-    return token == symbol.descriptors[-2].name
 
 
 def _leads_to(path: str, module: str, folder: str) -> bool:

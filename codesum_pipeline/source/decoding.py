@@ -68,8 +68,7 @@ def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float) -> str
 
     Raises `RepositoryUnavailable` where the mirror does not have it, `SkippedFile` for what is no text.
     """
-    data = run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s)
-    return decode_text(data, language_of_path(path) or language_of_first_line(data) or TEXT)
+    return _text_of(path, run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s))
 
 
 def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: float) -> dict[str, str]:
@@ -81,10 +80,11 @@ def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: f
     texts = {}
     for path in asked:
         header = answers.readline().split()
-        if len(header) != 3 or header[1] not in (b"blob", b"tree", b"commit", b"tag"):
-            continue
-        content = answers.read(int(header[2]) + 1)[:-1]
-        language = language_of_path(path) or language_of_first_line(content) or TEXT
-        with suppress(SkippedFile):
-            texts[path] = decode_text(content, language)
+        if len(header) == 3 and header[1] in (b"blob", b"tree", b"commit", b"tag"):
+            with suppress(SkippedFile):
+                texts[path] = _text_of(path, answers.read(int(header[2]) + 1)[:-1])
     return texts
+
+
+def _text_of(path: str, data: bytes) -> str:
+    return decode_text(data, language_of_path(path) or language_of_first_line(data) or TEXT)

@@ -71,6 +71,7 @@ wait "$git"; status=$?
 { kill -KILL "$watcher"; wait "$watcher"; } 2>/dev/null
 exit "$status"
 """
+_NO_GIT = "the program `git` is not on the PATH: install it"
 # The status of a shell's command that was not found, and the one that those ended by a signal lie above.
 _NOT_FOUND = 127
 _BY_SIGNAL = 129
@@ -122,7 +123,7 @@ def try_git(
     if arguments[0] in _MAY_RUN_LONG:
         # Of the shell that waited for git.
         if status == _NOT_FOUND:
-            raise _no_git()
+            raise ConfigurationError(_NO_GIT)
         status = _BY_SIGNAL - 1 - status if status > _BY_SIGNAL else status
     if status != 0:
         _check_room(complaint, status, git_dir)
@@ -186,10 +187,6 @@ def _lifeline(process: subprocess.Popen[bytes], arguments: Sequence[str | Path])
         yield
 
 
-def _no_git() -> ConfigurationError:
-    return ConfigurationError("the program `git` is not on the PATH: install it")
-
-
 def _check_room(complaint: bytes, status: int, git_dir: Path) -> None:
     """Raise `CannotWrite` where git failed for want of room on this side; what a server says is its own trouble."""
     lines = complaint.decode("utf-8", "replace").splitlines()
@@ -238,7 +235,7 @@ def start_git(
             restore_signals=False,
         )
     except FileNotFoundError as error:
-        raise _no_git() from error
+        raise ConfigurationError(_NO_GIT) from error
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

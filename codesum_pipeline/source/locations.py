@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.printable import shortened
 
 _WITH_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
@@ -23,7 +24,7 @@ _SECRET_PARAMETER = re.compile(
 )
 
 # Of a location that cannot be one.
-_SHOWN = 100
+_LONGEST_SHOWN = 100
 # Leaves room below the 100 characters of a key for the number that makes it unique.
 _KEY_LENGTH = 90
 
@@ -69,16 +70,13 @@ def slug_of(location: str) -> str | None:
     """`owner/name` of a hosted repository; None for a path."""
     if not is_url(location):
         return None
-    path = urlsplit(location).path if _WITH_SCHEME.match(location) else location.partition(":")[2]
-    slug = path.strip("/").removesuffix(".git")
+    slug = _parts(location)[1].strip("/").removesuffix(".git")
     return slug if "/" in slug else None
 
 
 def host_of(location: str) -> str:
     """The host of a URL or scp-like address, lowercase."""
-    if _WITH_SCHEME.match(location):
-        return (urlsplit(location).hostname or "").lower()
-    return location.partition(":")[0].rpartition("@")[2].lower()
+    return _parts(location)[0].lower()
 
 
 def key_base(location: str, *, subdir: str = "") -> str:
@@ -198,5 +196,4 @@ def check_command(line: str) -> None:
 
 
 def _shown(text: str) -> str:
-    text = redact(text)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return shortened(redact(text), _LONGEST_SHOWN)

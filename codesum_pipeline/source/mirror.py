@@ -101,7 +101,14 @@ class Mirror(Struct, frozen=True):
             return self._fetch_commit(entry)
         ours = our_ref(entry)
         if self._resolve(ours, "") != remote.object_id:
-            self._fetch_ref(entry, f"+{remote.name}:{ours}", commit=remote.commit)
+            depth, refspec = self._depth(self._resolve(ours)), [f"+{remote.name}:{ours}"]
+            self._drop_dead_locks()
+            finished = self._fetch_or_less(entry, refspec, depth=depth)
+            if finished.status != 0 and self._drop_dead_locks():
+                finished = self._fetch_or_less(entry, refspec, depth=depth)
+            if finished.status != 0:
+                asked, limit = remote.commit, self.timeout_s
+                raise cannot_fetch(entry, finished, commit=asked, git_dir=self.git_dir, timeout_s=limit)
             self._tidy()
         commit = self._resolve(ours)
         if commit is None:
@@ -176,15 +183,6 @@ class Mirror(Struct, frozen=True):
             return ""
         config = file.read_text(encoding="utf-8")
         return "sha256" if "objectformat = sha256" in config.lower() else "sha1"
-
-    def _fetch_ref(self, entry: RepositoryEntry, refspec: str, *, commit: str) -> None:
-        depth = self._depth(self._resolve(our_ref(entry)))
-        self._drop_dead_locks()
-        finished = self._fetch_or_less(entry, [refspec], depth=depth)
-        if finished.status != 0 and self._drop_dead_locks():
-            finished = self._fetch_or_less(entry, [refspec], depth=depth)
-        if finished.status != 0:
-            raise cannot_fetch(entry, finished, commit=commit, git_dir=self.git_dir, timeout_s=self.timeout_s)
 
     def _depth(self, held: str | None) -> Sequence[str]:
         """How much to fetch: the commit alone, but where the mirror has history, whatever is new."""

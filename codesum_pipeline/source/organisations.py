@@ -158,10 +158,3 @@ def _server(url: str) -> str:
     if not is_safe or not host or parts.username or parts.query or parts.fragment or not url.isprintable():
         raise ConfigurationError(f"url {redact(url)!r}: give https://SERVER, without user and password")
     return url.rstrip("/")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -33,6 +33,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.ids import check_repository_key
+from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import (
     check_command,
@@ -391,10 +392,4 @@ def _explain(error: ValidationError) -> str:
         near = difflib.get_close_matches(name, list(_EntryData.model_fields), n=1, cutoff=0.0)[0]
         return f"unknown field {name!r}; the nearest is {near!r}"
     hint = " (put it in quotes)" if first["type"] == "string_type" else ""
-    shown = redact(repr(first["input"]))
-    shown = shown if len(shown) <= _SHOWN_VALUE else f"{shown[: _SHOWN_VALUE - 1]}…"
-    return f"{name} = {shown}: {first['msg']}{hint}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN_VALUE else f"{text[: _SHOWN_VALUE - 1]}…"
+    return f"{name} = {shortened(redact(repr(first['input'])), _SHOWN_VALUE)}: {first['msg']}{hint}"

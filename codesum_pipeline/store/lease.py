@@ -16,12 +16,13 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, LeaseHeld, LeaseLost
+from codesum_pipeline.model.errors import BucketUnavailable, LeaseHeld, LeaseLost
+from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import (
     boot_id,
@@ -32,6 +33,7 @@ from codesum_pipeline.store.locks import (
     take_own,
 )
 from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.sqlite_tables import SqliteFile, reading
 
 if TYPE_CHECKING:
     from codesum_pipeline.store.bucket_record import BucketRecord
@@ -41,10 +43,6 @@ _log = logging.getLogger(__name__)
 POLL_S = 0.2
 # A lock file that nobody holds belongs to a process that was killed, unless it is about to be locked.
 DEAD_LOCK_AGE_S = 60.0
-# Slices in which an interrupt is noticed while SQLite waits for another writer.
-BUSY_TIMEOUT_S = 10.0
-# Leases of earlier versions name neither a namespace nor a lock.
-_ADDED = ("lock", "pid_namespace")
 # The locks of the leases that this process holds, and its records of homes in buckets by the files of in-flight state.
 _held_here: set[str] = set()
 _held_records: dict[Path, "BucketRecord"] = {}
@@ -92,6 +90,14 @@ class Holder:
 
 OF_A_PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
 _COLUMNS = tuple(column.name for column in fields(Holder) if column.compare)
+
+
+class _LeaseFile(SqliteFile):
+    tables: ClassVar = {
+        "lease": "only_one INTEGER PRIMARY KEY CHECK (only_one = 1), pid INTEGER NOT NULL, "
+        "process_started REAL NOT NULL, boot_id TEXT NOT NULL, host TEXT NOT NULL, run_id TEXT NOT NULL, "
+        "acquired_at REAL NOT NULL, pid_namespace TEXT NOT NULL DEFAULT '', lock TEXT NOT NULL DEFAULT ''"
+    }
 
 
 def this_process(run_id: str, *, lock: str = "") -> Holder:
@@ -205,16 +211,8 @@ def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) ->
 
 def current_holder(state: Path) -> Holder | None:
     """Who holds the lease, dead or alive; nothing is written. Raises `BrokenStore` for a file that holds no lease."""
-    if not state.exists():
-        return None
-    try:
-        try:
-            return _look(state, "mode=ro")
-        except sqlite3.OperationalError:
-            # What SQLite shares between processes cannot be written there, so that nobody changes the file either.
-            return _look(state, "immutable=1")
-    except sqlite3.DatabaseError as error:
-        raise BrokenStore(f"the lease {state} cannot be read: {error}: where nothing builds it, delete it") from error
+    with reading(state, "lease") as connection:
+        return _read(connection, state) if connection else None
 
 
 def release_lease(state: Path) -> Holder | None:
@@ -256,61 +254,34 @@ def _drop_dead_locks(state: Path) -> None:
                 path.unlink()
 
 
-def _open(state: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(state, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS lease (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), pid INTEGER NOT NULL, "
-        "process_started REAL NOT NULL, boot_id TEXT NOT NULL, host TEXT NOT NULL, run_id TEXT NOT NULL, "
-        "acquired_at REAL NOT NULL, pid_namespace TEXT NOT NULL DEFAULT '', lock TEXT NOT NULL DEFAULT '')"
-    )
-    if not _known_columns(connection) >= {*_ADDED}:
-        connection.execute("BEGIN IMMEDIATE")
-        for name in sorted({*_ADDED} - _known_columns(connection)):
-            connection.execute(f"ALTER TABLE lease ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
-        connection.execute("COMMIT")
-    return connection
-
-
-def _known_columns(connection: sqlite3.Connection) -> set[str]:
-    return {row[1] for row in connection.execute("PRAGMA table_info(lease)")}
-
-
-def _look(state: Path, how: str) -> Holder | None:
-    uri = f"{state.absolute().as_uri()}?{how}"
-    with closing(sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
-        return _read(connection, state)
-
-
 def _read(connection: sqlite3.Connection, state: Path) -> Holder | None:
-    columns = [name for name in _COLUMNS if name in _known_columns(connection)]
-    row = connection.execute(f"SELECT {', '.join(columns)} FROM lease").fetchone() if columns else None
+    # Leases of earlier versions name neither a namespace nor a lock.
+    found = connection.execute("SELECT * FROM lease")
+    names = [name for name, *_ in found.description]
+    row = found.fetchone()
     if row is None:
         return None
-    found = dict(zip(columns, row, strict=True))
-    return Holder(**found, is_unlocked=bool(found.get("lock")) and is_free(state.with_name(found["lock"])))
+    values = {name: value for name, value in zip(names, row, strict=True) if name in _COLUMNS}
+    return Holder(**values, is_unlocked=bool(values.get("lock")) and is_free(state.with_name(values["lock"])))
 
 
 def _take(state: Path, mine: Holder) -> Holder | None:
     """Become the holder, or return the one that is alive."""
-    with writing(state), closing(_open(state)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        other = _read(connection, state)
+    with _LeaseFile.opened(state, now=utc_now) as file, file.together():
+        other = _read(file.connection, state)
         if other and not other.is_gone():
-            connection.execute("ROLLBACK")
             return other
         columns, places = ", ".join(_COLUMNS), ", ".join("?" * len(_COLUMNS))
         values = astuple(mine)[: len(_COLUMNS)]
-        connection.execute(f"INSERT OR REPLACE INTO lease (only_one, {columns}) VALUES (1, {places})", values)
-        connection.execute("COMMIT")
+        file.connection.execute(f"INSERT OR REPLACE INTO lease (only_one, {columns}) VALUES (1, {places})", values)
     if other and other.lock:
         state.with_name(other.lock).unlink(missing_ok=True)
     return None
 
 
 def _give_back(state: Path, holder: Holder) -> None:
-    with writing(state), closing(_open(state)) as connection:
-        connection.execute(
+    with _LeaseFile.opened(state, now=utc_now) as file:
+        file.connection.execute(
             "DELETE FROM lease WHERE pid = ? AND run_id = ? AND acquired_at = ?",
             (holder.pid, holder.run_id, holder.acquired_at),
         )

@@ -167,10 +167,19 @@ def reading(path: Path, table: str) -> Iterator[sqlite3.Connection | None]:
     if not path.exists():
         yield None
         return
+    address = path.absolute().as_uri()
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
-            yield connection if has_table(connection, table) else None
+        # What SQLite shares between processes cannot be written everywhere; there nobody changes the file either.
+        for how in ("mode=ro", "immutable=1"):
+            with closing(sqlite3.connect(f"{address}?{how}", timeout=BUSY_TIMEOUT_S, uri=True)) as connection:
+                try:
+                    is_there = has_table(connection, table)
+                except sqlite3.OperationalError:
+                    if how == "immutable=1":
+                        raise
+                else:
+                    yield connection if is_there else None
+                    return
     except sqlite3.Error as error:
         raise BrokenStore(f"{path} cannot be read ({error}): move it away to begin a new one") from error
 
