@@ -183,8 +183,13 @@ def _compare(document: Any, text: str, encoding: PositionEncoding) -> IndexCompa
         found.problem = _take_in(found, occurrence, parse_symbol(occurrence.symbol), lines, spelling)
         if found.problem:
             return IndexComparison(problem=found.problem, occurrences=len(document.occurrences))
-    if problem := _unwritten(found):
-        return IndexComparison(problem=problem, occurrences=found.occurrences)
+    written = {one.named.span for one in found.definitions if not one.is_generated}
+    written |= {one.span for one in found.references}
+    for one in found.definitions:
+        # What is not written is made from something that is.
+        if one.is_generated and one.named.span not in written:
+            problem = f"line {one.named.span.line} defines {one.named.text!r}, not {one.named.name.last.name!r}"
+            return IndexComparison(problem=problem, occurrences=found.occurrences)
     found.information = {one.symbol: one for one in document.symbols if not is_local(one.symbol)}
     return found
 
@@ -219,14 +224,4 @@ def _take_in(
         found.misnamed[occurrence.symbol] += 1
     elif not occurrence.symbol_roles & _FORWARD_DEFINITION:
         found.references.append(IndexReference(span, token, occurrence.symbol, name))
-    return ""
-
-
-def _unwritten(found: IndexComparison) -> str:
-    """The reason why the document does not count, where it defines what is not written and made from nothing there."""
-    written = {one.named.span for one in found.definitions if not one.is_generated}
-    written |= {one.span for one in found.references}
-    for one in found.definitions:
-        if one.is_generated and one.named.span not in written:
-            return f"line {one.named.span.line} defines {one.named.text!r}, not {one.named.name.last.name!r}"
     return ""

@@ -194,7 +194,11 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> IndexCopy
         folder.mkdir(parents=True, exist_ok=True)
     try:
         with found.open() as parts, writing(temporary), temporary.open("xb") as target:
-            for part in _uncompressed(parts):
+            first = next(parts, b"")
+            if first.startswith(_POINTER):
+                raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")
+            together = chain([first], parts)
+            for part in _unzipped(together) if first.startswith(_GZIP) else together:
                 size += len(part)
                 if size > most_bytes:
                     raise RefusedIndex(
@@ -225,14 +229,6 @@ def drop_other_copies(folder: Path, kept: Collection[str]) -> None:
         is_other = _COPY.fullmatch(file.name) and file.name not in kept
         if is_other or file.name.startswith(_TEMPORARY):
             file.unlink(missing_ok=True)
-
-
-def _uncompressed(parts: Iterator[bytes]) -> Iterable[bytes]:
-    first = next(parts, b"")
-    if first.startswith(_POINTER):
-        raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")
-    together = chain([first], parts)
-    return _unzipped(together) if first.startswith(_GZIP) else together
 
 
 def _unzipped(parts: Iterable[bytes]) -> Iterator[bytes]:

@@ -145,7 +145,13 @@ def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | Over
                 documents += 1
                 if documents > MOST_DOCUMENTS:
                     raise RefusedIndex(f"it has more than {MOST_DOCUMENTS:,} documents")
-                yield _document(file, offset, length)
+                if length > MOST_DOCUMENT_BYTES:
+                    yield OversizedDocument(offset, length)
+                else:
+                    content = file.read(length)
+                    path = _parsed("DocumentPath", content, offset).relative_path
+                    digest = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+                    yield DocumentPlace(path, offset, length, digest)
             elif field == _METADATA and length <= MOST_DOCUMENT_BYTES:
                 metadata = _parsed("Metadata", file.read(length), offset)
                 yield IndexerIdentity(metadata.tool_info.name, metadata.tool_info.version, metadata.project_root)
@@ -157,14 +163,6 @@ def read_document(index: Path, place: DocumentPlace) -> bytes:
     with index.open("rb") as file:
         file.seek(place.offset)
         return file.read(place.length)
-
-
-def _document(file: IO[bytes], offset: int, length: int) -> DocumentPlace | OversizedDocument:
-    if length > MOST_DOCUMENT_BYTES:
-        return OversizedDocument(offset, length)
-    content = file.read(length)
-    path = _parsed("DocumentPath", content, offset).relative_path
-    return DocumentPlace(path, offset, length, hashlib.sha1(content, usedforsecurity=False).hexdigest())
 
 
 def _parsed(name: str, content: bytes, offset: int) -> Any:

@@ -174,7 +174,14 @@ class _IndexMaker(Struct, frozen=True, dict=True):
         values = (os.environ.get(name, "") for name in settings.environment)
         secrets = [value for value in values if len(value) >= _SHORTEST_SECRET]
         ran = run_bounded(sandbox.command(words), settings)
-        if why := _why_failed(ran, max_index_mb=settings.max_index_mb):
+        why = f"it ended with status {ran.status}" if ran.status else ""
+        if ran.over:
+            why = f"it was ended: {ran.over}"
+        elif ran.signal == signal.SIGXFSZ:
+            why = f"it wrote a file of more than {settings.max_index_mb} MB: raise scip.max_index_mb"
+        elif ran.signal:
+            why = f"it was ended by signal {ran.signal}"
+        if why:
             raise _NotMade(f"{self.shown}: {why}{_said(ran, secrets)}")
         try:
             with place.opened() as file, replacing(self.folder / _INDEX_FILE) as kept:
@@ -226,16 +233,6 @@ class _OutputPlace(Struct, frozen=True):
 
 def _not_regular(path: PurePosixPath) -> _NotMade:
     return _NotMade(f"it wrote {path} as a link or something else that is no regular file")
-
-
-def _why_failed(ran: Ran, *, max_index_mb: int) -> str:
-    if ran.over:
-        return f"it was ended: {ran.over}"
-    if ran.signal == signal.SIGXFSZ:
-        return f"it wrote a file of more than {max_index_mb} MB: raise scip.max_index_mb"
-    if ran.signal:
-        return f"it was ended by signal {ran.signal}"
-    return f"it ended with status {ran.status}" if ran.status else ""
 
 
 def _said(ran: Ran, secrets: list[str]) -> str:

@@ -1,7 +1,5 @@
 """The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
 
-from pathlib import Path
-
 from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import RefusedIndex
@@ -105,7 +103,14 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
         if before and is_usable and is_copied(folder, before.sha256, before.size):
             file = replace(before, root=one.root)
         else:
-            file = _taken(one, folder, most_bytes, progress)
+            progress(f"taking in {one.origin}", 0, 1)
+            file = IndexFile(0, one.origin, one.root, one.signature, "", 0, "")
+            try:
+                copied = copy_index(one, folder, most_bytes=most_bytes)
+                file = replace(file, sha256=copied.sha256, size=copied.size)
+            except RefusedIndex as error:
+                file = replace(file, problem=str(error))
+            progress(f"taking in {one.origin}", 1, 1)
         taken.append(replace(file, position=len(taken)))
     drop_other_copies(folder, {one.sha256 for one in taken})
     if not ws.entry.scip_command:
@@ -121,14 +126,3 @@ def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
         return []
     index = [on_disk(made.path, made.origin, ws.entry.subdir, ws.layout)] if made.path else []
     return [*index, *([FoundIndex(made.origin, ws.entry.subdir, "", Refusal(made.problem))] if made.problem else [])]
-
-
-def _taken(found: FoundIndex, folder: Path, most_bytes: int, progress: Progress) -> IndexFile:
-    progress(f"taking in {found.origin}", 0, 1)
-    row = IndexFile(0, found.origin, found.root, found.signature, "", 0, "")
-    try:
-        copied = copy_index(found, folder, most_bytes=most_bytes)
-    except RefusedIndex as error:
-        return replace(row, problem=str(error))
-    progress(f"taking in {found.origin}", 1, 1)
-    return replace(row, sha256=copied.sha256, size=copied.size)

@@ -69,7 +69,13 @@ class Mirror(Struct, frozen=True):
         progress(f"fetching {redact(entry.location)}", 0, 1)
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
-            head = self._take_folder(entry)
+            scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
+            self.create("sha1")
+            if self._resolve(scan.commit) is None or self._resolve(our_ref(entry)) != scan.commit:
+                self._drop_dead_locks()
+                scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
+                self._tidy()
+            head = Head(scan.commit, _label(entry), scan.left_out)
         elif offline and is_url(entry.location):
             head = self._held(entry)
         else:
@@ -143,15 +149,6 @@ class Mirror(Struct, frozen=True):
         arguments = ["rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}"]
         finished = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s)
         return finished.output.decode().strip() if finished.status == 0 else ref
-
-    def _take_folder(self, entry: RepositoryEntry) -> Head:
-        scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
-        self.create("sha1")
-        if self._resolve(scan.commit) is None or self._resolve(our_ref(entry)) != scan.commit:
-            self._drop_dead_locks()
-            scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
-            self._tidy()
-        return Head(scan.commit, _label(entry), scan.left_out)
 
     def _held(self, entry: RepositoryEntry) -> Head:
         """What an earlier fetch left."""

@@ -167,9 +167,15 @@ def _classify(
     unread = []
     for entry in listed:
         with guard.item(entry.path):
-            row = _unread_row(entry, rules, known.get(entry.path))
-            unread.extend([entry] if row is None else [])
-            rows.extend([] if row is None else [row])
+            reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
+            if not entry.is_valid:
+                reason = SkipReason.INVALID_PATH
+            if reason is not None:
+                rows.append(_row(entry, rules, language_of_path(entry.path) or TEXT, reason))
+            elif verdict := _carried(known.get(entry.path), entry, rules):
+                rows.append(_judged_row(entry, rules, verdict))
+            else:
+                unread.append(entry)
     rows.extend(_read_rows(unread, rules, mirror, guard, progress=progress))
     # `_carried` takes no such row over, so the next build tries again.
     rows.extend(
@@ -196,17 +202,6 @@ def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirr
     around = f"{rules.subdir}/"
     folders = {folder for folder in foreign_folders(sizes, read) if not around.startswith(f"{folder}/")}
     return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
-
-
-def _unread_row(entry: _TreeEntry, rules: PathRules, before: SourceFile | None) -> SourceFile | None:
-    """The row of an entry that is skipped or carried over; None where its content has to be read."""
-    reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
-    if not entry.is_valid:
-        reason = SkipReason.INVALID_PATH
-    if reason is not None:
-        return _row(entry, rules, language_of_path(entry.path) or TEXT, reason)
-    verdict = _carried(before, entry, rules)
-    return None if verdict is None else _judged_row(entry, rules, verdict)
 
 
 def _carried(row: SourceFile | None, entry: _TreeEntry, rules: PathRules) -> ContentDecision | None:

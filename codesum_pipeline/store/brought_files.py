@@ -7,7 +7,7 @@ are linked, not fetched.
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -77,7 +77,12 @@ class BroughtFiles:
         if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
             set_times(name, link.modified_ns)
         paths = _selected(wanted, self._layout, key, digest, files)
-        missing = [path for path in paths if not self._is_there(path, files[path], there)]
+        missing = []
+        for path in paths:
+            local, file = self._layout.home / path, files[path]
+            is_known = there.get(path, ("",))[0] == file.part
+            if not (is_known and local.exists() and local.stat().st_size == file.size):
+                missing.append(path)
         by_part = {part: path for path, (part, _) in there.items()}
 
         def bring(path: str) -> int:
@@ -89,7 +94,16 @@ class BroughtFiles:
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 fetched = sum(pool.map(bring, missing[:-1]))
             fetched += bring(missing[-1])
-            there = self._without_old(key, digest, there, files)
+            # Versions that are not published any more go, and what is not of the present state is forgotten.
+            versions = self._layout.versions(key)
+            for folder in versions.iterdir() if versions.is_dir() else ():
+                if folder.name != digest:
+                    shutil.rmtree(folder, ignore_errors=True)
+            there = {
+                path: part
+                for path, part in there.items()
+                if path in files and files[path].part == part[0] and (self._layout.home / path).exists()
+            }
             there.update((path, (files[path].part, files[path].size)) for path in paths)
             self._write_note(key, there)
         self._touch(key)
@@ -121,26 +135,6 @@ class BroughtFiles:
             self._note_file(key).unlink(missing_ok=True)
             self._manifest_file(key).unlink(missing_ok=True)
         return _bytes(before) - _bytes(kept)
-
-    def _without_old(self, key: str, digest: str | None, there: Parts, files: Mapping[str, StateFile]) -> Parts:
-        """What is there of the present state; versions that are not published any more go."""
-        versions = self._layout.versions(key)
-        for folder in versions.iterdir() if versions.is_dir() else ():
-            if folder.name != digest:
-                shutil.rmtree(folder, ignore_errors=True)
-        return {
-            path: part
-            for path, part in there.items()
-            if path in files and files[path].part == part[0] and (self._layout.home / path).exists()
-        }
-
-    def _is_there(self, path: str, file: StateFile, there: Parts) -> bool:
-        """Whether a file is as it is to be; what a version holds never changes, also where no note was written."""
-        is_known = there.get(path, ("",))[0] == file.part
-        try:
-            return is_known and (self._layout.home / path).stat().st_size == file.size
-        except FileNotFoundError:
-            return False
 
     def _bring(self, path: str, file: StateFile, same: str | None) -> int:
         """Have a file there, as another name of the `same` one if that is there; how many bytes came."""

@@ -221,25 +221,17 @@ class BucketRecord:
         home, notes = self._layout.home, self._notes
         wanted: dict[str, dict[str, StateFile]] = defaultdict(dict)
         for path, file in manifest.files.items():
-            if not self._is_in_place(path, file):
+            if notes.part_of(home, path) != file.part:
                 wanted[file.part][path] = file
+            elif (home / path).stat().st_mtime_ns != file.modified_ns:
+                set_times(home / path, file.modified_ns)
+                notes.note(home, path, file.part)
         at_hand = {noted.part: home / path for path, noted in notes.files.items() if notes.part_of(home, path)}
         with ThreadPoolExecutor(self._transfers) as threads:
             list(threads.map(lambda part: self._place(part, wanted[part], at_hand.get(part)), sorted(wanted)))
         for part, files in wanted.items():
             for path in files:
                 notes.note(home, path, part)
-
-    def _is_in_place(self, path: str, file: StateFile) -> bool:
-        """Whether a file is as the manifest says; it is given its time where only that differs."""
-        home = self._layout.home
-        if self._notes.part_of(home, path) != file.part:
-            return False
-        target = home / path
-        if target.stat().st_mtime_ns != file.modified_ns:
-            set_times(target, file.modified_ns)
-            self._notes.note(home, path, file.part)
-        return True
 
     def _place(self, part: str, files: Mapping[str, StateFile], source: Path | None) -> None:
         """Put one part in all its places: linked where the time is the same, too, and both lie among versions."""

@@ -6,8 +6,10 @@ Writing a dozen small files and reading each a few times takes longer than what 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-from msgspec import Struct, field
+from msgspec import field
 
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.store.key_order import OrderedRows, RowReader
@@ -41,7 +43,7 @@ class MemoryTables(TableStore, frozen=True):
             yield rows_having(found.select(columns), having)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
-        return RowReader(_OneGroup(self.read(table, repo)), TABLES[table].schema.empty_table().select(columns), kept)
+        return _TableReader(None, self.read(table, repo, columns=columns), kept)
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         return self.read_or_empty(table, repo, columns=columns).slice(0, 1)
@@ -71,26 +73,8 @@ class MemoryTables(TableStore, frozen=True):
         return self._notes.get(table, "")
 
 
-class _OneGroup(Struct, frozen=True):
-    """A table as a file of one group of rows."""
+class _TableReader(RowReader, frozen=True):
+    """Of a table in memory, `empty` has the rows."""
 
-    rows: pa.Table
-
-    @property
-    def num_row_groups(self) -> int:
-        return 1
-
-    @property
-    def metadata(self) -> "_OneGroup":
-        return self
-
-    @property
-    def num_rows(self) -> int:
-        count: int = self.rows.num_rows
-        return count
-
-    def row_group(self, _number: int) -> "_OneGroup":
-        return self
-
-    def read_row_group(self, _number: int, *, columns: Sequence[str]) -> pa.Table:
-        return self.rows.select(columns)
+    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
+        return self.empty.take(pa.array(rows))
