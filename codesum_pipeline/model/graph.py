@@ -28,10 +28,7 @@ class Edge(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """One call as the syntax has it: the `number`-th of its file.
-
-    `target` is a document's id, or a dotted name where the `outcome` is external.
-    """
+    """One call as the syntax has it: the `number`-th of its file."""
 
     file_path: str
     number: int

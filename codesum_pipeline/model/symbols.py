@@ -76,10 +76,9 @@ class SymbolFacts(Struct, frozen=True):
 class Symbol(Struct, frozen=True):
     """A function or class definition.
 
-    Lines are 1-based and inclusive; `start_line` is that of the first decorator. `line_map[k]` is the real line of
-    canonical line k + 1. `line_count` counts canonical lines without the docstring. `docstring` is cleaned of its
-    indentation. With `has_syntax_errors` the definition does not parse as a whole, and its facts may differ where its
-    canonical source does not. `is_test` is what the code says, whatever the path of the file.
+    `line_map[k]` is the real line of canonical line k + 1. With `has_syntax_errors` the definition does not parse as a
+    whole, and its facts may differ where its canonical source does not. `is_test` is what the code says, whatever the
+    path of the file.
     """
 
     id: str
@@ -134,19 +133,15 @@ class Reexport(Struct, frozen=True):
 
 
 class FileFacts(Struct, frozen=True):
-    """What a parser found in one indexed file besides its symbols.
+    """What a parser found in one indexed file besides its symbols; `store/columns.py` tells what columns hold.
 
-    `source` is the canonical source of a parsed file and the decoded text (`\\n` line ends) of any other; `parser`
-    names the parser's version, with its grammar's. `references` is the JSON that the graph resolves. A file that has
-    `only_reexports` defines nothing itself. `is_test` is what the code says, whatever its path, and `origin` the
-    project that its first comment says it is a copy of. `literals` are the distinct short texts outside of all
-    definitions. `lost_definitions` estimates how many definitions a file that does not parse has without a symbol; None
-    for one that parses.
+    `source` is the canonical source of a parsed file and the decoded text (`\\n` line ends) of any other. `references`
+    is the JSON that the graph resolves.
 
     `call_places` are two numbers for each call in `references`, in the order of its list: the 1-based line and the
     0-based column of the callee's last name (`c` of `a.b.c()`); 0 and 0 where it has none. A column is the number of
-    bytes before the name on its line, in UTF-8; a tab is one. Both are of the decoded text: a byte order mark is not in
-    it, and each `\\r\\n`, `\\r` and `\\n` ends a line. None where no parser read the file.
+    bytes before the name on its line, in UTF-8; a tab is one. Both are of the decoded text: a byte order mark is not
+    in it, and each `\\r\\n`, `\\r` and `\\n` ends a line. None where no parser read the file.
     """
 
     file_path: str

@@ -67,7 +67,6 @@ class _Attempt(Struct, frozen=True):
     settings: str
     outcome: str
     problem: str
-    when: str
     room: str
     origin: str
 
@@ -127,7 +126,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
         entry, last = self.ws.entry, self.last()
         tree = self.mirror.git("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
         settings = hash_of([self.ws.settings.scip.model_dump(), entry.subdir])
-        now = _Attempt(tree, entry.scip_command, settings, _RUNNING, "", self.ws.timestamp(), "", "")
+        now = _Attempt(tree, entry.scip_command, settings, _RUNNING, "", "", "")
         if last and not self.ws.force:
             is_same = (last.tree, last.command, last.settings) == (now.tree, now.command, now.settings)
             has_index = last.outcome == _MADE and (self.folder / _INDEX_FILE).is_file()

@@ -15,7 +15,6 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from msgspec import Struct
@@ -271,9 +270,7 @@ class BlobReader:
         self._process = start_git(["cat-file", "--batch"], git_dir=self._git_dir, stderr=self._complaints)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         stop(self._process)
         self._complaints.close()
 

@@ -45,13 +45,6 @@ class MemoryTables(TableStore, frozen=True):
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         return _TableReader(None, self.read(table, repo, columns=columns), kept)
 
-    def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
-        return self.read_or_empty(table, repo, columns=columns).slice(0, 1)
-
-    def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
-        found = self._rows.get(table, TABLES[table].schema.empty_table())
-        return found.select(columns) if columns else found
-
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)

@@ -123,19 +123,17 @@ class TableStore(Struct, frozen=True):
 
     def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
         """The first row, without reading the others; none where there is none, or where the table was never written."""
-        self._note_read(table, columns)
-        if self._find(table, repo) is not None:
-            for batch in self._open(table, repo).iter_batches(batch_size=1, columns=columns):
-                return pa.Table.from_batches([batch]).replace_schema_metadata(None)
+        for part in self.read_parts(table, repo, columns=columns):
+            return part.slice(0, 1)
         return TABLES[table].schema.empty_table().select(columns)
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
-        self._note_read(table, columns)
-        if self._find(table, repo) is None:
+        try:
+            return self.read(table, repo, columns=columns)
+        except MissingTable:
             empty = TABLES[table].schema.empty_table()
             return empty.select(columns) if columns else empty
-        return self.read(table, repo, columns=columns)
 
     def read_rows(self, table: str, repo: str, row_type: type[T]) -> list[T]:
         """The rows as values; `row_type` may have fewer fields than the table columns, and only those are read."""
