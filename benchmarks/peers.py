@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
-from codesum_pipeline.model.garbage import collect_seldom
+from codesum_pipeline.store.memory import collect_seldom
 
 REPEATS = 3
 

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import NoReturn
 
-from codesum_pipeline.model.garbage import collect_seldom
+from codesum_pipeline.store.memory import collect_seldom
 
 
 def main() -> None:

@@ -168,8 +168,8 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     use_facts(opening.facts)
     from codesum_pipeline.defs.resource import RunHost
     from codesum_pipeline.defs.runs import open_runs
-    from codesum_pipeline.model.garbage import collect_seldom
     from codesum_pipeline.store.layout import HomeLayout
+    from codesum_pipeline.store.memory import collect_seldom
 
     gc.freeze()
     collect_seldom()

@@ -24,8 +24,7 @@ from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, Repos
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.scip.running import Ran, run_bounded
-from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Room, Sandbox, is_of_checkout
+from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Ran, Room, Sandbox, is_of_checkout, run_bounded
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.source.mirror import Mirror, check_out
 from codesum_pipeline.store.atomic import replacing, write_bytes_atomically

@@ -1,5 +1,20 @@
-"""The first step of a build, with the indexes that it takes in: each as a copy, by its content, for later steps."""
+"""The first step of a build, with the indexes that it takes in: where they are (named by the repository's entry, beside
+its mirror, in its tree, in its folder), and a copy of each, uncompressed, under the name of its content."""
 
+import hashlib
+import os
+import re
+import stat
+import subprocess
+import uuid
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
+from pathlib import Path
+
+import pyarrow.compute as pc
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import RefusedIndex
@@ -7,25 +22,250 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
-from codesum_pipeline.scip.finding import (
-    FoundIndex,
-    Refusal,
-    copy_index,
-    drop_other_copies,
-    indexes_beside_mirror,
-    indexes_in_folder,
-    indexes_in_tree,
-    is_copied,
-    named_indexes,
-    on_disk,
-    state_of_indexes,
-)
 from codesum_pipeline.scip.making import MADE_BY, drop_made, made_index
 from codesum_pipeline.settings.stages import ScipSettings
+from codesum_pipeline.source.git import start_git, stop
+from codesum_pipeline.source.locations import IndexPlace, is_url
 from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.source.remote import is_git_repository
+from codesum_pipeline.source.rules import SYMLINK_MODE
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.workspace import Workspace
+
+NAMES = ("index.scip", "index.scip.gz")
+# Nobody has an index for each of so many folders; a hostile tree has a million.
+MOST_IN_TREE = 100
+_PART = 1 << 20
+
+
+class FoundIndex(Struct, frozen=True):
+    """An index before it is read. `signature` is empty where `open` will fail."""
+
+    origin: str
+    root: str
+    signature: str
+    open: Callable[[], AbstractContextManager[Iterator[bytes]]]
+
+
+def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
+    """The files that the entry names, which may be links: whoever wrote the registry wanted them."""
+    for place in map(IndexPlace.of, entry.scip):
+        yield on_disk(place.path, f"scip {place.path}", place.folder or entry.subdir, layout)
+
+
+def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
+    """Those that were put beside the mirror, which in a bucket is each worker's own."""
+    for path in layout.indexes_beside_mirror(entry.key) if layout.bucket is None else ():
+        if os.path.lexists(path):
+            yield on_disk(path, f"mirrors/{path.name}", entry.subdir, layout)
+
+
+def indexes_in_folder(
+    entry: RepositoryEntry, layout: HomeLayout, *, besides: Collection[str] = ()
+) -> Iterator[FoundIndex]:
+    """Those that lie in a local folder, ignored by git or not, but those with paths of `besides`."""
+    folder = Path(entry.location)
+    for root in dict.fromkeys(("", entry.subdir)) if not is_url(entry.location) else ():
+        for name in NAMES:
+            path = f"{root}/{name}" if root else name
+            is_bare = is_git_repository(folder) and not (folder / ".git").exists()
+            if path not in besides and os.path.lexists(folder / path) and not is_bare:
+                yield on_disk(folder / path, f"folder {path}", root, layout, within=folder)
+
+
+def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
+    """Those that are committed, by path."""
+    paths = ws.tables.read("files", ws.key, columns=["path"])["path"]
+    named = pc.or_(*(pc.ends_with(paths, name) for name in NAMES))
+    if not pc.any(named, min_count=0).as_py():
+        return {}
+    files = ws.tables.read("files", ws.key, columns=["path", "mode", "blob"]).filter(named)
+    found = {}
+    for path, mode, blob in zip(*(column.to_pylist() for column in files.columns), strict=True):
+        root, _, name = path.rpartition("/")
+        if blob and name in NAMES:
+            is_link = mode == SYMLINK_MODE
+            content = _Blob(ws.layout.mirror(ws.key), blob)
+            opened = Refusal("it is a symbolic link, which is not followed") if is_link else content
+            found[path] = FoundIndex(f"tree {path}", root, "" if is_link else blob, opened)
+    kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
+    if left := len(found) - len(kept):
+        kept[""] = FoundIndex("tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count"))
+    return kept
+
+
+def state_of_indexes(entry: RepositoryEntry, layout: HomeLayout) -> list[tuple[str, str, str]]:
+    """What tells the files that are not of a commit from others, without reading them."""
+    found = (*named_indexes(entry, layout), *indexes_beside_mirror(entry, layout), *indexes_in_folder(entry, layout))
+    return [(one.origin, one.root, one.signature) for one in found]
+
+
+def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
+    """A file, followed through links; `within` is a folder that these may not lead out of."""
+    real = Path(os.path.realpath(path))
+    if within and not real.is_relative_to(os.path.realpath(within)):
+        return FoundIndex(origin, root, "", Refusal(f"{path} leads out of {within}: such links are not followed"))
+    try:
+        found = real.stat()
+        # Another worker sees the file of a shared disk under another number.
+        number = 0 if layout.bucket else found.st_ino
+        signature = f"{number}:{found.st_size}:{found.st_mtime_ns}"
+    except OSError:
+        signature = ""
+    return FoundIndex(origin, root, signature, IndexOnDisk(real, path))
+
+
+class Refusal(Struct, frozen=True):
+    """What is not even opened."""
+
+    why: str
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        raise RefusedIndex(self.why)
+        yield
+
+
+class IndexOnDisk(Struct, frozen=True):
+    """A file on disk, whose links are followed already; `called` is how a person knows it."""
+
+    path: Path
+    called: Path
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        try:
+            # What has become a pipe or a link in the meantime is not waited for, and not followed.
+            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except OSError as error:
+            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
+        try:
+            before = os.fstat(handle)
+            if not stat.S_ISREG(before.st_mode):
+                raise RefusedIndex(f"{self.called} is no regular file")
+            yield self._parts(handle)
+            after = os.fstat(handle)
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                raise RefusedIndex(f"{self.called} was written while it was read: the next build takes it in")
+        finally:
+            os.close(handle)
+
+    def _parts(self, handle: int) -> Iterator[bytes]:
+        try:
+            while part := os.read(handle, _PART):
+                yield part
+        except OSError as error:
+            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
+
+
+class _Blob(Struct, frozen=True):
+    """A file of a commit, as git writes it out."""
+
+    git_dir: Path
+    blob: str
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[bytes]]:
+        process = start_git(["cat-file", "blob", self.blob], git_dir=self.git_dir, stderr=subprocess.DEVNULL)
+        try:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.close()
+            yield iter(lambda: process.stdout.read(_PART), b"")  # type: ignore[union-attr]
+            if process.wait() != 0:
+                raise RefusedIndex(f"blob {self.blob} is not in the mirror")
+        finally:
+            stop(process)
+
+
+_GZIP = b"\x1f\x8b"
+# A header and a trailer of gzip, which zlib looks for itself.
+_WITH_GZIP_HEADER = 31
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_TEMPORARY = ".taken-"
+_COPY = re.compile(r"[0-9a-f]{64}")
+
+
+class IndexCopy(Struct, frozen=True):
+    """The content of an index: its name in the folder, and how many bytes it has."""
+
+    sha256: str
+    size: int
+
+
+def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> IndexCopy:
+    """Copy an index to the name of its content; raises `RefusedIndex` where it cannot be, and nothing is left of it."""
+    temporary = folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
+    digest, size = hashlib.sha256(), 0
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with found.open() as parts, writing(temporary), temporary.open("xb") as target:
+            first = next(parts, b"")
+            if first.startswith(_POINTER):
+                raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")
+            together = chain([first], parts)
+            for part in _unzipped(together) if first.startswith(_GZIP) else together:
+                size += len(part)
+                if size > most_bytes:
+                    raise RefusedIndex(
+                        f"more than {max(most_bytes, 0) >> 20:,} MB of it, uncompressed, is not taken in: "
+                        "raise scip.max_index_mb, which is for all indexes of a repository together"
+                    )
+                digest.update(part)
+                target.write(part)
+        if not size:
+            raise RefusedIndex("it is empty")
+        os.replace(temporary, folder / digest.hexdigest())
+    finally:
+        temporary.unlink(missing_ok=True)
+    return IndexCopy(digest.hexdigest(), size)
+
+
+def is_copied(folder: Path, sha256: str, size: int) -> bool:
+    """Whether an index is there whole."""
+    try:
+        return bool(sha256) and (folder / sha256).stat().st_size == size
+    except OSError:
+        return False
+
+
+def drop_other_copies(folder: Path, kept: Collection[str]) -> None:
+    """Delete copies that are not kept, and what killed builds left."""
+    for file in folder.iterdir() if folder.is_dir() else ():
+        is_other = _COPY.fullmatch(file.name) and file.name not in kept
+        if is_other or file.name.startswith(_TEMPORARY):
+            file.unlink(missing_ok=True)
+
+
+def _unzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The content of gzip's members, of which no more is in memory than a part."""
+    member = zlib.decompressobj(_WITH_GZIP_HEADER)
+    is_begun = False
+    try:
+        for part in parts:
+            while part:
+                is_begun = True
+                yield from _drained(member, part)
+                part = b""
+                if member.eof:
+                    part, is_begun = member.unused_data.lstrip(b"\0"), False
+                    member = zlib.decompressobj(_WITH_GZIP_HEADER)
+    except zlib.error as error:
+        raise RefusedIndex(f"it is compressed, and damaged: {error}") from error
+    if is_begun:
+        raise RefusedIndex("it is compressed, and cut off")
+
+
+def _drained(member: "zlib._Decompress", part: bytes) -> Iterator[bytes]:
+    while True:
+        found = member.decompress(part, _PART)
+        yield found
+        part = member.unconsumed_tail
+        if member.eof or (not part and len(found) < _PART):
+            return
+
 
 _TABLE = "scip_indexes"
 

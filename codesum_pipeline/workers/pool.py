@@ -30,7 +30,7 @@ from typing import Any, Protocol, Self, TypeVar
 import pyarrow as pa
 
 from codesum_pipeline.model.errors import ProcessGone
-from codesum_pipeline.model.garbage import collect_seldom
+from codesum_pipeline.store.memory import collect_seldom
 from codesum_pipeline.workers.child import start_child
 
 # Batches that are worked on or wait to be, per worker: the next one lies ready when one is done.

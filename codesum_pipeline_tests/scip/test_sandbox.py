@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.scip import running
-from codesum_pipeline.scip.running import IndexerCommand, run_bounded
+from codesum_pipeline.scip import sandbox
+from codesum_pipeline.scip.sandbox import IndexerCommand, run_bounded
 from codesum_pipeline.settings.stages import ScipSettings
 from codesum_pipeline_tests.scip.making import SANDBOXES, Shop, in_bubblewrap
 from codesum_pipeline_tests.scip.test_making import FILES, _running, wait_until_gone
@@ -245,7 +245,7 @@ def test_a_file_of_more_than_the_bound_is_not_written(tmp_path: Path, sandbox: s
 
 
 def test_too_many_processes_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_MOST_PROCESSES", 20)
+    monkeypatch.setattr(sandbox, "_MOST_PROCESSES", 20)
     shop = Shop.create(tmp_path, FILES, sandbox="none")
 
     made = shop.make("sh -c 'for i in $(seq 40); do sleep 8512 & done; wait'")
@@ -257,7 +257,7 @@ def test_too_many_processes_are_ended(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_full_disk_ends_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = [type("Usage", (), {"free": free}) for free in (1 << 30, 1 << 20)]
-    monkeypatch.setattr(running.shutil, "disk_usage", lambda _folder: usage.pop(0) if len(usage) > 1 else usage[0])
+    monkeypatch.setattr(sandbox.shutil, "disk_usage", lambda _folder: usage.pop(0) if len(usage) > 1 else usage[0])
 
     ran = run_bounded(IndexerCommand(["sleep", "8412"], tmp_path, {"PATH": os.environ["PATH"]}), ScipSettings())
 
@@ -273,4 +273,4 @@ def test_a_command_is_ended_soon(tmp_path: Path) -> None:
         ScipSettings(timeout_s=0.2),
     )
 
-    assert ran.over and time.monotonic() - started < running._LONGEST_END_S
+    assert ran.over and time.monotonic() - started < sandbox._LONGEST_END_S

@@ -17,9 +17,8 @@ from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.files import Snapshot, SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
-from codesum_pipeline.scip import finding
-from codesum_pipeline.scip.finding import FoundIndex, IndexOnDisk, copy_index
-from codesum_pipeline.scip.taking import index_state, snapshot_with_indexes
+from codesum_pipeline.scip import taking
+from codesum_pipeline.scip.taking import FoundIndex, IndexOnDisk, copy_index, index_state, snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import preview_plan
@@ -305,7 +304,7 @@ def test_all_indexes_of_a_repository_share_one_bound(make: Callable[..., Workspa
 def test_of_a_tree_full_of_indexes_the_first_count(
     make: Callable[..., Workspace], repo: GitRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_IN_TREE", 2)
+    monkeypatch.setattr(taking, "MOST_IN_TREE", 2)
     commit_ignored(repo, {f"{folder}/index.scip": an_index(folder) for folder in ("a", "b", "c", "d", "b/deep")})
     ws = make()
 
