@@ -12,14 +12,14 @@ build, and it equals a clean build of the tree.
 import json
 import shutil
 import uuid
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc as ipc
-from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_in, write_texts
@@ -53,21 +53,20 @@ _WRITING = ipc.IpcWriteOptions(compression="zstd")
 _READ_WHILE_ONE_IS_MADE = 100
 
 
-class _OverlayCopy(Struct, frozen=True):
-    """A kept overlay, and how many of the wanted files it has unchanged."""
-
-    folder: Path
-    blobs: Mapping[str, str]
-    shared: int
-
-
 def carried_tables(ws: Workspace, scan: FolderScan, overlays: Path) -> MemoryTables:
     """The tables that an overlay of these files begins with; `overlays` is the folder of the repository's overlays."""
     wanted = _blobs(scan)
-    nearest = max(_having_some(wanted, overlays), key=lambda kept: (kept.shared, kept.folder.name), default=None)
+    # The overlay with most of the wanted files unchanged.
+    nearest: tuple[int, str, Mapping[str, str]] = (0, "", {})
+    for folder in kept_overlays(overlays):
+        # One that read the base's tables keeps none, and another process may delete one now.
+        with suppress(OSError, ValueError):
+            blobs = json.loads((folder / _FILES).read_bytes())
+            nearest = max(nearest, (len(wanted.items() & blobs.items()), folder.name, blobs), key=itemgetter(0, 1))
+    shared, nearest_name, known = nearest
     tables = MemoryTables(overlays)
-    kept = _read_all(nearest.folder) if nearest else {}
-    known: Collection[str] = nearest.blobs if nearest and kept else ()
+    kept = _read_all(overlays / nearest_name) if shared else {}
+    known = known if kept else {}
     edited = pa.array(sorted(wanted.keys() - known), pa.string())
     for name in (*_PARSED, *_MADE):
         parts = [kept[name]] if kept else []
@@ -91,17 +90,6 @@ def keep_tables(tables: MemoryTables, scan: FolderScan, key: str, folder: Path) 
 
 def _blobs(scan: FolderScan) -> dict[str, str]:
     return {path.decode(): file.blob for path, file in scan.files.items()}
-
-
-def _having_some(wanted: Mapping[str, str], overlays: Path) -> Iterator[_OverlayCopy]:
-    for folder in kept_overlays(overlays):
-        try:
-            blobs = json.loads((folder / _FILES).read_bytes())
-        except (OSError, ValueError):
-            # An overlay that read the base's tables keeps none, and another process may delete one now.
-            continue
-        if shared := len(wanted.items() & blobs.items()):
-            yield _OverlayCopy(folder, blobs, shared)
 
 
 def _read_all(folder: Path) -> Mapping[str, pa.Table]:

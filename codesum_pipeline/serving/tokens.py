@@ -15,13 +15,14 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.repository_scope import EVERYTHING, RepositoryScope, read_scope
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address
+from codesum_pipeline.store.atomic import state_of
 
 # A shorter token could be guessed.
 SHORTEST_TOKEN = 16
@@ -183,13 +184,13 @@ class TokenSource(Struct):
 
     file: Path | None
     tokens: tuple[AccessToken, ...]
-    _seen: tuple[int, ...] | None = field(default=None)
+    _seen: str = ""
 
     @classmethod
     def of(cls, file: Path | None, environ: Mapping[str, str], *, variable: str) -> "TokenSource":
         """Raises `ConfigurationError` for a malformed file."""
         # Its state is taken before it is read, so that a write in between is noticed as a change.
-        seen = _look(file)
+        seen = state_of(file) if file else ""
         return cls(file, tuple(read_tokens(file, environ, variable=variable)), seen)
 
     @property
@@ -198,7 +199,7 @@ class TokenSource(Struct):
         return self.file is not None or bool(self.tokens)
 
     def now(self) -> tuple[AccessToken, ...]:
-        seen = _look(self.file)
+        seen = state_of(self.file) if self.file else ""
         if seen != self._seen:
             self._seen = seen
             try:
@@ -207,13 +208,3 @@ class TokenSource(Struct):
             except ConfigurationError as error:
                 _log.warning("%s; the tokens that were read before are used further", one_line(str(error)))
         return self.tokens
-
-
-def _look(file: Path | None) -> tuple[int, ...] | None:
-    if file is None:
-        return None
-    try:
-        found = file.stat()
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -29,6 +29,7 @@ from codesum_pipeline.source.locations import host_of, is_url
 from codesum_pipeline.source.mirror import Mirror, our_ref
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState
 from codesum_pipeline.source.remote import is_commit_id, is_git_repository
+from codesum_pipeline.store.atomic import state_of
 from codesum_pipeline.store.layout import HomeLayout
 
 DAY_S = 86_400.0
@@ -146,15 +147,6 @@ def _content(path: Path) -> str:
             return file.read(_LONGEST).decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
-
-
-def state_of(path: Path) -> str:
-    """What tells a file from one that was put in its place."""
-    try:
-        found = path.stat()
-    except OSError:
-        return ""
-    return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
 
 
 # Local repositories, which no server waits for.

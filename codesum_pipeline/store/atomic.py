@@ -87,6 +87,15 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def state_of(path: Path) -> str:
+    """What tells a file, its rights too, from one that was put in its place; empty where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+
+
 class FileState(NamedTuple):
     """What tells a file from one that was put in its place."""
 
