@@ -44,11 +44,6 @@ def language_of_first_line(data: bytes) -> str | None:
     return _LANGUAGE_OF_INTERPRETER.get(program)
 
 
-def extensions_of(language: str) -> tuple[str, ...]:
-    """The extensions by which files of a language are known, without dots; the usual one first."""
-    return _PROFILES[language].extensions if language in _PROFILES else ()
-
-
 def is_program(language: str) -> bool:
     """Whether a language is one that programs are written in, as opposed to prose, markup and data."""
     return language not in _PROFILES or _PROFILES[language].kind is LanguageKind.PROGRAM

@@ -194,11 +194,10 @@ LEAST_GRACE_S = 3600.0
 
 
 class CollectionCounts(Struct, frozen=True):
-    """How much was deleted, and how much is left."""
+    """How much was deleted."""
 
     parts: int
     part_bytes: int
-    parts_left: int
 
 
 def collect_parts(
@@ -213,8 +212,7 @@ def collect_parts(
     if grace_s < LEAST_GRACE_S:
         raise ConfigurationError(f"a grace of {grace_s:g} s for parts of a bucket: at least {LEAST_GRACE_S:g} s")
     before = now() - timedelta(seconds=grace_s)
-    listed = list(objects.infos(PARTS))
-    old = {info.name for info in listed if info.modified < before}
+    old = {info.name for info in objects.infos(PARTS) if info.modified < before}
     named = set(_named(objects)) if old else set()
     unwanted = []
     if old - named:
@@ -222,7 +220,7 @@ def collect_parts(
         named |= set(_named(objects))
         unwanted = [info for info in unwanted if info.name not in named]
         objects.delete(info.name for info in unwanted)
-    return CollectionCounts(len(unwanted), sum(info.size for info in unwanted), len(listed) - len(unwanted))
+    return CollectionCounts(len(unwanted), sum(info.size for info in unwanted))
 
 
 def _named(objects: Objects) -> Iterator[str]:
