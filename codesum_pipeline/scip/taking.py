@@ -10,6 +10,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -86,13 +87,14 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
     for path, mode, blob in zip(*(column.to_pylist() for column in files.columns), strict=True):
         root, _, name = path.rpartition("/")
         if blob and name in NAMES:
-            is_link = mode == SYMLINK_MODE
-            content = _Blob(ws.layout.mirror(ws.key), blob)
-            opened = Refusal("it is a symbolic link, which is not followed") if is_link else content
-            found[path] = FoundIndex(f"tree {path}", root, "" if is_link else blob, opened)
+            if mode == SYMLINK_MODE:
+                found[path] = _left_out(f"tree {path}", root, "it is a symbolic link, which is not followed")
+            else:
+                opened = partial(_opened_blob, ws.layout.mirror(ws.key), blob)
+                found[path] = FoundIndex(f"tree {path}", root, blob, opened)
     kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
     if left := len(found) - len(kept):
-        kept[""] = FoundIndex("tree", "", "", Refusal(f"{left:,} more index files are left out: name those that count"))
+        kept[""] = _left_out("tree", "", f"{left:,} more index files are left out: name those that count")
     return kept
 
 
@@ -106,7 +108,7 @@ def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: P
     """A file, followed through links; `within` is a folder that these may not lead out of."""
     real = Path(os.path.realpath(path))
     if within and not real.is_relative_to(os.path.realpath(within)):
-        return FoundIndex(origin, root, "", Refusal(f"{path} leads out of {within}: such links are not followed"))
+        return _left_out(origin, root, f"{path} leads out of {within}: such links are not followed")
     try:
         found = real.stat()
         # Another worker sees the file of a shared disk under another number.
@@ -114,69 +116,60 @@ def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: P
         signature = f"{number}:{found.st_size}:{found.st_mtime_ns}"
     except OSError:
         signature = ""
-    return FoundIndex(origin, root, signature, IndexOnDisk(real, path))
+    return FoundIndex(origin, root, signature, partial(opened_file, real, path))
 
 
-class Refusal(Struct, frozen=True):
-    """What is not even opened."""
-
-    why: str
+def _left_out(origin: str, root: str, why: str) -> FoundIndex:
+    """An index that is not even opened."""
 
     @contextmanager
-    def __call__(self) -> Iterator[Iterator[bytes]]:
-        raise RefusedIndex(self.why)
+    def refused() -> Iterator[Iterator[bytes]]:
+        raise RefusedIndex(why)
         yield
 
+    return FoundIndex(origin, root, "", refused)
 
-class IndexOnDisk(Struct, frozen=True):
+
+@contextmanager
+def opened_file(path: Path, called: Path) -> Iterator[Iterator[bytes]]:
     """A file on disk, whose links are followed already; `called` is how a person knows it."""
+    try:
+        # What has become a pipe or a link in the meantime is not waited for, and not followed.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError as error:
+        raise RefusedIndex(f"{called} cannot be read: {error.strerror}") from error
 
-    path: Path
-    called: Path
-
-    @contextmanager
-    def __call__(self) -> Iterator[Iterator[bytes]]:
-        try:
-            # What has become a pipe or a link in the meantime is not waited for, and not followed.
-            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        except OSError as error:
-            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
-        try:
-            before = os.fstat(handle)
-            if not stat.S_ISREG(before.st_mode):
-                raise RefusedIndex(f"{self.called} is no regular file")
-            yield self._parts(handle)
-            after = os.fstat(handle)
-            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-                raise RefusedIndex(f"{self.called} was written while it was read: the next build takes it in")
-        finally:
-            os.close(handle)
-
-    def _parts(self, handle: int) -> Iterator[bytes]:
+    def parts() -> Iterator[bytes]:
         try:
             while part := os.read(handle, _PART):
                 yield part
         except OSError as error:
-            raise RefusedIndex(f"{self.called} cannot be read: {error.strerror}") from error
+            raise RefusedIndex(f"{called} cannot be read: {error.strerror}") from error
+
+    try:
+        before = os.fstat(handle)
+        if not stat.S_ISREG(before.st_mode):
+            raise RefusedIndex(f"{called} is no regular file")
+        yield parts()
+        after = os.fstat(handle)
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise RefusedIndex(f"{called} was written while it was read: the next build takes it in")
+    finally:
+        os.close(handle)
 
 
-class _Blob(Struct, frozen=True):
+@contextmanager
+def _opened_blob(git_dir: Path, blob: str) -> Iterator[Iterator[bytes]]:
     """A file of a commit, as git writes it out."""
-
-    git_dir: Path
-    blob: str
-
-    @contextmanager
-    def __call__(self) -> Iterator[Iterator[bytes]]:
-        process = start_git(["cat-file", "blob", self.blob], git_dir=self.git_dir, stderr=subprocess.DEVNULL)
-        try:
-            assert process.stdin is not None and process.stdout is not None
-            process.stdin.close()
-            yield iter(lambda: process.stdout.read(_PART), b"")  # type: ignore[union-attr]
-            if process.wait() != 0:
-                raise RefusedIndex(f"blob {self.blob} is not in the mirror")
-        finally:
-            stop(process)
+    process = start_git(["cat-file", "blob", blob], git_dir=git_dir, stderr=subprocess.DEVNULL)
+    try:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.close()
+        yield iter(lambda: process.stdout.read(_PART), b"")  # type: ignore[union-attr]
+        if process.wait() != 0:
+            raise RefusedIndex(f"blob {blob} is not in the mirror")
+    finally:
+        stop(process)
 
 
 _GZIP = b"\x1f\x8b"
@@ -318,7 +311,7 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
     rows = ws.tables.read_rows_or_empty(_TABLE, ws.key, IndexFile)
     if ws.tables.is_scratch:
         kept = (row for row in rows if row.origin.startswith(MADE_BY))
-        made = [FoundIndex(row.origin, row.root, row.signature, Refusal(row.problem)) for row in kept]
+        made = [replace(_left_out(row.origin, row.root, row.problem), signature=row.signature) for row in kept]
     else:
         made = _made(ws, commit, progress)
     in_tree = indexes_in_tree(ws)
@@ -365,4 +358,4 @@ def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
     if made is None:
         return []
     index = [on_disk(made.path, made.origin, ws.entry.subdir, ws.layout)] if made.path else []
-    return [*index, *([FoundIndex(made.origin, ws.entry.subdir, "", Refusal(made.problem))] if made.problem else [])]
+    return [*index, *([_left_out(made.origin, ws.entry.subdir, made.problem)] if made.problem else [])]

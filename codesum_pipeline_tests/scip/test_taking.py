@@ -18,7 +18,7 @@ from codesum_pipeline.model.files import Snapshot, SourceFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip import taking
-from codesum_pipeline.scip.taking import FoundIndex, IndexOnDisk, copy_index, index_state, snapshot_with_indexes
+from codesum_pipeline.scip.taking import FoundIndex, copy_index, index_state, opened_file, snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import preview_plan
@@ -320,7 +320,7 @@ def test_a_file_that_changes_while_it_is_copied_is_taken_in_by_the_next_build(tm
 
     @contextmanager
     def while_written() -> Iterator[Iterator[bytes]]:
-        with IndexOnDisk(path, path)() as parts:
+        with opened_file(path, path) as parts:
             path.write_bytes(an_index() * 2)
             yield parts
 
@@ -334,7 +334,7 @@ def test_gzip_of_several_members_and_padding_is_read_whole(tmp_path: Path) -> No
     path = tmp_path / "index.scip"
     path.write_bytes(gzip.compress(an_index("a")) + gzip.compress(an_index("b")) + bytes(512))
 
-    copied = copy_index(FoundIndex("x", "", "1", IndexOnDisk(path, path)), tmp_path / "copies", most_bytes=MB)
+    copied = copy_index(FoundIndex("x", "", "1", lambda: opened_file(path, path)), tmp_path / "copies", most_bytes=MB)
 
     assert (tmp_path / "copies" / copied.sha256).read_bytes() == an_index("a") + an_index("b")
 
