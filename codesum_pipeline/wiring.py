@@ -79,12 +79,12 @@ class Home(Struct, frozen=True, dict=True):
         sender = OutboxSender(settings.home, settings.delivery, now, offline=settings.offline)
         return DigestDesk(self.layout, self.registry, self.intents, settings, sender)
 
-    def syncer(self, *, now: Callable[[], datetime] = utc_now) -> "Syncer":
+    def syncer(self) -> "Syncer":
         """What has the registry follow the hosts of its organisations; tokens are in this process's environment."""
         # Few commands ask a host.
         from codesum_pipeline.hosts.syncing import Syncer
 
-        return Syncer(self.registry, self.settings.hosts, os.environ, now)
+        return Syncer(self.registry, self.settings.hosts, os.environ, utc_now)
 
     def has_digest_waiting(self, key: str) -> bool:
         """Whether a digest that goes out with the builds of a repository was held, and is to be tried again."""

@@ -83,19 +83,17 @@ class Mirror(Struct, frozen=True):
         progress(f"fetching {redact(entry.location)}", 1, 1)
         return head
 
-    def head_commit(self, entry: RepositoryEntry, *, offline: bool = False, timeout_s: float | None = None) -> str:
+    def head_commit(self, entry: RepositoryEntry, *, offline: bool = False) -> str:
         """The commit that `update` would arrive at, changing nothing.
 
         A shortened commit id that was never fetched is returned as it is.
         """
-        limit = self.timeout_s if timeout_s is None else timeout_s
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
-            return scan_folder(Path(entry.location), timeout_s=limit).commit
+            return scan_folder(Path(entry.location), timeout_s=self.timeout_s).commit
         if offline and is_url(entry.location):
             return self._held(entry).commit
-        remote = find_ref(entry, timeout_s=limit)
-        if remote is not None:
+        if remote := find_ref(entry, timeout_s=self.timeout_s):
             return remote.commit
         return self._resolve(entry.ref or "") or entry.ref or ""
 
@@ -228,15 +226,15 @@ class Mirror(Struct, frozen=True):
         return run_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
 
 
-def make_scratch(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mirror:
+def make_scratch(git_dir: Path, path: Path) -> Mirror:
     """A new mirror at `path` that has the refs and borrows the objects of the one at `git_dir`, if there is one.
 
     What is fetched into it leaves the other as it is.
     """
     if not Mirror(git_dir).object_format():
-        return Mirror(path, timeout_s)
-    scratch = make_borrowing(git_dir, path, timeout_s=timeout_s)
-    refs = Mirror(git_dir, timeout_s).git("for-each-ref", "--format=create %(refname) %(objectname)")
+        return Mirror(path)
+    scratch = make_borrowing(git_dir, path)
+    refs = Mirror(git_dir).git("for-each-ref", "--format=create %(refname) %(objectname)")
     scratch.git("update-ref", "--stdin", data=refs)
     return scratch
 
