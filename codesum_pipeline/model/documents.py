@@ -4,6 +4,7 @@ hold."""
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from codesum_pipeline.model.hashing import hash_of
 
@@ -124,20 +125,9 @@ class WrittenText(Struct, frozen=True):
     @property
     def text_hash(self) -> str:
         """sha1 over the canonical JSON of the fields."""
-        returns = self.returns
-        return hash_of(
-            [
-                self.summary,
-                self.business_intent,
-                self.keywords,
-                returns and [returns.type, returns.type_summary, returns.details],
-                [[i.name, i.type, i.description] for i in self.inputs],
-                self.side_effects,
-                self.invariants,
-                self.responsibilities,
-                [[c.field, c.start_line, c.end_line] for c in self.citations],
-            ]
-        )
+        texts = [self.summary, self.business_intent, self.keywords, self.returns and astuple(self.returns)]
+        more = [self.side_effects, self.invariants, self.responsibilities]
+        return hash_of([*texts, [*map(astuple, self.inputs)], *more, [*map(astuple, self.citations)]])
 
 
 class ChildPair(Struct, frozen=True):
