@@ -11,7 +11,7 @@ an old one, keeps what came in lately, and leaves a mirror whole wherever it is 
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -175,29 +175,21 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         commits = set()
         versions = self.home.layout.versions(key)
         for folder in versions.iterdir() if versions.is_dir() else ():
-            try:
+            with suppress(BrokenIndex, OSError, KeyError):
                 commits.add(str(read_version(folder).manifest["commit"]))
-            except (BrokenIndex, OSError, KeyError):
-                continue
         return commits
 
     def _drop_vectors(self, key: str, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         """Vectors of a build that nobody went on with."""
         path = self.home.layout.finished_vectors(key)
-        if path.exists() and path.stat().st_mtime < self._days_ago(self.home.settings.maintenance.overlays_days):
-            size = size_of([path])
-            if not is_dry_run:
-                discard(path)
-            yield FreedSpace(RemovalKind.LEFTOVERS, key, 1, size)
+        before = self._days_ago(self.home.settings.maintenance.overlays_days)
+        old = [path] if path.exists() and path.stat().st_mtime < before else []
+        return _drop(RemovalKind.LEFTOVERS, key, old, discard, is_dry_run=is_dry_run)
 
     def _drop_overlays(self, key: str) -> Iterator[FreedSpace]:
         since = self._days_ago(self.home.settings.maintenance.overlays_days)
         unused = unused_since(self.home.layout.overlays(key), since)
-        if unused:
-            size = size_of(unused)
-            for index in () if self.is_dry_run else unused:
-                delete_index(index)
-            yield FreedSpace(RemovalKind.OVERLAYS, key, len(unused), size)
+        return _drop(RemovalKind.OVERLAYS, key, unused, delete_index, is_dry_run=self.is_dry_run)
 
     def _drop_leftovers(self) -> Iterator[FreedSpace]:
         """What processes that were killed left beside the files that they wrote."""
@@ -206,11 +198,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         for path in self._temporaries():
             with suppress(FileNotFoundError):
                 found.extend([path] if path.lstat().st_mtime < before else [])
-        if found:
-            size = size_of(found)
-            for path in () if self.is_dry_run else found:
-                remove(path)
-            yield FreedSpace(RemovalKind.LEFTOVERS, "", len(found), size)
+        return _drop(RemovalKind.LEFTOVERS, "", found, remove, is_dry_run=self.is_dry_run)
 
     def _temporaries(self) -> Iterator[Path]:
         layout = self.home.layout
@@ -223,8 +211,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
             (layout.mirrors, ".new-*"),
             (layout.mirrors, f"{GONE}*"),
         ):
-            if folder.is_dir():
-                yield from folder.glob(pattern)
+            yield from folder.glob(pattern)
 
     def _drop_answers(self) -> Iterator[FreedSpace]:
         days = self.home.settings.maintenance.answers_days
@@ -252,6 +239,16 @@ class MaintainedHome(Struct, frozen=True, dict=True):
 
     def _days_ago(self, days: int) -> float:
         return self.now.timestamp() - days * _DAY_S
+
+
+def _drop(
+    kind: RemovalKind, key: str, paths: Sequence[Path], delete: Callable[[Path], object], *, is_dry_run: bool
+) -> Iterator[FreedSpace]:
+    if paths:
+        size = size_of(paths)
+        for path in () if is_dry_run else paths:
+            delete(path)
+        yield FreedSpace(kind, key, len(paths), size)
 
 
 def _told(kind: RemovalKind | None, key: str, work: Callable[[], Iterator[FreedSpace]]) -> Iterator[Found]:
