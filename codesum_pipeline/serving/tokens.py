@@ -119,37 +119,28 @@ def _of_table(content: str, source: str) -> list[AccessToken]:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise ConfigurationError(f"{source}: {where}: {first['msg']}: {way_out}") from None
-    tokens = [_token_of(name, entry, source) for name, entry in entries.items()]
-    known: dict[bytes, AccessToken] = {}
-    for token in tokens:
-        same = known.setdefault(token.digest, token)
-        if same is not token:
-            raise ConfigurationError(f"{source}: [{same.name}] and [{token.name}] have the same token: make another")
-    return tokens
-
-
-def _token_of(name: str, entry: _TokenEntry, source: str) -> AccessToken:
-    source = f"{source}: [{name}]"
-    if not _NAME.fullmatch(name):
-        raise ConfigurationError(f"{source}: a name has letters, digits, `.`, `_` and `-` alone")
-    if EVERYTHING in entry.repos and not all(each == EVERYTHING or each.startswith("!") for each in entry.repos):
-        raise ConfigurationError(f'{source}: repos has "*" beside keys: choose one of them')
-    try:
-        scope = read_scope(entry.repos)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{source}: repos: {error}") from None
-    return AccessToken(_digest(entry.token.strip(), source), scope, name, _moment(entry.expires, source))
-
-
-def _moment(said: datetime | date | None, source: str) -> datetime | None:
-    """A moment; a day begins in UTC, and a time needs an offset."""
-    if said is None:
-        return None
-    if not isinstance(said, datetime):
-        return datetime.combine(said, time(), UTC)
-    if said.tzinfo is None:
-        raise ConfigurationError(f"{source}: expires: write a day, or a time with its offset: 2027-01-01T12:00:00Z")
-    return said
+    tokens: dict[bytes, AccessToken] = {}
+    for name, entry in entries.items():
+        where = f"{source}: [{name}]"
+        if not _NAME.fullmatch(name):
+            raise ConfigurationError(f"{where}: a name has letters, digits, `.`, `_` and `-` alone")
+        if EVERYTHING in entry.repos and not all(each == EVERYTHING or each.startswith("!") for each in entry.repos):
+            raise ConfigurationError(f'{where}: repos has "*" beside keys: choose one of them')
+        try:
+            scope = read_scope(entry.repos)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{where}: repos: {error}") from None
+        expires = entry.expires
+        if isinstance(expires, datetime) and expires.tzinfo is None:
+            moment = "write a day, or a time with its offset: 2027-01-01T12:00:00Z"
+            raise ConfigurationError(f"{where}: expires: {moment}")
+        # A day begins in UTC.
+        until = expires if isinstance(expires, datetime | None) else datetime.combine(expires, time(), UTC)
+        token = AccessToken(_digest(entry.token.strip(), where), scope, name, until)
+        if same := tokens.get(token.digest):
+            raise ConfigurationError(f"{source}: [{same.name}] and [{name}] have the same token: make another")
+        tokens[token.digest] = token
+    return [*tokens.values()]
 
 
 def _digest(said: str, source: str) -> bytes:
