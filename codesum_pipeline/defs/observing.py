@@ -32,7 +32,8 @@ from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.poll_state import HostRest, PollState
-from codesum_pipeline.source.polling import Poller, state_of
+from codesum_pipeline.source.polling import Poller
+from codesum_pipeline.store.atomic import state_of
 from codesum_pipeline.store.heads import StateFile, head_infos, part_name, read_head, read_manifest
 from codesum_pipeline.store.layout import BucketPlace
 from codesum_pipeline.store.objects import Objects

@@ -7,10 +7,9 @@ from pathlib import Path
 from msgspec.structs import fields
 
 from codesum_pipeline.languages.declaration import Declaration
-from codesum_pipeline.languages.profiles import title_of
+from codesum_pipeline.languages.profiles import profiles, title_of
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spec import LanguageSpec
-from codesum_pipeline.source.languages import extensions_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
@@ -75,7 +74,7 @@ def _overview() -> str:
 
 
 def _row(spec: LanguageSpec, *cells: str) -> str:
-    files = " ".join(f".{extension}" for extension in extensions_of(spec.name))
+    files = " ".join(f".{extension}" for extension in profiles()[spec.name].extensions)
     grammar = f"{spec.distribution} {version(spec.distribution)}"
     return f"| {title_of(spec.name)} | {files} | {grammar} | " + " | ".join(cells) + " |"
 
