@@ -29,7 +29,7 @@ Happening = dict[str, str]
 Tell = Callable[[Happening], None]
 
 
-class AnswerView(Struct, frozen=True):
+class TurnView(Struct, frozen=True):
     """`html` is safe; `notes` are what a reader must know, `took` is the cost, `as_of` the commits."""
 
     html: str
@@ -56,7 +56,7 @@ def places_in(indexes: Sequence[PublishedIndex]) -> Link:
     return link
 
 
-def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str], steps: Sequence[str]) -> AnswerView:
+def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str], steps: Sequence[str]) -> TurnView:
     told = [*notes, *filter(None, answer.problems)]
     if answer.is_fallback:
         told.insert(0, f"no answer by a model: {answer.detail}; this is what the index has")
@@ -70,7 +70,7 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
         took = [f"{model}: {usd(answer.usd)}", counted(answer.steps, "step"), read]
     if answer.citations:
         took.append(f"{counted(answer.citations, 'citation')} found in the sources")
-    return AnswerView(
+    return TurnView(
         html=plain_as_html(answer.text, link) if answer.is_fallback else as_html(answer.text, link),
         is_plain=answer.is_fallback,
         notes=told,
@@ -82,11 +82,11 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
     )
 
 
-def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> AnswerView:
+def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> TurnView:
     is_model = turn.status is Status.COMPLETE
     notes = [] if is_model else [state_of(turn)]
     text = turn.answer or ""
-    return AnswerView(
+    return TurnView(
         html=as_html(text, link) if is_model else plain_as_html(text, link),
         is_plain=not is_model,
         notes=notes,

@@ -34,7 +34,7 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.web.answers import AnswerView, Happening, TurnListener, places_in, state_of, view_of, view_of_past
+from codesum_pipeline.web.answers import Happening, TurnListener, TurnView, places_in, state_of, view_of, view_of_past
 from codesum_pipeline.web.rendering import Link, html, render
 
 
@@ -171,7 +171,7 @@ class AskPages(Struct, frozen=True):
         finally:
             answer.cancel()
 
-    async def _answer(self, asked: AskFields, listener: TurnListener) -> AnswerView:
+    async def _answer(self, asked: AskFields, listener: TurnListener) -> TurnView:
         notes: list[str] = []
         question = AskedQuestion(
             text=asked.question,
@@ -207,7 +207,7 @@ class AskPages(Struct, frozen=True):
         except CodesumError:
             return lambda _path, _place: None
 
-    def _page(self, asked: AskFields, *, view: AnswerView | None = None, told: str = "", before: str = "") -> str:
+    def _page(self, asked: AskFields, *, view: TurnView | None = None, told: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
         problems: list[str] = []
         turns = []
@@ -237,7 +237,7 @@ class AskPages(Struct, frozen=True):
         )
 
 
-async def _until_gone(request: Request, answering: Coroutine[Any, Any, AnswerView]) -> AnswerView | None:
+async def _until_gone(request: Request, answering: Coroutine[Any, Any, TurnView]) -> TurnView | None:
     """The answer; None, with its turn cancelled, where the client has gone."""
     answer, gone = asyncio.create_task(answering), asyncio.create_task(_gone(request))
     try:
