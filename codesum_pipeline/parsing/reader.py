@@ -1,13 +1,13 @@
 """One file of a declared language becomes symbols and facts."""
 
 from bisect import bisect_left
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from operator import attrgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
+from codesum_pipeline.languages.declaration import Code, Declaration, References, Text
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
@@ -50,24 +50,31 @@ class FileReader:
         """`roots` are those of the first tree and of the one that the tokens are of."""
         self._root, self._read_root = roots
         self._blanked = blanked
-        self._declaration = declaration
-        self._tokens = tokens
-        self._source = source
-        self._path = file_path
-        self._hash_policy = hash_policy
+        self._declaration, self._tokens = declaration, tokens
+        self._source, self._path, self._hash_policy = source, file_path, hash_policy
         self._text: Text = partial(_canonical_text, tokens)
-        self._comments = Comments(tokens, characters, self._declaration)
-        self._outline = find_definitions(tokens, self._declaration, self._comments)
-        docstrings = self._declaration.docstrings
+        self._comments = Comments(tokens, characters, declaration)
+        self._outline = find_definitions(tokens, declaration, self._comments)
+        docstrings = declaration.docstrings
         self._file_docstring = docstrings.find(self._read_root) if docstrings else None
-        self._exports = self._read_exports()
-        self._listed = self._read_listed()
+        outside, readers = self._outline.outside, declaration.listed
+        # The names that the file exports; None where it does not say.
+        self._exports: tuple[str, ...] | None = None
+        if declaration.made_exports:
+            self._exports = declaration.made_exports(outside, self._text)
+        elif declaration.exports:
+            self._exports = tuple(read_names(declaration.exports, self._outline, self._text))
+        lists = [readers[kind](node, self._text) for kind, _, node in outside if kind in readers]
+        if declaration.made_exports and self._exports is not None:
+            lists = [self._exports]
+        # What the file gives away; None where it does not say.
+        self._listed = frozenset().union(*lists) if lists else None
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
-        self._calls = CallReader(self._declaration, self._text)
+        self._calls = CallReader(declaration, self._text)
         self._texts = FileTexts.of(tokens)
         self._known_openings: list[Node] | None = None
-        self._facts = FactReader(self._declaration, tokens, self._canonical, self._text, self._calls, self._texts)
+        self._facts = FactReader(declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
     def read(self, blob: str, parser: str) -> ParsedFile:
         """Symbols in source order, and the file's facts; `parser` is the version of what reads it."""
@@ -85,7 +92,11 @@ class FileReader:
         if declaration.handed_on:
             reexports = declaration.handed_on(self._path, imports, exports)
         else:
-            reexports = read_reexports(self._handed_on(), imports, exports or ())
+            readers = declaration.reexports
+            handed_on = (
+                one for kind, _, node in outline.outside if kind in readers for one in readers[kind](node, self._text)
+            )
+            reexports = read_reexports(handed_on, imports, exports or ())
         references = self._references(symbols)
         facts = FileFacts(
             file_path=self._path,
@@ -134,27 +145,6 @@ class FileReader:
             self._path, rules, imports, calls_tests, head, is_in_tests=lambda symbol: symbol.id in inside
         )
 
-    def _handed_on(self) -> Iterator[ImportSyntax]:
-        """What the file says it hands on, by statements of their own."""
-        for kind, _, node in self._outline.outside:
-            if read := self._declaration.reexports.get(kind):
-                yield from read(node, self._text)
-
-    def _read_exports(self) -> tuple[str, ...] | None:
-        """The names that the file exports; None where it does not say."""
-        declaration, outline = self._declaration, self._outline
-        if declaration.made_exports:
-            return declaration.made_exports(outline.outside, self._text)
-        return tuple(read_names(declaration.exports, outline, self._text)) if declaration.exports else None
-
-    def _read_listed(self) -> frozenset[str] | None:
-        """What the file gives away; None where it does not say."""
-        if self._declaration.made_exports:
-            return None if self._exports is None else frozenset(self._exports)
-        readers = self._declaration.listed
-        lists = [readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers]
-        return frozenset().union(*lists) if lists else None
-
     def _is_public(self, definition: Definition, modifiers: tuple[str, ...]) -> bool:
         declaration, parts = self._declaration, definition.parts
         if self._listed is None:
@@ -179,7 +169,11 @@ class FileReader:
         node = definition.nodes[0]
         type_ = definition.type or SymbolType.CLASS
         start, end = definition.start_byte, definition.end_byte
-        first, end_line = _lines(canonical, start, end)
+        first, end_line = canonical.lines_between(start, end)
+        if first >= end_line:
+            # Amid an expression that does not parse: the line that it stands in.
+            first = max(canonical.line_at(start), 0)
+            end_line = first + 1
         last_byte = tokens.last_byte(end)
         source = canonical.source(first, end_line)
         words = tuple(declaration.modifiers(node, definition.preambles, self._text))
@@ -187,6 +181,16 @@ class FileReader:
         if definition.wrapper is not None:
             words = (*declaration.wrapper_modifiers(definition.wrapper, self._text), *words)
         docstring, doc_lines = self._docstring(definition)
+        # Each clause of a definition has a body that it chooses from.
+        bodies = max(1, sum(body is not None for body in definition.bodies))
+        # It is shown without the annotations that stand in it, before all else.
+        outer = definition.head or definition.wrapper or node
+        signature_start = outer.start_byte
+        for child in outer.children if declaration.preambles else ():
+            if child.type not in declaration.preambles:
+                break
+            signature_start = child.end_byte
+        token = bisect_left(tokens.offsets, signature_start)
         return Symbol(
             id=id_,
             type=type_,
@@ -196,12 +200,12 @@ class FileReader:
             language=declaration.spec.name,
             start_line=canonical.real_line(definition.code_start),
             end_line=canonical.real_line(last_byte),
-            signature=self._signature(definition),
+            signature=self._text_before_body(definition, signature_start, declaration.shown_marks),
             docstring=docstring,
             modifiers=words,
             bases=tuple(declaration.bases(node, self._text)) if type_ is SymbolType.CLASS else (),
             parent_id=parent_id,
-            complexity=_clauses(definition) + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
+            complexity=bodies + bisect_left(tokens.branches, end) - bisect_left(tokens.branches, start),
             line_count=end_line - first - doc_lines,
             is_public=self._is_public(definition, words),
             content_hash=content_hash(self._hash_policy, source, self._source[start : last_byte + 1]),
@@ -211,7 +215,7 @@ class FileReader:
                 definition,
                 words,
                 first_line=first,
-                signature_start=self._first_token(self._signature_start(definition)),
+                signature_start=tokens.offsets[token] if token < len(tokens.offsets) else signature_start,
             ),
             has_syntax_errors=any(part.has_error for part in (*definition.preambles, *definition.nodes))
             or is_cut(self._blanked, start, end),
@@ -242,20 +246,17 @@ class FileReader:
         return docstrings.text(self._canonical.source(line, max(end, line + 1)))
 
     def _rank(self, definition: Definition) -> int:
-        """A function without a body is no implementation of its name, nor is what sets a property, nor a companion."""
+        """A function without a body is no implementation of its name, nor is one of nothing but a docstring and what
+        stands in place of a body, what sets a property, or a companion."""
+        node, docstrings = definition.nodes[0], self._declaration.docstrings
         if definition.type is SymbolType.CLASS:
-            return int(definition.nodes[0].type in self._declaration.companions)
-        words = self._declaration.modifiers(definition.nodes[0], definition.preambles, self._text)
-        ranks = self._declaration.ranks
-        return max((*(ranks.get(word, 0) for word in words), int(self._is_stub(definition))))
-
-    def _is_stub(self, definition: Definition) -> bool:
-        """Whether a function has no body, or one of nothing but a docstring and what stands in place of one."""
-        docstrings = self._declaration.docstrings
-        if definition.body is None or docstrings is None:
-            return not any(definition.bodies)
-        statements = [node for node in definition.body.named_children if not node.is_extra]
-        return all(map(docstrings.is_empty, statements[definition.docstring is not None :]))
+            return int(node.type in self._declaration.companions)
+        is_stub = not any(definition.bodies)
+        if definition.body is not None and docstrings is not None:
+            statements = [child for child in definition.body.named_children if not child.is_extra]
+            is_stub = all(map(docstrings.is_empty, statements[definition.docstring is not None :]))
+        words = self._declaration.modifiers(node, definition.preambles, self._text)
+        return max((*(self._declaration.ranks.get(word, 0) for word in words), int(is_stub)))
 
     def _head(self, definition: Definition) -> str:
         """What comes before the body, with attributes; of clauses, which each have a head, what they have in common."""
@@ -285,20 +286,6 @@ class FileReader:
                 self._known_openings += [found] if found is not None else []
         return self._known_openings
 
-    def _signature(self, definition: Definition) -> str:
-        kept = self._declaration.shown_marks
-        return self._text_before_body(definition, self._signature_start(definition), kept)
-
-    def _signature_start(self, definition: Definition) -> int:
-        outer = definition.head or definition.wrapper or definition.nodes[0]
-        return _after_preambles(outer, self._declaration.preambles)
-
-    def _first_token(self, start: int) -> int:
-        """The first byte of the first token from a byte on."""
-        offsets = self._tokens.offsets
-        at = bisect_left(offsets, start)
-        return offsets[at] if at < len(offsets) else start
-
     def _text_before_body(self, definition: Definition, start: int, kept: Container[str]) -> str:
         body = definition.body
         signature = self._tokens.text(start, body.start_byte if body else definition.nodes[0].end_byte)
@@ -309,21 +296,6 @@ class FileReader:
         return signature.removesuffix(";")
 
 
-def _clauses(definition: Definition) -> int:
-    """How many bodies a definition chooses from: each of its clauses has one."""
-    return max(1, sum(body is not None for body in definition.bodies))
-
-
-def _after_preambles(node: Node, preambles: frozenset[str]) -> int:
-    """Where a definition begins without the annotations that stand in it, before all else."""
-    start = node.start_byte
-    for child in node.children if preambles else ():
-        if child.type not in preambles:
-            break
-        start = child.end_byte
-    return start
-
-
 def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
     if node is None:
         return Code.of("")
@@ -332,10 +304,3 @@ def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
     code = Code(tokens.text(*span))
     code.span = span
     return code
-
-
-def _lines(canonical: Canonical, start: int, end: int) -> tuple[int, int]:
-    """The lines of a definition; amid an expression that does not parse, the line that it stands in."""
-    first, last = canonical.lines_between(start, end)
-    around = max(canonical.line_at(start), 0)
-    return (first, last) if first < last else (around, around + 1)
