@@ -39,7 +39,7 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     unknown_words,
 )
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.spec import LanguageSpec, patterns_beside, syntax_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 SYNTAX = syntax_beside(__file__)
@@ -50,50 +50,38 @@ _NO_RESULTS = words("""
     property_declaration assignment for_statement while_statement do_while_statement block return_expression
 """)
 
-_ARGUMENTS = rb"(?:\((?:[^()]|\((?:[^()]|\([^()]*\)){0,200}\)){0,400}\))?"
-_ANNOTATION = re.compile(rb"@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS)
-_ANNOTATED = re.compile(
-    rb"(?P<before>@[\w.:]+(?:<[^<>()]*>)?" + _ARGUMENTS + rb"\s+)"
-    rb"(?P<words>(?:(?:@[\w.:]+" + _ARGUMENTS + rb"|[a-z]+)\s+)+?)"
-    rb"(?=(?:class|object|interface)[ \t]+[A-Za-z_`])"
-)
-_WORD = re.compile(rb"(?<![^\s])(?:annotation|expect|actual|value|inner|data|external)(?=\s)")
+_PATTERNS = patterns_beside(__file__)
 # Words of any such length that can only be a modifier.
 _STAND_INS = {4: b"open", 5: b"final", 6: b"public", 8: b"public", 10: b"public"}
-_CONSTRUCTOR = re.compile(
-    rb"(?P<head>\bclass[ \t]+\w+(?:<[^(){}]{0,200}>)?)(?P<between>[ \t]*\n\s*)"
-    rb"(?=(?:(?:@[\w.:]+" + _ARGUMENTS + rb"|public|private|protected|internal|actual|expect)\s+)*constructor\b)"
-)
-# `is A if b -> c`: a guard among the branches of a `when`.
-_GUARD = re.compile(rb"^[ \t]*(?:(?:!?is|!?in)\b|[\w.\"]+)[^\n{}]*?(?P<guard>[ \t]if[ \t(][^\n{}]*?)(?=[ \t]*->)", re.M)
-# `context(a: B) fun c()`, and the same in a function's type; `suspend {`, a function as a value; `$$"…"`.
-_CONTEXT = re.compile(rb"\bcontext\((?:[^()]|\([^()]*\)){0,400}\)(?=\s)|\bsuspend(?=\s*\{)|\$\$+(?=\")")
 
 
 def _masked(source: bytes, is_broken: bool) -> bytes:
     """A source that the grammar can read, byte for byte as long."""
-    shown = _ANNOTATED.sub(_as_modifiers, source) if b"@" in source else source
+    shown = _PATTERNS["annotated"].sub(_as_modifiers, source) if b"@" in source else source
     if b"constructor" in shown:
-        shown = _CONSTRUCTOR.sub(lambda match: match["head"] + b" " * len(match["between"]), shown)
+        shown = _PATTERNS["constructor"].sub(lambda match: match["head"] + b" " * len(match["between"]), shown)
     return source if shown == source else shown
 
 
 def _as_modifiers(match: re.Match[bytes]) -> bytes:
-    return match["before"] + _WORD.sub(lambda word: _STAND_INS[len(word[0])].ljust(len(word[0])), match["words"])
+    def stand_in(word: re.Match[bytes]) -> bytes:
+        return _STAND_INS[len(word[0])].ljust(len(word[0]))
+
+    return match["before"] + _PATTERNS["word"].sub(stand_in, match["words"])
 
 
 def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
     """Of each declaration with more than one annotation all but the last: with them it may be read as an expression."""
-    for match in _ANNOTATED.finditer(source):
-        if spans := tuple(found.span() for found in _ANNOTATION.finditer(source, *match.span()))[:-1]:
+    for match in _PATTERNS["annotated"].finditer(source):
+        if spans := tuple(found.span() for found in _PATTERNS["annotation"].finditer(source, *match.span()))[:-1]:
             yield spans
 
 
 @unknown_words
 def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
     """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
-    yield from (match.span("guard") for match in _GUARD.finditer(source))
-    yield from (match.span() for match in _CONTEXT.finditer(source))
+    yield from (match.span("guard") for match in _PATTERNS["guard"].finditer(source))
+    yield from (match.span() for match in _PATTERNS["context"].finditer(source))
 
 
 def _name(node: Node | None) -> str:

@@ -8,25 +8,9 @@ stand there as if it were not.
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.languages.spec import Span
+from codesum_pipeline.languages.spec import Span, patterns_beside
 
-_TOKEN = re.compile(
-    rb"//[^\n]*|/\*.*?\*/|r(?P<mark>#*)\".*?\"(?P=mark)|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\\n]|\\[^\n]{1,10})'"
-    rb"|(?P<macro>^[ \t]*(?P<name>(?:\w+::)*\w+)![ \t\n]*(?=[{(]))|(?P<brace>[{}()])",
-    re.M | re.S,
-)
-_ITEM = re.compile(
-    rb"^[ \t]*(?:pub(?:[ \t]*\([^()]*\))?[ \t]+)?"
-    rb"(?:(?:const|async|unsafe|extern(?:[ \t]+\"[^\"]*\")?|safe|\{const\})[ \t]+)*"
-    rb"(?:fn|struct|enum|union|trait|impl|macro_rules!)[ \t<]*",
-    re.M,
-)
-_CONDITION = re.compile(rb"(?:\belse\s+)?\bif\s+#\s*\[(?:[^\[\]\"]|\"[^\"]*\"|\[[^\[\]]*\]){0,1000}\]\s*$|\belse\s*$")
-# What a macro reads before `fn` and the language does not know there.
-_WORDS = re.compile(rb"(?P<word>\bsafe\b|\{const\})(?=\s+(?:unsafe\s+|extern\s+)*fn\b)")
-# `struct A: u8 { const B = 1; }` of a macro for sets of flags: a structure with what the language does not know in it.
-_FLAGS = re.compile(rb"\bstruct\s+\w+(?P<type>\s*:\s*\w+)\s*\{(?P<body>[^{}]*)\}")
-_CLOSED = re.compile(rb"\s*;")
+_PATTERNS = patterns_beside(__file__)
 # What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
 _TEMPLATES = re.compile(
     r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
@@ -46,7 +30,7 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
     macro: list[Span] = []
     depth, start = -1, 0
     head: Span | None = None
-    for match in _TOKEN.finditer(source):
+    for match in _PATTERNS["token"].finditer(source):
         if match["macro"] and (depth < 0 or opened[-1]) and match["name"] != b"macro_rules":
             head = match.span("macro")
         if not match["brace"]:
@@ -55,7 +39,7 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
         if match["brace"] in b"{(":
             # Directly in what is around items.
             is_bare = depth >= 0 and opened[-1] is not None
-            before = _CONDITION.search(source[:position], max(0, position - 400)) if is_bare else None
+            before = _PATTERNS["condition"].search(source[:position], max(0, position - 400)) if is_bare else None
             if head is not None and source[head[1] : position].strip() == b"":
                 if depth < 0:
                     depth, start, macro = len(opened), position, []
@@ -67,14 +51,14 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
             span = opened.pop()
             if span is not None and len(opened) > depth and b"!" in source[slice(*span)]:
                 # A macro in another one.
-                span = span if _ITEM.search(source, span[1], position) else None
+                span = span if _PATTERNS["item"].search(source, span[1], position) else None
             if span is not None:
-                closed = _CLOSED.match(source, match.end()) if len(opened) == depth else None
+                closed = _PATTERNS["closed"].match(source, match.end()) if len(opened) == depth else None
                 macro += [span, (position, closed.end() if closed else position + 1)]
             if len(opened) == depth:
-                if _ITEM.search(source, start, position):
-                    macro += [found.span("word") for found in _WORDS.finditer(source, start, position)]
-                    for found in _FLAGS.finditer(source, start, position):
+                if _PATTERNS["item"].search(source, start, position):
+                    macro += [found.span("word") for found in _PATTERNS["words"].finditer(source, start, position)]
+                    for found in _PATTERNS["flags"].finditer(source, start, position):
                         macro += [found.span("type"), found.span("body")]
                     yield tuple(sorted(macro))
                 depth = -1

@@ -236,13 +236,21 @@ def syntax_beside(module: str) -> dict[str, dict[str, Any]]:
     """The tables `spec`, `declaration` and `tests` of the file `*.syntax.toml` beside a module, with those that it
     extends: each as the keywords of `LanguageSpec`, `Declaration` and `FrameworkRules`."""
     tables = _read(Path(module).with_suffix(".syntax.toml"))
-    parts = tables.pop("parts", {})
-    return {"tests": {}, **{name: _keywords(table, parts) for name, table in tables.items()}}
+    parts = tables.get("parts", {})
+    return {name: _keywords(tables.get(name, {}), parts) for name in ("spec", "declaration", "tests")}
+
+
+def patterns_beside(module: str) -> dict[str, re.Pattern[bytes]]:
+    """The patterns of bytes in that file."""
+    tables = _read(Path(module).with_suffix(".syntax.toml"))
+    return {
+        name: re.compile(_whole(said, tables.get("parts", {})).encode()) for name, said in tables["patterns"].items()
+    }
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     own = tomllib.loads(path.read_text(encoding="utf-8"))
-    for name in reversed(own["spec"].pop("extends", "").split()):
+    for name in reversed(own.get("spec", {}).pop("extends", "").split()):
         own = _joined(_read(path.with_name(f"{name}.syntax.toml")), own)
     return own
 
@@ -262,7 +270,7 @@ def _keywords(table: Mapping[str, Any], parts: Mapping[str, str]) -> dict[str, A
     found: dict[str, Any] = {}
     for name, said in table.items():
         if name == "definition_lines":
-            found[name] = tuple(_with_parts(_pattern(line), parts) for line in said)
+            found[name] = tuple(_whole(line, parts) for line in said)
         elif isinstance(said, str):
             found[name] = _TEXTS.get(name, words)(said)
         else:
@@ -270,8 +278,9 @@ def _keywords(table: Mapping[str, Any], parts: Mapping[str, str]) -> dict[str, A
     return found
 
 
-def _with_parts(pattern: str, parts: Mapping[str, str]) -> str:
+def _whole(said: str, parts: Mapping[str, str]) -> str:
     """A pattern with what `(?&name)` stands for in its place."""
+    pattern = _pattern(said)
     while found := re.search(r"\(\?&(\w+)\)", pattern):
         pattern = pattern.replace(found[0], _pattern(parts[found[1]]))
     return pattern

@@ -1,6 +1,5 @@
 """Swift."""
 
-import re
 from collections.abc import Iterator
 
 import tree_sitter_swift
@@ -17,28 +16,18 @@ from codesum_pipeline.languages.declaration import (
     TypedName,
 )
 from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, member, raw_text, unknown_words
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.spec import LanguageSpec, patterns_beside, syntax_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 SYNTAX = syntax_beside(__file__)
-_ARGUMENTS = rb"\((?:[^()]|\((?:[^()]|\([^()]{0,400}\)){0,400}\)){0,2000}\)"
-_UNKNOWN = (
-    # Among the cases of a `switch`, a condition of the compiler costs it all that follows.
-    re.compile(rb"^[ \t]*#(?:if|elseif|else|endif)\b[^\n]*", re.M),
-    # A function that another language defines has no body.
-    re.compile(
-        rb"@(?:_silgen_name|_extern)\([^()\n]*\)\s+(?:[a-z]+\s+){0,4}func\s+\w+(?:<[^<>(){}]{0,400}>)?[ \t]*"
-        + _ARGUMENTS
-        + rb"(?:[ \t]*(?:async|throws))*(?:[ \t]*->[^\n{]*)?(?=\n|$)"
-    ),
-)
+_PATTERNS = patterns_beside(__file__)
 _PARTS = words("struct class enum protocol func let var")
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
 def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
     """The compiler's conditions, and functions without a body."""
-    return (match.span() for pattern in _UNKNOWN for match in pattern.finditer(source))
+    return (match.span() for pattern in _PATTERNS.values() for match in pattern.finditer(source))
 
 
 def _function(node: Node) -> DefinitionHead | None:

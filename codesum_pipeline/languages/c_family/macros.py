@@ -11,121 +11,36 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-_NAME = rb"[A-Za-z_]\w*"
-_CAPITALS = rb"[A-Z_][A-Z0-9_]{2,}"
-_ARGUMENTS = rb"(?:\((?:[^()\n;{}]|\([^()\n]{0,400}\)){0,400}\))?"
-_TYPE = rb"(?:const|unsigned|signed|struct|long|short|int|char|void|bool|float|double)\b"
-_KEYWORD = (
-    rb"(?!(?:class|struct|union|enum|alignas|final|const|volatile|operator|decltype|typename|__attribute__|__declspec)"
-    rb"\b)"
-)
-# `class EXPORT Name {`: of two words after `class`, the first is a macro. With a colon it may be an enum's bit-field.
-_CLASS_HEAD = re.compile(
-    rb"\b(?P<before>(?:class|struct|union|enum(?P<enum>[ \t]+(?:class|struct))?)[ \t\n]+)"
-    rb"(?P<macro>" + _KEYWORD + _NAME + _ARGUMENTS + rb")"
-    rb"(?=[ \t\n]+(?:\[\[[^\[\]\n]{0,200}\]\][ \t\n]+)?"
-    + _KEYWORD
-    + _NAME
-    + rb"(?:::\w+)*(?:<[^;{}()]{0,400}>)?(?:::\w+)*[ \t\n]*(?:final[ \t\n]*)?(?:\{|:[^:]))"
-)
-_HAS_BODY = re.compile(rb"[^;{]*\{")
-# `EXPORT int name(…)`: of three words before a bracket, the first is one.
-_LEADING = re.compile(
-    rb"^(?P<before>[ \t]*(?:(?:\[\[x+\]\]|extern|static|inline|virtual|constexpr|explicit|friend|\"C\"|template[ \t]*"
-    rb"<[^;{}()\n]{0,400}>)[ \t]+)*)(?P<macro>[A-Z_][A-Z0-9_]{4,}" + _ARGUMENTS + rb")"
-    rb"(?=(?:[ \t]+[A-Z_][A-Z0-9_]{4,}" + _ARGUMENTS + rb")*[ \t]+(?:"
-    rb"(?:const|unsigned|signed|struct|enum|union|class|static|inline|extern|constexpr|virtual|explicit|long|short|auto"
-    rb"|int|char|void|bool|float|double|friend|typename)\b"
-    rb"|(?:\w+::)*\w+\((?:[^(){};]|\([^()]*\))*\)[ \t\n]*(?:noexcept[ \t\n]*)?:[^:]"
-    rb"|" + _NAME + rb"(?:::\w+)*(?:<[^;{}()]{0,400}>)?[ \t]*[*&]*[ \t\n]+[*&]*(?:\w+::)*"
-    rb"(?:~?\w+|operator[ \t]*[^\w\s(;]{1,3})[ \t]*[(\[;=,]))",
-    re.M,
-)
-# `EXPORT template <…>`, `if CONSTEXPR (…)`, `void name(…) ATTRIBUTE(…) {`: no attribute may stand there.
-_HIDDEN = re.compile(
-    rb"^(?P<before>[ \t]*)(?P<macro>" + _CAPITALS + _ARGUMENTS + rb")(?=[ \t]+template\b)"
-    rb"|(?P<condition>\bif[ \t]+)(?P<macro2>" + _CAPITALS + rb")(?=[ \t]*\()"
-    # `int CALLED_SO main(…)`: between a type and a name.
-    rb"|(?P<type>^[ \t]*(?:(?:static|inline|extern|const|volatile)[ \t]+)*(?!(?:static|inline|extern|const|volatile"
-    rb"|struct|union|enum|class|return|else|case|goto|typedef|new|delete|throw|unsigned|long|short|signed)\b)"
-    rb"[A-Za-z_]\w*[ \t*]+)(?P<macro4>" + _CAPITALS + _ARGUMENTS + rb")"
-    rb"(?=[ \t]+\*?[A-Za-z_]\w*[ \t]*\()"
-    rb"|(?P<end>\)[ \t\n]*(?:(?:const|noexcept|override)[ \t\n]+)*)(?P<macro3>(?:"
-    + _CAPITALS
-    + rb"|__[a-zA-Z]\w{2,})"
-    + _ARGUMENTS
-    + rb")"
-    rb"(?=[ \t\n]*\{|[ \t]*->)",
-    re.M,
-)
-# A line that is nothing but a macro's name and arguments.
-_ALONE = re.compile(
-    rb"^(?P<before>[ \t]*)(?P<macro>" + _CAPITALS + _ARGUMENTS + rb"(?:\([ \t]*" + _TYPE + rb"[^;{}\n]*\);)?"
-    rb")[ \t]*(?P<comment>//.*|/\*.*\*/[ \t]*)?$",
-    re.M,
-)
-# `EXPORT(int) name(…) {`: a macro whose argument is the type.
-_TYPE_AS_ARGUMENT = re.compile(
-    rb"^(?P<before>(?:(?:static|extern|inline)[ \t]+)*)(?P<macro>" + _CAPITALS + rb"[ \t]*\([^();{}\n]{0,200}\))"
-    rb"(?=[ \t]*\n?[ \t]*[A-Za-z_]\w*[ \t]*\((?:[^(){};]|\([^()]{0,400}\)){0,2000}\)\s*[{;])",
-    re.M,
-)
-# A pointer of C++/CLI, `Object^ sender`, as one.
-_HANDLE = re.compile(rb"(?<=[A-Za-z0-9_>])\^(?=[ \t]*[),>]|[ \t]+[A-Za-z_]\w*[ \t]*[),;=(])")
-# `MACRO(int, a, )`: only a macro has an empty argument.
-_NO_ARGUMENT = re.compile(rb",(?=(?:[ \t\n]++|/\*(?:[^*]|\*(?!/)){0,400}\*/|//[^\n]*+\n)*+\))")
-# `MACRO(type, name("a") + b);`: an expression where a declaration may stand.
-_TEXT = rb"\"(?:[^\"\\\n]|\\.)*+\""
-_CALL = re.compile(
-    rb"^[ \t]*" + _CAPITALS + rb"[ \t]*\((?=[^;{}\"]*+\")"
-    rb"(?:[^();{}\"]|"
-    + _TEXT
-    + rb"|\((?:[^();{}\"]|"
-    + _TEXT
-    + rb"|\((?:[^();{}\"]|"
-    + _TEXT
-    + rb")*+\))*+\))*+\);[ \t]*$",
-    re.M,
-)
-_CLASS_OPENED = re.compile(rb"[ \t]*(?:class|struct)\b[^;{}]*\{$")
-_LABEL = re.compile(rb"^[ \t]*(?:public|private|protected|\w*signals|\w+[ \t]+slots|default|case\b.*)[ \t]*:$")
-_CALL_LINE = re.compile(rb"(?![A-Z0-9_]+[ \t]*\(|" + _TYPE + rb")\w+[ \t]*\(")
-_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\.)*", re.M | re.S)
-_IN_DEFINE = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*)", re.S)
-_ELSE = re.compile(rb"\s*else\b")
+from codesum_pipeline.languages.spec import patterns_beside
+
+_PATTERNS = patterns_beside(__file__)
 _ENDS = (b";", b"{", b"}")
-_TOKEN = re.compile(
-    rb"(?P<literal>R\"(?P<mark>[^()\\ \n]{0,16})\((?:.*?\)(?P=mark)\"|.*)|"
-    rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')|//(?:[^\n\\]|\\.)*"
-    rb"|/\*(?:.*?\*/|.*)|(?P<brace>[{}])|^[ \t]*(?P<directive>#[ \t]*(?P<word>\w+)(?:[^\n\\/]|\\.|/(?![*/]))*)",
-    re.M | re.S,
-)
 
 
 def masked(source: bytes, is_broken: bool) -> bytes:
     """A source that the grammar can read, byte for byte as long; more of it is masked where that did not parse."""
-    shown = _CLASS_HEAD.sub(_class_attribute, source)
+    shown = _PATTERNS["class_head"].sub(_class_attribute, source)
     if b"#" in shown:
-        shown = _DEFINE.sub(_without_comments, shown)
+        shown = _PATTERNS["define"].sub(_without_comments, shown)
     if is_broken:
         shown = _without_torn_branches(shown)
-        shown = _HIDDEN.sub(_hidden, shown)
-        shown = _TYPE_AS_ARGUMENT.sub(_as_type, shown)
-        shown = _HANDLE.sub(b"*", shown)
-        shown = _ALONE.sub(_directive, shown)
-        shown = _LEADING.sub(_attribute, _LEADING.sub(_attribute, shown))
+        shown = _PATTERNS["hidden"].sub(_hidden, shown)
+        shown = _PATTERNS["type_as_argument"].sub(_as_type, shown)
+        shown = _PATTERNS["handle"].sub(b"*", shown)
+        shown = _PATTERNS["alone"].sub(_directive, shown)
+        shown = _PATTERNS["leading"].sub(_attribute, _PATTERNS["leading"].sub(_attribute, shown))
     return shown
 
 
 def unknown(source: bytes) -> Iterator[tuple[int, int]]:
     """The commas before the empty last argument of a macro; macros of whose arguments one holds a text."""
-    for pattern in (_NO_ARGUMENT, _CALL):
+    for pattern in (_PATTERNS["no_argument"], _PATTERNS["call"]):
         yield from (match.span() for match in pattern.finditer(source))
 
 
 def _class_attribute(match: re.Match[bytes]) -> bytes:
     is_enum = match["before"].startswith(b"enum") and not match["enum"]
-    return match[0] if is_enum and not _HAS_BODY.match(match.string, match.end()) else _attribute(match)
+    return match[0] if is_enum and not _PATTERNS["has_body"].match(match.string, match.end()) else _attribute(match)
 
 
 def _attribute(match: re.Match[bytes]) -> bytes:
@@ -156,16 +71,16 @@ def _begins_something(match: re.Match[bytes]) -> bool:
         or before.endswith((b";", b"{", b"}", b"*/"))
         or line.lstrip().startswith(b"#")
         or b"//" in line
-        or _LABEL.match(line)
-        or _ALONE.match(line)
+        or _PATTERNS["label"].match(line)
+        or _PATTERNS["alone"].match(line)
     )
     if not is_begun or line.endswith(b"\\"):
         return False
     if after.startswith(b"}"):
         # All that is in a class, or else perhaps a value of an enum or of a list.
-        is_member = b"(" in match["macro"] and (_LABEL.match(line) or _CLASS_OPENED.match(line))
+        is_member = b"(" in match["macro"] and (_PATTERNS["label"].match(line) or _PATTERNS["class_opened"].match(line))
         return before.endswith((b";", b"}")) or bool(is_member)
-    is_type = b"(" not in match["macro"] and _CALL_LINE.match(after)
+    is_type = b"(" not in match["macro"] and _PATTERNS["call_line"].match(after)
     return not is_type and (not after or after[:1].isalpha() or after[:1] in (b"_", b"#", b"~", b"/", b"["))
 
 
@@ -184,7 +99,7 @@ def _without_comments(match: re.Match[bytes]) -> bytes:
         is_amid = found[0].startswith(b"/*") and text[found.end() :].strip(b" \t\\\n")
         return re.sub(rb"[^\\\n]|\\(?!\n)", b" ", found[0]) if is_amid else found[0]
 
-    return _IN_DEFINE.sub(blank, text)
+    return _PATTERNS["in_define"].sub(blank, text)
 
 
 def _hidden(match: re.Match[bytes]) -> bytes:
@@ -231,7 +146,7 @@ def _torn_branches(source: bytes) -> Iterator[tuple[int, int]]:
     """Where the directives and the later branches of such groups are."""
     groups: list[_Group] = []
     last, position = b"", 0
-    for match in _TOKEN.finditer(source):
+    for match in _PATTERNS["token"].finditer(source):
         between = source[position : match.start()].rstrip()
         last, position = between or last, match.end()
         if match["brace"]:
@@ -249,7 +164,8 @@ def _torn_branches(source: bytes) -> Iterator[tuple[int, int]]:
 def _is_amid(last: bytes, source: bytes, position: int) -> bool:
     """Whether a statement goes on where a directive stands."""
     line = last[last.rfind(b"\n") + 1 :]
-    return bool(_ELSE.match(source, position)) or not (not last or last.endswith(_ENDS) or _LABEL.match(line))
+    is_ended = not last or last.endswith(_ENDS) or _PATTERNS["label"].match(line)
+    return bool(_PATTERNS["else"].match(source, position)) or not is_ended
 
 
 def _read_directive(match: re.Match[bytes], groups: list[_Group], *, is_amid: bool) -> Iterator[tuple[int, int]]:
