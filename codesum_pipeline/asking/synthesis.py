@@ -131,14 +131,16 @@ def gather(
     repos: Sequence[str],
     primary: str,
     taken_tokens: int,
-    mask: Callable[[str], str],
 ) -> Material:
     """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
     known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}
     documents = [piece for repo in repos for piece in _documents(sources, repo, primary)]
     shown = {piece.file for piece in documents}
     files = [file for file in referenced_files(whole, known, sources.fitting(question)) if file not in shown]
-    pieces = [replace(piece, text=numbered(mask(piece.text))) for piece in (*documents, *_sources(sources, files))]
+    pieces = [
+        replace(piece, text=numbered(mask_secrets(piece.text).text))
+        for piece in (*documents, *_sources(sources, files))
+    ]
     return fit(pieces, BUDGET_TOKENS - taken_tokens)
 
 
@@ -264,7 +266,6 @@ class Synthesiser(Struct, frozen=True):
             repos=repos,
             primary=self.payer.ask.primary_document,
             taken_tokens=taken,
-            mask=_mask,
         )
         self.on_event(SynthesisBegan(overview.call.name, (*material.documents, *material.files)))
         prompt = _prompt(question, overview, material)
@@ -332,12 +333,8 @@ def _prompt(question: str, overview: CapturedCall, material: Material) -> str:
     ]
     return "\n\n".join(
         [
-            f"The question:\n{_mask(question)}",
+            f"The question:\n{mask_secrets(question).text}",
             f"The overview, as the tool {overview.call.name} gave it:\n{enclose(overview.head, 'overview')}",
             *pieces,
         ]
     )
-
-
-def _mask(text: str) -> str:
-    return mask_secrets(text).text

@@ -11,7 +11,8 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import Article, Articles, fill_articles, first_entry_chars
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
@@ -70,39 +71,42 @@ def check_gates(settings: Settings) -> None:
     check_models(settings.llm)
 
 
-def write_by_model(
-    intent: Intent,
-    items: Sequence[Item],
-    *,
-    settings: Settings,
-    books: Path,
-    job_id: str,
-    now: Callable[[], datetime],
-    make_backend: MakeBackend = build_backend,
-) -> DigestDraft:
+class DigestJob(Struct, frozen=True):
+    """A digest that a model is asked for.
+
+    `books` is `digests.sqlite`. `id` is the digest's: its attempts stand under it, and its cap counts them, also those
+    of a run that was killed.
+    """
+
+    intent: Intent
+    id: str
+    settings: Settings
+    books: Path
+    now: Callable[[], datetime]
+    make_backend: MakeBackend = build_backend
+
+
+def write_by_model(job: DigestJob, items: Sequence[Item]) -> DigestDraft:
     """The digest of `items`, the most important to be shown first.
 
     Raises what `check_gates` and `ask_model` do, `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError`
     where the templates leave no room.
     """
+    intent, settings = job.intent, job.settings
     check_gates(settings)
     turns = _Turns.of(intent, settings.prompts_dir)
-    backend = make_backend(settings.llm, {LEVEL: turns.resolved})
+    backend = job.make_backend(settings.llm, {LEVEL: turns.resolved})
     articles = turns.filled(items, backend.max_prompt_chars, settings)
     numbered = {number: item.citation for number, item in enumerate(items, start=1)}
-    return ask_model(
+    draft = ask_model(
+        job,
         backend,
         turns.resolved,
         turns.prompt(articles.block),
         articles.shown,
         lambda claims: result_of(intent.name, claims, numbered, items=len(items)),
-        shown=len(articles.shown),
-        about=intent.name,
-        settings=settings,
-        books=books,
-        job_id=job_id,
-        now=now,
     )
+    return replace(draft, shown=len(articles.shown))
 
 
 def price_in_advance(intent: Intent, items: Sequence[Item], settings: Settings) -> float:
@@ -121,32 +125,24 @@ def worst_usd(template: ResolvedTemplate, prompt: str, settings: Settings) -> fl
 
 
 def ask_model(
+    job: DigestJob,
     backend: SummaryBackend,
     template: ResolvedTemplate,
     prompt: str,
     articles: Sequence[Article],
     compose: Callable[[CheckedClaims], SummaryResult],
-    *,
-    shown: int,
-    about: str,
-    settings: Settings,
-    books: Path,
-    job_id: str,
-    now: Callable[[], datetime],
 ) -> DigestDraft:
     """Ask until an answer has claims that hold, and close the backend; `compose` makes the digest of these.
 
-    `books` is `digests.sqlite`. `job_id` is the digest's: its attempts stand under it, and its cap counts them, also
-    those of a run that was killed. Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with
-    the last complaint.
+    Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with the last complaint.
     """
+    about = job.intent.name
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        talk = _Conversation(backend, ledger, settings, template, prompt, articles, about, ledger.refused_answers())
+        talk = _Conversation(job, backend, ledger, template, prompt, articles, ledger.refused_answers())
         claims, request = await talk.claims()
         return DigestDraft(
             result=compose(claims),
-            shown=shown,
             model=request.model_name,
             request_hash=request.request_hash,
             cost_usd=ledger.spent(),
@@ -155,7 +151,7 @@ def ask_model(
             removed_numbers=claims.removed_numbers,
         )
 
-    draft = run_job(ask, backend, books, job_id=job_id, now=now)
+    draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
     if draft.dropped_claims:
         _log.warning(
             "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
@@ -184,19 +180,18 @@ class _ReadAnswer(Struct, frozen=True):
 class _Conversation(Struct):
     """Asks for one digest; `prompt` is the user's turn, `refused` the unusable answers of the last days by request."""
 
+    job: DigestJob
     backend: SummaryBackend
     ledger: Ledger
-    settings: Settings
     template: ResolvedTemplate
     prompt: str
     articles: Sequence[Article]
-    about: str
-    refused: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    refused: dict[str, tuple[str, bool]]
     calls: int = 0
 
     async def claims(self) -> tuple[CheckedClaims, SummaryRequest]:
         """Those of the first answer that can be taken, and the request that it answers."""
-        llm = self.settings.llm
+        llm = self.job.settings.llm
         *before, last = dict.fromkeys((llm.model, *llm.fallback_models))
         for model in before:
             try:
@@ -206,7 +201,7 @@ class _Conversation(Struct):
         return await self._of(last)
 
     async def _of(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
-        llm, digests = self.settings.llm, self.settings.digests
+        llm, digests = self.job.settings.llm, self.job.settings.digests
         turns: tuple[str, ...] = (self.prompt,)
         complaint = ""
         for _ in range(llm.max_attempts):
@@ -224,10 +219,12 @@ class _Conversation(Struct):
                 return answer.claims, request
             complaint = answer.complaint
             turns = (*turns, answer.response.claim, complaint)
-        raise SummaryOutputInvalid(f"{self.about}: {llm.max_attempts} answers of {model}; of the last: {complaint}")
+        raise SummaryOutputInvalid(
+            f"{self.job.intent.name}: {llm.max_attempts} answers of {model}; of the last: {complaint}"
+        )
 
     async def _answer(self, request: SummaryRequest) -> _ReadAnswer:
-        llm, digests, ledger = self.settings.llm, self.settings.digests, self.ledger
+        llm, digests, ledger = self.job.settings.llm, self.job.settings.digests, self.ledger
         if request.request_hash in self.refused and not llm.asks_nobody:
             claim, has_tool_call = self.refused[request.request_hash]
             return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
@@ -240,7 +237,7 @@ class _Conversation(Struct):
             Till(ledger, caps, DigestCapReached, "write digests with a cheaper model"),
             llm,
             level=LEDGER_LEVEL,
-            about=self.about,
+            about=self.job.intent.name,
             sent=(self.template.system, digest_tool().schema_bytes.decode()),
             ask=lambda: self._ask(request),
             read=lambda known: self._read(request, known),
@@ -263,7 +260,7 @@ class _Conversation(Struct):
 
     def _read(self, request: SummaryRequest, response: SummaryResponse) -> _ReadAnswer:
         try:
-            found = checked(request, response, self.settings.llm)
+            found = checked(request, response, self.job.settings.llm)
             return _ReadAnswer(found, read_claims(found, request.parameters.form, self.articles))
         except AnswerProblem as problem:
             return _ReadAnswer(response, None, str(problem))

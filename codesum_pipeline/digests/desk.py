@@ -16,6 +16,7 @@ from msgspec import Struct
 from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.hooks import HookFailed, tell_after
 from codesum_pipeline.delivery.sending import OutboxSender, SendingReport
+from codesum_pipeline.digests.by_model import DigestJob
 from codesum_pipeline.digests.rows import DigestRow, DigestState, TickFailure, TickRow
 from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.intents.file import Intents
@@ -29,6 +30,7 @@ from codesum_pipeline.model.errors import (
     TemplateRenderError,
 )
 from codesum_pipeline.model.guard import told
+from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.models import Settings
@@ -54,6 +56,10 @@ class DigestDesk(Struct, frozen=True):
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC."""
         return iso_moment(self.sender.now())
+
+    def job(self, intent: Intent, id_: str) -> DigestJob:
+        """A digest of this home that a model is asked for."""
+        return DigestJob(intent, id_, self.settings, self.layout.digests, self.sender.now)
 
     def tell_operator(self, subject: str, text: str) -> None:
         """Have the operator told; where that fails the log says it."""

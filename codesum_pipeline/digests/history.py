@@ -11,20 +11,18 @@ begins with the newest digest's sources: what is left out at the other end chang
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import Article, spaced, with_closed_fence
-from codesum_pipeline.digests.by_model import CALLS, LEVEL, MakeBackend, ask_model, check_gates, worst_usd
+from codesum_pipeline.digests.by_model import CALLS, LEVEL, DigestJob, ask_model, check_gates, worst_usd
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, result_of
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, body_budget, cut, prompt_chars
 from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
-from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.pins import blake3_of
@@ -221,21 +219,12 @@ def request_for(
     return request
 
 
-def aggregate_history(
-    rows: Sequence[DigestRow],
-    *,
-    intent: Intent,
-    templates: HistoryTemplates,
-    settings: Settings,
-    books: Path,
-    job_id: str,
-    now: Callable[[], datetime],
-    make_backend: MakeBackend = build_backend,
-) -> DigestDraft:
+def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: HistoryTemplates) -> DigestDraft:
     """The digests `rows` in one, in the intent's language, through one question to a model.
 
     Raises what `check_gates`, `request_for` and `ask_model` do.
     """
+    intent, settings = job.intent, job.settings
     check_gates(settings)
     request = request_for(rows, intent, templates, settings)
     block, left_out = request.block, len(rows) - request.block.rows_used
@@ -256,19 +245,9 @@ def aggregate_history(
         told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
         return replace(result, summary=f"{result.summary}\n\n{told}")
 
-    return ask_model(
-        make_backend(settings.llm, {LEVEL: request.template}),
-        request.template,
-        request.prompt,
-        _articles(block),
-        compose,
-        shown=block.rows_used,
-        about=intent.name,
-        settings=settings,
-        books=books,
-        job_id=job_id,
-        now=now,
-    )
+    backend = job.make_backend(settings.llm, {LEVEL: request.template})
+    draft = ask_model(job, backend, request.template, request.prompt, _articles(block), compose)
+    return replace(draft, shown=block.rows_used)
 
 
 def _request(rows: Sequence[DigestRow], intent: Intent, templates: HistoryTemplates, room: int) -> AggregateRequest:

@@ -78,9 +78,7 @@ def happening_of(change: DocumentChange) -> ChangeNature:
     return ChangeNature.REWORDED if before.content_hash == after.content_hash else ChangeNature.CHANGED
 
 
-def items_of(
-    groups: Sequence[Sequence[IntentMatch]], sources: Mapping[str, RepositorySource], *, git_timeout_s: float = 60.0
-) -> list[Item]:
+def items_of(groups: Sequence[Sequence[IntentMatch]], sources: Mapping[str, RepositorySource]) -> list[Item]:
     """The items of one intent's matches, each group one item or part of another one, in the order of the groups.
 
     Of a repository that `sources` does not have no files are read, and its citations have no `source_name`.
@@ -94,7 +92,7 @@ def items_of(
     told = [group for group in kept if group]
     readable = {id(group) for group in sorted(told, key=lambda group: _rank(group[0]))[:MOST_READ_ITEMS]}
     changes = [match.change for match in matches.values()]
-    subjects = Subjects(sources, changes, timeout_s=git_timeout_s)
+    subjects = Subjects(sources, changes)
     with closing(Files(sources)) as files:
         return [
             _item(

@@ -16,14 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.delivery.hooks import ask_before_push
-from codesum_pipeline.digests.by_model import MakeBackend, check_gates, worst_usd
+from codesum_pipeline.digests.by_model import check_gates, worst_usd
 from codesum_pipeline.digests.desk import DigestDesk, deliver, finish, one_at_a_time, reason_of
 from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
 from codesum_pipeline.digests.plain_history import plain_rollup
 from codesum_pipeline.digests.rows import DigestDraft, DigestKind, DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.digests.tick import digest_row
-from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.model.errors import ConfigurationError, DigestGatedOff
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import iso_moment
@@ -91,9 +90,7 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
     return replace(plan, cost_usd=worst, rows_shown=request.block.rows_used)
 
 
-def write_rollup(
-    desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan, *, make_backend: MakeBackend = build_backend
-) -> DigestRow:
+def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> DigestRow:
     """The roll-up as it would be sent, by a model, or in plain words where none may be asked; it is not recorded.
 
     Raises `ConfigurationError` with the plan's problem, and what `aggregate_history` does.
@@ -104,16 +101,8 @@ def write_rollup(
     draft = None
     if plan.model is not None:
         try:
-            draft = aggregate_history(
-                rows,
-                intent=intent,
-                templates=history_templates(intent, desk.settings.prompts_dir),
-                settings=desk.settings,
-                books=desk.layout.digests,
-                job_id=plan.id,
-                now=desk.sender.now,
-                make_backend=make_backend,
-            )
+            templates = history_templates(intent, desk.settings.prompts_dir)
+            draft = aggregate_history(desk.job(intent, plan.id), rows, templates)
         except DigestGatedOff as shut:
             _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)
     if draft is None:
@@ -137,9 +126,7 @@ def write_rollup(
     )
 
 
-def send_rollup(
-    desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan, *, make_backend: MakeBackend = build_backend
-) -> tuple[DigestRow, bool]:
+def send_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> tuple[DigestRow, bool]:
     """Have the roll-up sent to the intent's channels; its row, and whether it is new.
 
     One that there is already is neither paid for nor sent again; what a process left half way goes on. Raises what
@@ -147,7 +134,7 @@ def send_rollup(
     """
     with one_at_a_time(store, intent.name):
         known = next((row for row in store.digests(intent.name, kind=DigestKind.ROLLUP) if row.id == plan.id), None)
-        digest = known or write_rollup(desk, store, intent, plan, make_backend=make_backend)
+        digest = known or write_rollup(desk, store, intent, plan)
         if known is None:
             if ask_before_push(digest.result):
                 digest = replace(digest, state=DigestState.VETOED)
@@ -157,15 +144,13 @@ def send_rollup(
     return digest, known is None
 
 
-def run_monthly(
-    desk: DigestDesk, now: datetime | None = None, *, make_backend: MakeBackend = build_backend
-) -> list[MonthlyRollup]:
+def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
     """Roll up the month before of each enabled intent that had two digests in it and has no roll-up of it yet.
 
     It may be called at any time and as often as one likes: a month that is rolled up stays so, and one whose roll-up
     failed is tried again. Raises `ConfigurationError` where the intents cannot be read at all.
     """
-    moment = now or desk.sender.now()
+    moment = desk.sender.now()
     done: list[MonthlyRollup] = []
     intents = [each for each in desk.intents.survey().intents if each.enabled]
     with open_digests(desk.layout.digests, now=desk.sender.now) as store:
@@ -174,7 +159,7 @@ def run_monthly(
                 window, month = month_before(intent, moment)
                 plan = plan_rollup(desk, store, intent, window)
                 if len(plan.rows) >= LEAST_MONTHLY:
-                    digest, is_new = send_rollup(desk, store, intent, plan, make_backend=make_backend)
+                    digest, is_new = send_rollup(desk, store, intent, plan)
                     done += [MonthlyRollup(intent.name, month, digest.id)] if is_new else []
             except Exception as error:
                 # The one guard of an intent: the others go on, and a later call tries again.

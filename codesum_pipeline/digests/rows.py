@@ -126,7 +126,7 @@ class DigestDraft(Struct, frozen=True):
     """
 
     result: SummaryResult
-    shown: int
+    shown: int = 0
     model: str | None = None
     request_hash: str = ""
     cost_usd: float = 0.0

@@ -91,6 +91,7 @@ _MOST_COMMITS = 300
 _MOST_CHARS = 120
 # Documents whose lines are looked at: each is a process.
 _MOST_LOOKED_AT = 40
+_GIT_TIMEOUT_S = 60.0
 _MARK = "\x1e"
 _FORM = f"--format={_MARK}%H%x00%s%x00"
 
@@ -103,11 +104,8 @@ class _Commit(Struct, frozen=True):
 class Subjects:
     """The subjects of commits by the documents that they changed."""
 
-    def __init__(
-        self, sources: Mapping[str, RepositorySource], changes: Sequence[DocumentChange], *, timeout_s: float
-    ) -> None:
+    def __init__(self, sources: Mapping[str, RepositorySource], changes: Sequence[DocumentChange]) -> None:
         self._sources = sources
-        self._timeout_s = timeout_s
         self._firsts = _by_date(changes, "before")
         self._lasts = _by_date(changes, "after")
         self._by_path = lru_cache(maxsize=None)(self._log_of)
@@ -164,7 +162,7 @@ class Subjects:
         if source is None or not source.git_dir.exists():
             return ""
         try:
-            said = run_git(arguments, git_dir=source.git_dir, timeout_s=self._timeout_s)
+            said = run_git(arguments, git_dir=source.git_dir, timeout_s=_GIT_TIMEOUT_S)
         except RepositoryUnavailable as error:
             _log.info("%s: no subjects of commits: %s", repository, error)
             return ""

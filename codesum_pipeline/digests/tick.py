@@ -225,9 +225,7 @@ def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *,
     """Steps 5 to 10. Of a cap that is reached the plain digest tells, of a model that fails nobody."""
     if is_for_model:
         try:
-            return write_by_model(
-                intent, items, settings=desk.settings, books=desk.layout.digests, job_id=id_, now=desk.sender.now
-            )
+            return write_by_model(desk.job(intent, id_), items)
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
     return DigestDraft(write_plain(intent, items), shown=len(items))

@@ -30,6 +30,7 @@ _LISTING = re.compile(
 _OF_PLACE = re.compile(r"Part of .{0,120}\.?|Short function [^:]{0,120}\.|Class \S{1,120} without members of its own.*")
 _OTHERS = re.compile(r", (?:\d+|and) more\b")
 _MOST_NAMES = 5
+_MOST_NEW_NAMES = 3
 _LONG_BEGINNING = 60
 # Of which somebody shows all in a text, or says that there are more.
 _WHOLE_LISTINGS = frozenset(("Methods", "Functions", "Classes", "Constants", "Fields", "Values", "Files", "Folders"))
@@ -122,7 +123,7 @@ def changed_parameters(before: str, after: str) -> Iterator[tuple[str, list[str]
                 yield word, found
 
 
-def new_names(hunks: Sequence[str], *, most: int = 3) -> list[str]:
+def new_names(hunks: Sequence[str]) -> list[str]:
     """Names of code in added lines of at least two diffs that no other line of these has, the most frequent first."""
     counts: Counter[str] = Counter()
     known = set[str]()
@@ -135,7 +136,7 @@ def new_names(hunks: Sequence[str], *, most: int = 3) -> list[str]:
         for name, count in counts.items()
         if count > 1 and name not in known and not _KEYWORD.fullmatch(name)
     ]
-    return [name for _, name in sorted(found)[:most]]
+    return [name for _, name in sorted(found)[:_MOST_NEW_NAMES]]
 
 
 MOST_NAMES = 4

@@ -47,7 +47,6 @@ def gathered(sources: RepositoryFiles, whole: str, *, primary: str = "README", t
         repos=["many"],
         primary=primary,
         taken_tokens=taken_tokens,
-        mask=lambda text: text,
     )
 
 

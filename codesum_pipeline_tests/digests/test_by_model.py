@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.by_model import write_by_model
+from codesum_pipeline.digests.by_model import DigestJob, write_by_model
 from codesum_pipeline.digests.claims import TOOL_NAME
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.digests.rows import DigestDraft
@@ -53,9 +53,7 @@ class Reporter(AskingModel):
     def write(
         self, items: Sequence[Item] = ITEMS, *, intent: Intent = INTENT, job_id: str = "dig-1", **made: Any
     ) -> DigestDraft:
-        return write_by_model(
-            intent, items, settings=self.settings, books=self.books, job_id=job_id, now=lambda: self.now, **made
-        )
+        return write_by_model(DigestJob(intent, job_id, self.settings, self.books, lambda: self.now, **made), items)
 
 
 WRITTEN, CAPPED, FAILED = 0, 3, 4

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.digests.by_model import DigestJob
 from codesum_pipeline.digests.claims import digest_tool
 from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
@@ -47,15 +48,9 @@ class Historian(AskingModel):
     intent: Intent = ASKED
 
     def write(self, rows: Sequence[DigestRow] = ROWS, *, job_id: str = "rollup-1") -> DigestDraft:
-        return aggregate_history(
-            rows,
-            intent=self.intent,
-            templates=history_templates(self.intent, self.prompts),
-            settings=self.settings,
-            books=self.books,
-            job_id=job_id,
-            now=lambda: datetime(2026, 11, 1, tzinfo=UTC),
-        )
+        now = datetime(2026, 11, 1, tzinfo=UTC)
+        job = DigestJob(self.intent, job_id, self.settings, self.books, lambda: now)
+        return aggregate_history(job, rows, history_templates(self.intent, self.prompts))
 
 
 @pytest.fixture

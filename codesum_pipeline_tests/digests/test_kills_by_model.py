@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.digests.by_model import write_by_model
+from codesum_pipeline.digests.by_model import DigestJob, write_by_model
 from codesum_pipeline.digests.rows import DigestDraft
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
@@ -57,15 +57,15 @@ class Job:
             home=self.folder,
             llm=LlmSettings(enabled=True, model=MODEL, prices=(ModelPrice(model=MODEL, input=1.0, output=2.0),)),
         )
-        return write_by_model(
+        job = DigestJob(
             INTENT,
-            [item(1), item(2)],
-            settings=settings,
-            books=self.folder / "digests.sqlite",
-            job_id="dig-1",
+            "dig-1",
+            settings,
+            self.folder / "digests.sqlite",
             now=lambda: datetime(2026, 3, 2, 12, tzinfo=UTC),
             make_backend=lambda _llm, _templates: paid,
         )
+        return write_by_model(job, [item(1), item(2)])
 
     def killed_at(self, number: int) -> bool:
         return killed_at(number, self.run, watched=_WATCHED, counted=self.folder / "lines")
