@@ -19,10 +19,10 @@ from msgspec import Struct
 from codesum_pipeline.workers.child import start_child
 
 # What Dagster imports, for a fifth of the time of its import, and a run seldom calls: migrations, locks of files that
-# nobody shares here, and colours of tracebacks.
+# nobody shares here, the database that its parent uses, and what people see of all that.
 _SELDOM = (
     *("alembic.command", "alembic.config", "alembic.runtime.environment", "alembic.runtime.migration"),
-    *("alembic.script", "filelock", "rich", "rich.console", "rich.traceback"),
+    *("alembic.script", "docstring_parser", "duckdb", "filelock", "rich", "rich.console", "rich.traceback", "tqdm"),
 )
 # How long the child that is done, or has nobody to work for, may take to close its files.
 CLOSE_S = 10.0
