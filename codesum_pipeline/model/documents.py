@@ -1,5 +1,4 @@
-"""Summary documents: what was written about a function, class, file or module. `store/columns.py` tells what columns
-hold."""
+"""What was written about a function, class, file or module; `store/columns.py` tells what columns hold."""
 
 from enum import StrEnum
 

@@ -13,8 +13,7 @@ def utc_now() -> datetime:
 
 
 def moment_of(seconds: str) -> str:
-    """A commit's time, as git writes it, as ISO 8601 in UTC; one that no calendar has becomes the nearest that one
-    has."""
+    """A commit's time, as git writes it, as ISO 8601 in UTC; one that no calendar has becomes the nearest."""
     return moment_at(max(0, min(int(seconds or 0), _LAST_SECOND)))
 
 

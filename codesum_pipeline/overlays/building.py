@@ -93,8 +93,7 @@ def _blobs(scan: FolderScan) -> dict[str, str]:
 
 
 def _read_all(folder: Path) -> Mapping[str, pa.Table]:
-    """The tables of an overlay; none where one of them is damaged, of another version or deleted now, since they belong
-    together."""
+    """The tables of an overlay; none where one of them is damaged, deleted now or of another version."""
     found = {}
     for name in (*_PARSED, *_MADE):
         try:
@@ -148,8 +147,7 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
 
 
 def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
-    """Index a whole tree: `scan` has all its files, and those that the mirror lacks are read. Raises as
-    `build_overlay`."""
+    """Index a whole tree: `scan` has all files, and those that the mirror lacks are read. Raises as `build_overlay`."""
     _check(ws)
     with _aside(folder) as aside:
         scratch = scratch_in(ws, aside)

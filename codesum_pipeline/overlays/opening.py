@@ -54,8 +54,7 @@ def drop_oldest(folder: Path) -> None:
 
 
 def unused_since(folder: Path, moment: float) -> list[Path]:
-    """The indexes of a repository's trees that nobody opened since a moment (Unix seconds), and leftovers of killed
-    processes."""
+    """Indexes of trees that nobody opened since a moment (Unix seconds), and leftovers of killed processes."""
     if not folder.is_dir():
         return []
     now = time.time()

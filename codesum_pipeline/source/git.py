@@ -105,8 +105,7 @@ def try_git(
     work_tree: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> GitResult:
-    """Run git to its end, whatever its exit status, in a `work_tree` if there is one; raises `RepositoryUnavailable`
-    after `timeout_s`."""
+    """Run git to its end, in a `work_tree` if there is one; raises `RepositoryUnavailable` after `timeout_s`."""
     if work_tree:
         environment = {"GIT_WORK_TREE": str(work_tree), **(environment or {})}
     git_dir = git_dir or (work_tree / ".git" if work_tree else NO_REPOSITORY)

@@ -41,8 +41,7 @@ def read_bounded(file: Path) -> str:
 
 
 def _load(text: str) -> Any:
-    """By libyaml, which takes an eighth of the time; what it refuses is read again for a message that shows the
-    place."""
+    """By libyaml, in an eighth of the time; what it refuses is read again for a message that shows the place."""
     if _FastLoader is None:
         return yaml.load(text, Loader=PlainLoader)
     try:

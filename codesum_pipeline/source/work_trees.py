@@ -28,8 +28,7 @@ _LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 class WorkTreeState(Struct, frozen=True):
-    """The branch that is checked out, and the paths of modified, staged, deleted and untracked files; the last ones
-    also by themselves."""
+    """The branch that is checked out, and the paths of all files that differ; untracked ones also by themselves."""
 
     branch: str
     paths: tuple[str, ...]
@@ -97,8 +96,7 @@ def covering_entry(entries: Iterable[RepositoryEntry], root: Path, inner: str) -
 
 
 def _holds(entry: RepositoryEntry, inner: str) -> bool:
-    """Whether git has a file in the folder that no rule keeps out; what is not committed is part of a work tree
-    alone."""
+    """Whether git has a file there that no rule keeps out; what is not committed is part of a work tree alone."""
     listing = ["ls-files", "-z", *(("--cached", "--others", "--exclude-standard") if entry.worktree else ())]
     root = Path(entry.location)
     listed = try_git([*listing, "--", inner], work_tree=root, timeout_s=_TIMEOUT_S, environment=_LITERAL)

@@ -121,8 +121,7 @@ class BucketRecord:
         self._lease.give_back()
 
     def commit(self) -> None:
-        """What this worker's folder holds becomes the record; raises `LeaseLost`, and then nothing has changed, and
-        `BucketUnavailable`."""
+        """This worker's folder becomes the record; raises `BucketUnavailable`, and `LeaseLost`: nothing has changed."""
         kept = [*self.journal.names] if self.journal.is_taken else []
         self._lease.check()
         layout, notes = self._layout, self._notes

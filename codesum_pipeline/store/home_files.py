@@ -72,8 +72,7 @@ class HomeFiles(Struct, frozen=True, dict=True):
             self._last_look[:] = [time.monotonic()]
 
     def send(self, path: Path) -> None:
-        """Write a changed copy, or those below a folder, to the bucket; raises `WriteConflict` where it has changed
-        there, too."""
+        """Write a changed copy, or those below a folder, to the bucket; raises `WriteConflict` if it changed there."""
         with self._lock, exclusive(self.folder / ".bucket.lock"):
             known = self._known()
             below = PurePosixPath(path.relative_to(self.folder))

@@ -86,8 +86,7 @@ class TableStore(Struct, frozen=True):
         return None
 
     def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
-        """The rows of one repository in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` for a
-        damaged file."""
+        """A repository's rows in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` (damaged)."""
         self._note_read(table, columns)
         with _undamaged(table, repo):
             file = self._open(table, repo)
@@ -254,8 +253,7 @@ def _undamaged(table: str, repo: str) -> Iterator[None]:
 
 
 def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """The numbers that `TableStore.read_at` is to be asked for, and where among these each of some rows will be: null
-    for -1."""
+    """The numbers to ask `TableStore.read_at` for, and where among these each of some rows will be: null for -1."""
     is_one = rows >= 0
     wanted, places = np.unique(rows[is_one], return_inverse=True)
     at = np.zeros(len(rows), dtype=np.int64)
@@ -264,8 +262,7 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
 
 
 def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """A table that was written before a column, or a field of one, was added has nothing in it, where nothing is a
-    value."""
+    """A table from before a column, or a field of one, was added has nothing there, where nothing is a value."""
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)
         if field.nullable and name not in found.column_names:

@@ -23,8 +23,7 @@ class RemovalKind(StrEnum):
 
 
 class FreedSpace(Struct, frozen=True):
-    """So many things of a kind went, or would go; `size` is the bytes that they took. An empty `repository`: of the
-    home."""
+    """So many things of a kind went, or would go, and their bytes. An empty `repository`: of the home."""
 
     kind: RemovalKind
     repository: str

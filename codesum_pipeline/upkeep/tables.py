@@ -50,8 +50,7 @@ def added_up_ledger(
 
 
 def added_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> list[AvoidedRow]:
-    """The meter with what the newest `runs` noted as it is, what came before added up by day, and what was noted
-    before a moment by month."""
+    """The meter, in which what the newest `runs` noted stays, and the rest is added up by day, old rows by month."""
     noted: dict[str, str] = {}
     for row in rows:
         noted[row.run_id] = max(row.noted_at, noted.get(row.run_id, ""))
