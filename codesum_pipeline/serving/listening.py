@@ -1,6 +1,5 @@
 """The address on which a server listens, and the names by which clients may reach it."""
 
-import ipaddress
 import os
 import re
 import socket
@@ -10,6 +9,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.source.locations import is_loopback
 
 DEFAULT_HOST = "127.0.0.1"
 _MOST_PORT = 65_535
@@ -27,12 +27,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def url(self) -> str:

@@ -6,6 +6,7 @@ commands. What a person reads about a location goes through `redact` first.
 
 import re
 import shlex
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -77,6 +78,14 @@ def slug_of(location: str) -> str | None:
 def host_of(location: str) -> str:
     """The host of a URL or scp-like address, lowercase."""
     return _parts(location)[0].lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, by its name or address alone."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def key_base(location: str, *, subdir: str = "") -> str:

@@ -17,9 +17,7 @@ organisations:
 """
 
 import re
-from contextlib import suppress
 from enum import StrEnum
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,7 +25,7 @@ from msgspec import Struct, convert, to_builtins
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.locations import is_loopback, redact
 
 
 class HostKind(StrEnum):
@@ -151,10 +149,7 @@ def _server(url: str) -> str:
         host, _ = parts.hostname or "", parts.port
     except ValueError as error:
         raise ConfigurationError(f"url {redact(url)!r}: not a URL: {error}") from error
-    is_loopback = host == "localhost"
-    with suppress(ValueError):
-        is_loopback = is_loopback or ip_address(host).is_loopback
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
     if not is_safe or not host or parts.username or parts.query or parts.fragment or not url.isprintable():
         raise ConfigurationError(f"url {redact(url)!r}: give https://SERVER, without user and password")
     return url.rstrip("/")
