@@ -37,23 +37,13 @@ _OVERRIDES = (
     "fetch.recurseSubmodules=false", "http.followRedirects=initial", "log.showSignature=false", "protocol.version=2",
 )  # fmt: skip
 _FIXED_ENVIRONMENT = {
-    "LC_ALL": "C",
-    "LANGUAGE": "C",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("git.config")),
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "false",
-    "SSH_ASKPASS": "false",
+    "LC_ALL": "C", "LANGUAGE": "C",
+    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("git.config")),
+    "GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "SSH_ASKPASS": "false",
     # Nothing is fetched but by what is there to fetch.
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": os.devnull,
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
-}
+    "GIT_ALLOW_PROTOCOL": "", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull,
+    "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
+}  # fmt: skip
 # Of the caller's own git variables these two say how to reach a server; the others could redirect what is read.
 _KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
 
