@@ -36,8 +36,15 @@ from codesum_pipeline.source.rules import RULES_VERSION
 from codesum_pipeline.store.layout import HomeLayout, layout_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.views import connect, write_serving_file
-from codesum_pipeline.store.workspace import Connect, Workspace, fingerprint_of, shared_part, state_of
+from codesum_pipeline.store.workspace import (
+    Connect,
+    Workspace,
+    connect,
+    fingerprint_of,
+    shared_part,
+    state_of,
+    write_serving_file,
+)
 from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
 from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION

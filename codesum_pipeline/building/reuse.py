@@ -23,10 +23,9 @@ from msgspec.structs import replace
 from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import FileState, write_text_atomically
+from codesum_pipeline.store.atomic import FileState, write_text_atomically, writing
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.memory import collect_seldom, give_back
-from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.tables import TableStore, TableWrite
 from codesum_pipeline.store.workspace import Workspace
 

@@ -9,7 +9,7 @@ import typer
 
 from codesum_pipeline.model.errors import BrokenStore, CodesumError, ConfigurationError, MissingTable, RetryLater
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.store.refusals import cannot_write, is_refusal
+from codesum_pipeline.store.atomic import cannot_write, is_refusal
 
 FAILED = 1
 MISCONFIGURED = 2

@@ -16,7 +16,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.layout import reading_copy
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.views import connect, create_views
+from codesum_pipeline.store.workspace import connect, create_views
 
 if TYPE_CHECKING:
     import duckdb

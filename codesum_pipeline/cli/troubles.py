@@ -16,10 +16,10 @@ from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import counted
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip.making import MADE_BY
 from codesum_pipeline.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.wiring import Home

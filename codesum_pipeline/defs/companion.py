@@ -34,7 +34,7 @@ from codesum_pipeline.defs.recorder import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.lease import hold_repository, this_process
-from codesum_pipeline.store.views import connect
+from codesum_pipeline.store.workspace import connect
 
 if TYPE_CHECKING:
     from codesum_pipeline.defs.building.build import Build

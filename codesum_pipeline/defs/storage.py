@@ -24,10 +24,9 @@ from msgspec import Struct
 from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
 from codesum_pipeline.defs.sqlite_records import with_open_records
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import write_text_atomically, writing
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.store.refusals import writing
 
 if TYPE_CHECKING:
     from alembic.config import Config

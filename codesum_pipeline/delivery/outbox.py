@@ -30,8 +30,8 @@ from codesum_pipeline.delivery.channels import Post, PostKind
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.locks import is_free, take_own
-from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.sqlite_tables import SqliteFile, columns, one_of
 
 OUTBOX_FILE = "outbox.sqlite"

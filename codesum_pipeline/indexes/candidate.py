@@ -38,9 +38,8 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import HashPolicy, canonical_json, hash_of, sha256_hex, sha256_of_file
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import flush, write_text_atomically
+from codesum_pipeline.store.atomic import flush, write_text_atomically, writing
 from codesum_pipeline.store.layout import BASE_STRATEGY
-from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 

@@ -19,7 +19,7 @@ from codesum_pipeline.indexes.lane_texts import LaneText
 from codesum_pipeline.model.errors import UnusableVectors
 from codesum_pipeline.model.guard import FailureGuard, in_halves
 from codesum_pipeline.model.progress import Progress
-from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.workspace import Workspace
 
 # Texts of a fast model that are held at one time: bounds the memory.

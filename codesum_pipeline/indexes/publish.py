@@ -16,8 +16,7 @@ from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import flush, write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.views import write_serving_file
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.store.workspace import Workspace, write_serving_file
 
 # Beside the versions: the digests that were published, one a line, the latest last.
 PUBLISHED_LOG = "published.txt"

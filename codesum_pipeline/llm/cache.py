@@ -20,7 +20,7 @@ from msgspec.structs import astuple, fields
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText, SharedTexts
 from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.atomic import writing
 
 FILE = "answers.sqlite"
 BUSY_TIMEOUT_S = 60.0

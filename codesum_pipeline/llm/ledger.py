@@ -27,8 +27,8 @@ from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.lease import record_of
-from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
 from codesum_pipeline.store.tables import TableStore
 

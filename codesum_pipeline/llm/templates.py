@@ -27,8 +27,7 @@ from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
 from codesum_pipeline.model.hashing import canonical_json
-from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.atomic import write_text_atomically, writing
 
 MAX_TEMPLATE_BYTES = 64 * 1024
 DEFAULT_NAME = "default"

@@ -28,8 +28,7 @@ from codesum_pipeline.model.errors import MissingTable, RepositoryUnavailable
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
 from codesum_pipeline.source.history import FileChange, files_between
-from codesum_pipeline.store.atomic import temporary_beside, write_text_atomically
-from codesum_pipeline.store.refusals import writing
+from codesum_pipeline.store.atomic import temporary_beside, write_text_atomically, writing
 from codesum_pipeline.store.workspace import Workspace
 
 _log = logging.getLogger(__name__)

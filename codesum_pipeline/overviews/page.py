@@ -27,8 +27,7 @@ from codesum_pipeline.overviews.overview import Overview, facts_of, make_overvie
 from codesum_pipeline.overviews.parts import Division, Start, common_folder
 from codesum_pipeline.store.schemas import OVERVIEWS
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.views import write_serving_file
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.summaries.documentation.plain import sentences
 from codesum_pipeline.summaries.extractive.words import split_identifier
 

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
+from codesum_pipeline.model.graph import CompilerFile
 from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
 from codesum_pipeline.parsing.parsers import parse_file

@@ -17,9 +17,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.model.graph import CompilerFile
 from codesum_pipeline.model.hashing import HashPolicy, hash_of
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.model.symbols import Symbol, SymbolType
 from codesum_pipeline.parsing.compiled_symbols import Matches, match_definitions, symbols_lacking
 from codesum_pipeline.parsing.text import NO_REFERENCES, ParsedFile

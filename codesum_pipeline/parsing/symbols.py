@@ -17,10 +17,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.model.files import FileStatus
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.parsing.batches import PARSER_ENDED, ParsedBatch, ParsedRows, ParseFiles, SourceText, in_batches
 from codesum_pipeline.parsing.compiled import OfferedDocument, digest_of

@@ -8,7 +8,7 @@ from typing import Self
 from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import RefusedIndex
-from codesum_pipeline.model.scip import IndexFile
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.scip.framing import DocumentPlace, IndexerIdentity, OversizedDocument, look_through, read_document
 
 # A file that more indexes tell about is told about by the first of them.

@@ -19,10 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import RefusedIndex
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip.making import MADE_BY, drop_made, made_index
 from codesum_pipeline.settings.stages import ScipSettings
 from codesum_pipeline.source.git import start_git, stop
@@ -31,8 +31,8 @@ from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.remote import is_git_repository
 from codesum_pipeline.source.rules import SYMLINK_MODE
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.workspace import Workspace
 
 NAMES = ("index.scip", "index.scip.gz")

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
-from codesum_pipeline.model.repository_scope import EVERYTHING, RepositoryScope, read_scope
+from codesum_pipeline.model.repository import EVERYTHING, RepositoryScope, read_scope
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address
 from codesum_pipeline.store.atomic import state_of
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.source.locations import redact
-from codesum_pipeline.store.refusals import cannot_write, refusal_in_words
+from codesum_pipeline.store.atomic import cannot_write, refusal_in_words
 
 # Without a repository of its own, git would look for one upward of the current folder and read its configuration.
 NO_REPOSITORY = Path(os.devnull)

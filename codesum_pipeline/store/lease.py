@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from codesum_pipeline.model.errors import BucketUnavailable, LeaseHeld, LeaseLost
 from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import (
     boot_id,
@@ -32,7 +33,6 @@ from codesum_pipeline.store.locks import (
     process_started,
     take_own,
 )
-from codesum_pipeline.store.refusals import writing
 from codesum_pipeline.store.sqlite_tables import SqliteFile, reading
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from codesum_pipeline.model.documents import HistoryRow, Level, PlanRow, SummaryDocument, TextRow
 from codesum_pipeline.model.files import Snapshot, SourceFile
-from codesum_pipeline.model.graph import Alias, CallRow, Context, Edge, GraphStats
+from codesum_pipeline.model.graph import Alias, CallRow, CompilerFile, Context, Edge, GraphStats, IndexFile
 from codesum_pipeline.model.ledger import AvoidedRow, LedgerRow
-from codesum_pipeline.model.scip import CompilerFile, IndexFile
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.store.rows import schema_of
 

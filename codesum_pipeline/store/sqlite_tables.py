@@ -20,8 +20,8 @@ from msgspec.structs import astuple, fields
 
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite
 from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.store.refusals import writing
 
 BUSY_TIMEOUT_S = 30.0
 Row = TypeVar("Row", bound=Struct)

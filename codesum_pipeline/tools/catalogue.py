@@ -27,8 +27,7 @@ from codesum_pipeline.model.errors import (
     UnknownRepository,
 )
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.repository_scope import RepositoryScope
+from codesum_pipeline.model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.repository_scope import RepositoryScope, read_scope
+from codesum_pipeline.model.repository import RepositoryEntry, RepositoryScope, read_scope
 from codesum_pipeline.serving.gate import Attempts
 from codesum_pipeline.serving.tokens import TokenSource, digest_of, hashed_token, read_tokens
 from codesum_pipeline.source.registry import Registry

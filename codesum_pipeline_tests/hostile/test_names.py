@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.store.views import connect, create_views
+from codesum_pipeline.store.workspace import connect, create_views
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, fast_import
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

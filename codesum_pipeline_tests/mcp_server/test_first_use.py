@@ -17,8 +17,7 @@ from codesum_pipeline.cli.first_use import UnindexedCheckout
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.repository_scope import RepositoryScope
+from codesum_pipeline.model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.tools.catalogue import IndexCatalogue, checkout_of
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.homes import open_home

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.following.follower import Follower
 from codesum_pipeline.mcp_server.server import make_server
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.repository_scope import RepositoryScope
+from codesum_pipeline.model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.mcp_client import catalogue_of, with_client
 from codesum_pipeline_tests.support.repositories import GitRepo

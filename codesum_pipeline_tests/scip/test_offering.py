@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.scip import IndexFile
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.scip.framing import message_class
 from codesum_pipeline.scip.offering import Offers, find_offers
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import RefusedIndex
 from codesum_pipeline.model.files import Snapshot, SourceFile
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip import taking
 from codesum_pipeline.scip.taking import FoundIndex, copy_index, index_state, opened_file, snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot

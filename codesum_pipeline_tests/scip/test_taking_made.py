@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.scip.taking import index_state, snapshot_with_indexes
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.preview import preview_plan

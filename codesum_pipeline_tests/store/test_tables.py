@@ -11,7 +11,7 @@ from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMisma
 from codesum_pipeline.model.graph import Edge, GraphStats
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import TableStore, rows_to_read
-from codesum_pipeline.store.views import connect, create_views, write_serving_file
+from codesum_pipeline.store.workspace import connect, create_views, write_serving_file
 
 ROWS = [GraphStats(f"a{n}.py", n, 0, 0.1 * n, 0, 0) for n in range(5)]
 

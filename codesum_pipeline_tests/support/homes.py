@@ -15,8 +15,7 @@ from codesum_pipeline.indexes import publish
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overviews import page as overview
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.views import write_serving_file
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -29,8 +29,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.lease import check_is_held, commit_held
-from codesum_pipeline.store.views import connect
-from codesum_pipeline.store.workspace import Connect, Workspace
+from codesum_pipeline.store.workspace import Connect, Workspace, connect
 from codesum_pipeline.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.summaries.by_model.prices import held_back
 from codesum_pipeline.wiring import Home

@@ -19,9 +19,9 @@ from codesum_pipeline.graph.build import GraphReport
 from codesum_pipeline.graph.compiled.edges import Disagreement
 from codesum_pipeline.graph.compiled.merging import Agreement
 from codesum_pipeline.model.documents import Gate, Level
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
 from codesum_pipeline.model.markdown import table
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.parsing.symbols import CompiledReport, ParseReport
 from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast

@@ -19,9 +19,9 @@ from codesum_pipeline.indexes.version_folder import read_version
 from codesum_pipeline.llm.ledger import rows_of_unfinished_builds
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent
 from codesum_pipeline.model.files import Snapshot
+from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason
 from codesum_pipeline.model.markdown import code, plain, table
-from codesum_pipeline.model.scip import IndexFile
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace

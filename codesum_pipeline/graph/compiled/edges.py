@@ -10,9 +10,8 @@ from msgspec import Struct
 from codesum_pipeline.graph.compiled.merging import merge
 from codesum_pipeline.graph.compiled.targets import IndexedFacts, load_facts
 from codesum_pipeline.graph.trust import is_of_index, is_trusted
-from codesum_pipeline.model.graph import CallRow, Edge, EdgeKind
+from codesum_pipeline.model.graph import CallRow, CompilerFile, Edge, EdgeKind
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.tables import TableStore
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.model.graph import CompilerFile
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.model.scip import CompilerFile
 from codesum_pipeline.scip.symbol_names import Suffix, is_local, parse_symbol
 
 # What the language itself provides gives no edge.
