@@ -1,1 +1,1 @@
-"""What is wrong now, since when, and what people were told of it: alerts are about changes of state alone."""
+"""What is wrong now, since when, and what people were told: only changes of state are told."""

@@ -52,7 +52,7 @@ def note_absence(book: AlertBook, settings: AlertSettings) -> None:
 
 
 def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:
-    """Put what is to be told into the outbox; how many messages that are."""
+    """Put the messages that are due into the outbox; returns how many."""
     decide(book, settings)
     messages = book.messages()
     channels = settings.channels or sender.settings.operator_channels
@@ -64,7 +64,7 @@ def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> 
 
 
 def decide(book: AlertBook, settings: AlertSettings) -> None:
-    """Write down what is told now, and by which messages."""
+    """Decide what is told now, and store the messages."""
     with book.together():
         ripe = [each for each in book.untold() if _is_ripe(each, settings, book.now())]
         alone = _by_cause(book, ripe, settings)
@@ -86,7 +86,7 @@ def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bo
 
 
 def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSettings) -> list[Condition]:
-    """Tell of causes that many share; what is left to be told by itself."""
+    """Store messages for causes that many conditions share; returns the conditions that are told one by one."""
     bad = Counter(each.cause for each in book.bad() if each.cause)
     told = book.told_causes()
     groups: dict[str, list[Condition]] = defaultdict(list)
@@ -158,7 +158,7 @@ def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
 
 
 def _keep(book: AlertBook, subject: str, text: str, *, of: Sequence[Condition] = ()) -> None:
-    """The id is that of the moment, the words and the changes, so that the outbox has it once."""
+    """Store a message. Its id is made of the moment, the words and the changes, so that the outbox has it once."""
     said = "\0".join((subject, text, book.moment(), *(f"{each.title} {each.since}" for each in of)))
     id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     book.insert("messages", Message(f"alert-{id_}", f"codesum: {subject}", text, book.moment()), or_else="OR IGNORE")

@@ -41,7 +41,7 @@ class ConditionState(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """How a condition is, since when, and whether people believe it to be bad."""
+    """The state of a condition, since when, and what people were told."""
 
     kind: ConditionKind
     name: str
@@ -57,7 +57,7 @@ class Condition(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is about, in a few words."""
+        """The condition in a few words."""
         what = {
             ConditionKind.CHECK: f": check {self.name}",
             ConditionKind.BUILDS: ": runs",
@@ -67,7 +67,7 @@ class Condition(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """What is to be said, under an id that stays its own."""
+    """A message that is to be sent; its id never changes."""
 
     id: str
     subject: str
@@ -98,7 +98,7 @@ class AlertBook(SqliteFile):
     indexes = ("CREATE INDEX IF NOT EXISTS untold ON conditions (kind) WHERE is_bad <> is_told_bad",)
 
     def note(self, observed: Iterable[ConditionState]) -> None:
-        """Write down what changed. What was never wrong and is right leaves no row."""
+        """Record what changed. A condition that was never bad has no row."""
         seen, moment = list(observed), self.moment()
         with self.together():
             self.connection.executemany(
@@ -114,7 +114,7 @@ class AlertBook(SqliteFile):
             )
 
     def untold(self) -> list[Condition]:
-        """Conditions of which people believe what is not so any more."""
+        """Conditions that changed since people were told."""
         return self._conditions("is_bad <> is_told_bad")
 
     def bad(self) -> list[Condition]:
@@ -122,7 +122,7 @@ class AlertBook(SqliteFile):
         return self._conditions("is_bad")
 
     def mark_told(self, conditions: Sequence[Condition], *, counted: bool = True) -> None:
-        """People believe it now. `counted` where it was said about this very condition."""
+        """Record that people were told. `counted`: about this very condition, not about its cause."""
         moment = self.moment()
         day_before = iso_moment(self.now() - timedelta(days=1))
         self.connection.executemany(
@@ -133,22 +133,22 @@ class AlertBook(SqliteFile):
         )
 
     def told_causes(self) -> set[str]:
-        """The causes that people know of."""
+        """The causes that people were told of."""
         return {cause for (cause,) in self.connection.execute("SELECT cause FROM causes")}
 
     def mark_cause(self, cause: str, *, is_bad: bool) -> None:
-        """People know of it now, or that it is over."""
+        """Record that people were told of a cause, or that it is over."""
         if is_bad:
             self.connection.execute("INSERT OR IGNORE INTO causes VALUES (?, ?)", (cause, self.moment()))
         else:
             self.connection.execute("DELETE FROM causes WHERE cause = ?", (cause,))
 
     def messages(self) -> list[Message]:
-        """What is to be said, the oldest first."""
+        """The messages that are to be sent, the oldest first."""
         return self.select(Message, "FROM messages ORDER BY created_at, id")
 
     def drop_message(self, id_: str) -> None:
-        """It is in the outbox."""
+        """Delete a message, which is in the outbox now."""
         with self.together():
             self.connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
 
@@ -177,7 +177,7 @@ class AlertBook(SqliteFile):
         return row[0] if row else None
 
     def has_seen(self, run_id: str) -> bool:
-        """Whether a run is counted."""
+        """Whether a run was counted."""
         return self.connection.execute("SELECT 1 FROM runs_seen WHERE run_id = ?", (run_id,)).fetchone() is not None
 
     def note_run(self, run_id: str, subject: str, *, failed: bool) -> int | None:
@@ -198,7 +198,7 @@ class AlertBook(SqliteFile):
             return int(found.fetchone()[0])
 
     def keep_only(self, repositories: set[str] | None) -> None:
-        """Forget all that was noted of other repositories; None: nothing."""
+        """Forget all other repositories; with None, forget nothing."""
         if repositories is None:
             return
         with self.together():
@@ -211,19 +211,19 @@ class AlertBook(SqliteFile):
                 self.connection.executemany(f"DELETE FROM {table} WHERE {column} = ? AND {which}", gone)
 
     def forget_runs(self, before: datetime) -> None:
-        """Those that cannot be met again."""
+        """Forget the runs that were seen before a moment."""
         with self.together():
             self.connection.execute("DELETE FROM runs_seen WHERE seen_at < ?", (iso_moment(before),))
 
     def marks(self, prefix: str = "") -> dict[str, str]:
-        """Named moments and places where a look goes on."""
+        """Named values: moments, and places where the next look goes on."""
         found = self.connection.execute(
             "SELECT name, value FROM marks WHERE substr(name, 1, ?) = ?", (len(prefix), prefix)
         )
         return dict(found.fetchall())
 
     def set_marks(self, marks: dict[str, str]) -> None:
-        """Replace some of them."""
+        """Set some of the named values."""
         with self.together():
             self.connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", marks.items())
 

@@ -1,1 +1,1 @@
-"""What was found out reaches people: channels, an outbox that sends each digest once, and hooks."""
+"""Digests and notices reach people: channels, an outbox that sends each of them once, and hooks."""

@@ -90,15 +90,15 @@ class OutgoingMessage(Struct, frozen=True):
 
 
 class Channel(Protocol):
-    """Gives one message to somebody. Slow, and what happens is not always known."""
+    """Sends one message. It is slow, and the outcome is not always known."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must be in no log, message or table."""
+        """The texts that must be in no log, message or table."""
         ...
 
     def send(self, message: OutgoingMessage) -> str:
-        """What the channel answered. Raises `DeliveryFailed` or `DeliveryRefused`."""
+        """Send the message; returns the channel's answer. Raises `DeliveryFailed` or `DeliveryRefused`."""
         ...
 
 

@@ -192,7 +192,7 @@ def sources_of(post: Post) -> Iterator[ShownSource]:
 
 
 def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
-    """Each block of a text; items of one list are one."""
+    """The blocks of a text; a list is one block."""
     lists: list[int | None] = []
     lines: list[str] = []
     mark = ""
@@ -315,7 +315,7 @@ _HEADINGS = {"h1": "h2", "h2": "h3", "h3": "h3", "h4": "h3", "h5": "h3", "h6": "
 
 
 def _text(self: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, env: Any) -> str:
-    """A word `[N]` leads to where its citation is."""
+    """A text in which `[N]` links to its citation."""
 
     def link(found: re.Match[str]) -> str:
         number = int(found[1])
@@ -342,7 +342,7 @@ def _diff_line(line: str) -> str:
 
 
 def _html_sources(post: Post) -> str:
-    """A table, since the numbers of a list are not said by every client."""
+    """A table, since some clients do not show the numbers of a list."""
     rows = []
     for source in sources_of(post):
         name = escape(shown(source.name))

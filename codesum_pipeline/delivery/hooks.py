@@ -41,7 +41,7 @@ class HookFailed(CodesumError):
 
 
 class HookAnswer(Struct, frozen=True):
-    """What came of one call. `problem` is empty where it went well; `value` is what the hook returned."""
+    """The result of one call. `value` is what the hook returned; `problem` is empty where it went well."""
 
     hook: str
     value: object = None
@@ -49,7 +49,7 @@ class HookAnswer(Struct, frozen=True):
 
 
 def ask_before_push(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> str:
-    """Ask every hook, by name, until one does not allow it; which one that is, empty where all allow it.
+    """Ask the hooks in order of name until one vetoes the digest; returns which one, or an empty text.
 
     Raises `HookFailed`.
     """
@@ -67,7 +67,7 @@ def ask_before_push(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT
 
 
 def tell_after(result: SummaryResult, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> list[HookAnswer]:
-    """Tell every hook, all at once; their answers by name. Raises nothing for what a hook does."""
+    """Call every hook, all at once; returns their answers by name. A failing hook raises nothing."""
     hooks = _hooks(ON_SUMMARY)
     if not hooks:
         return []
@@ -84,7 +84,7 @@ def _hooks(group: str) -> Sequence[EntryPoint]:
 
 
 def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookAnswer:
-    """Load and call a hook in a process, which imports what this one could."""
+    """Load and call a hook in a process of its own, with this one's import path."""
     name = f"{hook.name} ({hook.value})"
     request = {"hook": hook.value, "path": sys.path, "result": to_builtins(result)}
     # Answers go through a file: a grandchild that keeps a pipe open would keep this process waiting.

@@ -63,7 +63,7 @@ class MailChannel:
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
-        """A server that is ready to take mail; what fails in the block by itself failed before the content."""
+        """A server that is ready to take mail. Errors of the block count as failures before the content was sent."""
         settings = self._settings
         try:
             file = settings.ca_file
@@ -98,7 +98,7 @@ class MailChannel:
         return f"{self._settings.host}:{self._settings.port}"
 
     def _give_envelope(self, server: smtplib.SMTP, recipients: list[str], *, size: int) -> dict[str, str]:
-        """Those whom the server will not give it to, and why; raises where that is everybody."""
+        """The recipients that the server refuses, with its reasons; raises where it refuses all of them."""
         server.ehlo_or_helo_if_needed()
         settings = [f"SIZE={size}"] if server.has_extn("size") else []
         code, said = server.mail(mail_address(self._settings.sender)[1], settings)

@@ -46,7 +46,7 @@ ENDED_WHILE_SENDING = "the process that was sending it ended; whether it arrived
 
 
 class DeliveryState(StrEnum):
-    """How far a post is on one channel."""
+    """The state of a post on one channel."""
 
     PENDING = "pending"
     SENDING = "sending"
@@ -126,7 +126,7 @@ class Outbox(SqliteFile):
         return [channel for (channel,) in found]
 
     def claim(self, channel: str, holder: str) -> tuple[Post, Delivery] | None:
-        """The oldest post that is due on a channel, from now on in the hands of `holder`; None where none is."""
+        """Claim the oldest post that is due on a channel for `holder`; None where none is due."""
         with self.together():
             found = self.connection.execute(
                 "SELECT post_id FROM deliveries JOIN posts ON id = post_id "
@@ -174,7 +174,7 @@ class Outbox(SqliteFile):
             )
 
     def recover(self) -> list[Delivery]:
-        """Take back what processes held that ended; what became of it is not known."""
+        """Mark what ended processes were sending as `unknown`; returns these deliveries."""
         rows = self.connection.execute("SELECT DISTINCT holder FROM deliveries WHERE state = 'sending'").fetchall()
         gone = [holder for (holder,) in rows if is_free(self._lock(holder)) or not self._lock(holder).exists()]
         with self.together():
@@ -187,7 +187,7 @@ class Outbox(SqliteFile):
         return left
 
     def retry(self, post: PostId, *, channel: str | None = None, tries: int) -> list[Delivery]:
-        """Try what was given up again, as if it were new; raises `ConfigurationError` where nothing was."""
+        """Try again what was given up, as if it were new; raises `ConfigurationError` where nothing was given up."""
         self.post(post)
         with self.together():
             given_up = [each for each in self.deliveries(post=post, channel=channel) if each.state == "given_up"]
@@ -203,7 +203,7 @@ class Outbox(SqliteFile):
         return given_up
 
     def post(self, id_: str) -> Post:
-        """A post; raises `ConfigurationError` for an id that none has."""
+        """A post by its id; raises `ConfigurationError` for an unknown id."""
         found = self.connection.execute("SELECT kind, created_at, content FROM posts WHERE id = ?", (id_,)).fetchone()
         if found is None:
             raise ConfigurationError(f"the outbox has no post {id_!r}: `codesum digest outbox` lists them")

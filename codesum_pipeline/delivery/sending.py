@@ -1,4 +1,4 @@
-"""Everything that is due goes out: one thread a channel, so that none waits for another."""
+"""Sends everything that is due, with one thread for each channel, so that no channel waits for another."""
 
 import hashlib
 import logging
@@ -116,7 +116,7 @@ class OutboxSender(Struct, frozen=True):
 
 
 def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: OutgoingMessage) -> Delivery:
-    """Send what was claimed and write down what became of it; returns that."""
+    """Send a claimed delivery and record the outcome; returns its new state."""
     try:
         said = channel.send(message)
     except DeliveryRefused as error:
@@ -148,6 +148,6 @@ def _safe(text: str, channel: Channel) -> str:
 
 
 def delivery_key(post: PostId, channel: str) -> str:
-    """The same for a post and channel whenever it is sent: what a receiver can tell a repeat by."""
+    """A key that is the same for each try of a post on a channel, by which a receiver knows a repeat."""
     said = "\0".join((_KEY_DOMAIN, post, channel))
     return f"codesum.{hashlib.sha256(said.encode()).hexdigest()[:_KEY_CHARS]}"

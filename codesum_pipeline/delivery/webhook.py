@@ -151,7 +151,7 @@ def payload(post: Post) -> dict[str, Any]:
 
 
 async def _read(answer: httpx.Response) -> str:
-    """What the receiver said, if it took the message."""
+    """The receiver's answer; raises where it did not take the message."""
     status = answer.status_code
     read = bytearray()
     try:
@@ -176,7 +176,7 @@ async def _read(answer: httpx.Response) -> str:
 
 
 def _retry_after(said: str) -> float | None:
-    """Seconds, told as such or as a moment; None for what is neither."""
+    """The seconds of a `Retry-After` header, which has a number or a date; None for anything else."""
     if said.strip().isdecimal():
         return float(said[:9])
     try:

@@ -190,7 +190,7 @@ class _Conversation(Struct):
     calls: int = 0
 
     async def claims(self) -> tuple[CheckedClaims, SummaryRequest]:
-        """Those of the first answer that can be taken, and the request that it answers."""
+        """The claims of the first answer that can be taken, and the request that it answers."""
         llm = self.job.settings.llm
         *before, last = dict.fromkeys((llm.model, *llm.fallback_models))
         for model in before:

@@ -58,7 +58,7 @@ class DigestDesk(Struct, frozen=True):
         return iso_moment(self.sender.now())
 
     def job(self, intent: Intent, id_: str) -> DigestJob:
-        """A digest of this home that a model is asked for."""
+        """The job of asking a model for a digest of this home."""
         return DigestJob(intent, id_, self.settings, self.layout.digests, self.sender.now)
 
     def tell_operator(self, subject: str, text: str) -> None:
@@ -71,7 +71,7 @@ class DigestDesk(Struct, frozen=True):
 
 @contextmanager
 def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
-    """Nobody else makes a digest of this intent, or brings one on its way; waits for whoever does."""
+    """A lock: only this process makes or sends digests of the intent; waits for another that does."""
     with exclusive(store.path.with_name(_LOCKS) / _lock_name(intent_name)):
         yield
 
@@ -151,12 +151,12 @@ _WORDS = {
 
 
 def sorted_failure(error: Exception) -> TickFailure:
-    """Of which kind the trouble is that an error stands for."""
+    """The kind of failure that an error is."""
     return next(failure for failure, words in _WORDS.items() if isinstance(error, words.errors))
 
 
 def reason_of(error: Exception) -> str:
-    """An error in one line; of ours the message says all."""
+    """An error in one line; of our own errors the message alone."""
     return one_line(str(error)) if isinstance(error, CodesumError) else told(error)
 
 

@@ -59,7 +59,7 @@ class RollupPlan(Struct, frozen=True):
 
 
 class MonthlyRollup(Struct, frozen=True):
-    """What came of one intent's month: its roll-up, or why there is none now."""
+    """The result for one intent's month: its roll-up, or why there is none."""
 
     intent_name: str
     month: str
@@ -182,7 +182,7 @@ def month_before(intent: Intent, now: datetime) -> tuple[Window, str]:
 
 
 def _id_of(intent: Intent, window: Window, rows: Sequence[DigestRow]) -> str:
-    """Of an open window the first and last digest are the bounds: with a new one it is another roll-up."""
+    """The bounds of an open window are its first and last digest: with a new digest it is another roll-up."""
     since = window.since or (rows[0].created_at if rows else "")
     until = window.until or (f"with {rows[-1].id}" if rows else "")
     said = "\0".join((_ID_DOMAIN, intent.name, since, until))

@@ -119,7 +119,7 @@ class DigestRow(Struct, frozen=True):
 
 
 class DigestDraft(Struct, frozen=True):
-    """A digest before anybody was asked about it, in which `shown` changes or earlier digests are.
+    """The text of a digest before hooks are asked, made of `shown` changes or earlier digests.
 
     Where a model wrote it, `cost_usd` are all attempts for it, also those of a run that was killed, `calls` this run's.
     `dropped_claims` had no quote that holds, `removed_numbers` are citations of what was not shown.

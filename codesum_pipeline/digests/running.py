@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class _DueTick(Struct, frozen=True):
-    """A tick that is to be: of one repository or of all, and the moment of a schedule that it is for."""
+    """A tick that is due: for one repository or for all, and for which moment of a schedule."""
 
     repository: str | None = None
     at: str | None = None
@@ -117,7 +117,7 @@ def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
 
 
 def _usable(desk: DigestDesk) -> list[Intent]:
-    """The enabled ones; of what cannot be used the operator hears, once a day."""
+    """The enabled intents; the operator is told of those that cannot be used, once a day."""
     try:
         survey = desk.intents.survey()
     except CodesumError as error:

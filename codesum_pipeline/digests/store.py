@@ -105,7 +105,7 @@ class DigestStore(SqliteFile):
         return self.select(KeptMatch, f"{_PENDING} AND intent_name = ?2 {order}", (repository, intent_name))
 
     def count_pending(self, repository: str | None = None) -> dict[str, int]:
-        """How many matches wait for each intent that has some, by its name."""
+        """The number of matches that wait, by the name of their intent."""
         rows = self.connection.execute(
             f"SELECT intent_name, count(*) {_PENDING} GROUP BY intent_name ORDER BY intent_name", (repository,)
         )
@@ -185,7 +185,7 @@ class DigestStore(SqliteFile):
         )
 
     def digest(self, id_: str) -> DigestRow:
-        """A digest; raises `ConfigurationError` for an id that none has."""
+        """A digest by its id; raises `ConfigurationError` for an unknown id."""
         found = self.select(DigestRow, "FROM digests WHERE id = ?", (id_,))
         if not found:
             raise ConfigurationError(f"there is no digest {id_!r}: `codesum digest list` shows those that there are")
@@ -196,7 +196,7 @@ class DigestStore(SqliteFile):
         return self.select(DigestRow, f"{_ABOUT} ORDER BY created_at DESC, rowid DESC LIMIT ?2", (repository, limit))
 
     def count(self, repository: str | None = None) -> int:
-        """How many digests there are, about a repository or at all."""
+        """The number of digests, about a repository or in all."""
         return int(self.connection.execute(f"SELECT count(*) {_ABOUT}", (repository,)).fetchone()[0])
 
     def served_at(self, intent_name: str) -> str | None:
@@ -212,7 +212,7 @@ class DigestStore(SqliteFile):
         return None if found is None else str(found)
 
     def mark_served(self, intent_name: str, moment: str) -> None:
-        """No moment of an intent's schedule up to this one has a tick any more."""
+        """Record that the intent's schedule is served up to this moment."""
         with self.together():
             self.connection.execute("INSERT OR REPLACE INTO schedules VALUES (?, ?)", (intent_name, moment))
 
@@ -222,7 +222,7 @@ class DigestStore(SqliteFile):
         return self.select(IntentMatch, of_digest, (digest_id,))
 
     def compactions(self) -> list[CompactionRecord]:
-        """What stands in place of digests, oldest first."""
+        """The compactions that replaced digests, oldest first."""
         return self.select(CompactionRecord, "FROM compactions ORDER BY compacted_at, job_id")
 
     def compact(
@@ -248,7 +248,7 @@ class DigestStore(SqliteFile):
         )
 
     def _keep(self, match: IntentMatch) -> None:
-        """Keep one, joined with what waits of the same document, or of that which it was before it was renamed."""
+        """Keep a match, joined with what waits for the same document, also under its old id."""
         change, id_ = match.change, storable(match.change.document_id)
         waiting = self.select(
             KeptMatch,
@@ -296,7 +296,7 @@ class DigestStore(SqliteFile):
         )
 
     def _sweep(self, intent_name: str) -> None:
-        """Delete what no digest will tell of: changes that were undone, and details of long ago."""
+        """Delete changes that were undone, and details that are too old."""
         before = iso_moment(self.now() - DETAILS_KEPT)
         self.connection.execute(
             "DELETE FROM matches WHERE digest_id IS NULL AND is_undone AND intent_name = ?", (intent_name,)

@@ -68,7 +68,7 @@ def tick(
     repository: str | None = None,
     due_at: str | None = None,
 ) -> TickRow:
-    """Tell what waits for an intent, of one repository or of all; must be inside `one_at_a_time`. Raises nothing."""
+    """Make the digest of what waits for an intent, in one repository or in all; must be inside `one_at_a_time`."""
     begun = desk.moment()
     row = TickRow(uuid4().hex, intent.name, repository, due_at, begun, begun, TickOutcome.EMPTY)
     try:
@@ -129,7 +129,7 @@ def digest_row(
     matches: int,
     items: int,
 ) -> DigestRow:
-    """The row of a digest that is to be sent, or of an intent without a channel is not."""
+    """The row of a digest, which is sent unless its intent has no channel."""
     return DigestRow(
         id=id_,
         kind=kind,
@@ -191,7 +191,7 @@ def _take_steps(
 
 
 def _hold(desk: DigestDesk, store: DigestStore, row: TickRow, error: Exception) -> TickRow:
-    """Keep what waits for the next tick, and say why."""
+    """Record that the tick failed, and why; what waits stays for the next tick."""
     failure = sorted_failure(error)
     if failure is TickFailure.UNFORESEEN:
         _log.error("tick of %s", row.intent_name, exc_info=error)
@@ -210,7 +210,7 @@ def _shown(row: TickRow) -> tuple[object, ...]:
 
 
 def _may_ask_model(desk: DigestDesk, intent: Intent) -> bool:
-    """Whether a model writes; then the system template is rendered, before anything is read for it."""
+    """Whether a model writes. If so, the system template is rendered before anything else is read."""
     try:
         check_gates(desk.settings)
     except DigestGatedOff as shut:
@@ -222,7 +222,7 @@ def _may_ask_model(desk: DigestDesk, intent: Intent) -> bool:
 
 
 def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *, is_for_model: bool) -> DigestDraft:
-    """Steps 5 to 10. Of a cap that is reached the plain digest tells, of a model that fails nobody."""
+    """Steps 5 to 10. Where a cap is reached, the plain digest is written; where the model fails, none is."""
     if is_for_model:
         try:
             return write_by_model(desk.job(intent, id_), items)
@@ -251,7 +251,7 @@ def _items(
 
 
 def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
-    """The repositories that there are, by key; none where they cannot be read."""
+    """The registered repositories by key; none where the registry cannot be read."""
     try:
         return {entry.key: entry for entry in desk.registry.survey().entries}
     except Exception as error:
@@ -268,7 +268,7 @@ def _links(desk: DigestDesk, result: SummaryResult, registered: Mapping[str, Rep
 
 
 def _newest_first(pending: Sequence[KeptMatch]) -> list[KeptMatch]:
-    """Of one date the best first; ties break by repository and document."""
+    """The newest first; of one date the best first; ties break by repository and document."""
     return sorted(pending, key=lambda kept: (_newness(kept.change.date), *kept.match.rank))
 
 
@@ -284,7 +284,7 @@ def _newness(date: str | None) -> float:
 
 
 def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
-    """The same whenever the digest of the same matches is made again: what a killed process paid for is found by it."""
+    """An id that is the same whenever the same matches are told: what a killed process paid for is found by it."""
     said = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
     for kept in pending:
         said.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
