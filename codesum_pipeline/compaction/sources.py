@@ -76,7 +76,7 @@ class CompactionSource(Protocol):
         ...
 
     def compactions(self) -> list[CompactionRecord]:
-        """What stands in place of rows, oldest first."""
+        """The compactions that replaced rows, oldest first."""
         ...
 
     def held(self, job_id: str) -> AbstractContextManager[object]:
@@ -168,7 +168,7 @@ class PromptTexts(Struct, frozen=True):
         return self.cache.compactions()
 
     def held(self, job_id: str) -> AbstractContextManager[object]:
-        """Builds go on: what they write are other texts, and the transaction looks again."""
+        """Builds are not held off: they write other texts, and the transaction reads the texts again."""
         lease = self.cache.path.with_name(_CACHE_LEASE)
         return hold_lease(lease, key=f"the cache {self.cache.path}", run_id=job_id, way_out=f"delete {lease}")
 
@@ -228,7 +228,7 @@ class DigestRows(Struct, frozen=True):
             return store.compactions()
 
     def held(self, job_id: str) -> AbstractContextManager[object]:
-        """Digests go on being written: they are new ones, and the transaction looks again."""
+        """Writing digests is not held off: they are new ones, and the transaction reads the old ones again."""
         lease = self.path.with_name(_DIGESTS_LEASE)
         return hold_lease(lease, key=f"the digests in {self.path}", run_id=job_id, way_out=f"delete {lease}")
 
@@ -301,7 +301,7 @@ class HistoryRows(Struct, frozen=True):
         return [record for part in parts for row in from_table(part, HistoryRow) if (record := row.compaction)]
 
     def held(self, job_id: str) -> AbstractContextManager[object]:
-        """A build would append to the history: it waits, too."""
+        """Builds are held off, since they append to the history."""
         key = self.repository
         return hold_repository(self.layout, key, run_id=job_id, called=f"repository {key!r}")
 
@@ -332,7 +332,7 @@ class HistoryRows(Struct, frozen=True):
         self.tables.write(TABLE, self.repository, pa.concat_tables([kept, to_table([added], HistoryRow)]))
 
     def of_document(self, doc_id: str) -> list[tuple[CompactionRecord, int]]:
-        """The compactions that stand in place of rows of a document, and of how many."""
+        """The compactions of a document's rows, each with the number of its rows."""
         found = []
         for record in self.compactions():
             sources = Attestation.of(record.attestation.encode()).sources

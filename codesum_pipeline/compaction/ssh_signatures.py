@@ -28,7 +28,7 @@ _MAX_CHARS = 64 * 1024
 
 
 class SshSignature(Struct, frozen=True):
-    """What a signature file says. `public_key` is OpenSSH's blob of the key; `raw` are Ed25519's 64 bytes."""
+    """The content of a signature file. `public_key` is OpenSSH's blob of the key; `raw` are Ed25519's 64 bytes."""
 
     public_key: bytes
     namespace: bytes
@@ -36,7 +36,7 @@ class SshSignature(Struct, frozen=True):
     raw: bytes
 
     def check(self, message: bytes, *, namespace: str) -> None:
-        """Raise `SignatureInvalid` where it is none of this message for this purpose."""
+        """Raise `SignatureInvalid` unless this message was signed for this purpose."""
         if self.namespace != namespace.encode():
             raise SignatureInvalid(
                 f"it was made for {self.namespace.decode('utf-8', 'replace')!r}, not for {namespace!r}: sign it anew"
@@ -59,7 +59,7 @@ def sign(message: bytes, key: Ed25519PrivateKey, *, namespace: str) -> str:
 
 
 def read_signature(text: str) -> SshSignature:
-    """What stands in a signature file; raises `SignatureInvalid`."""
+    """Read a signature file; raises `SignatureInvalid`."""
     found = _ARMOR.fullmatch(text.strip()) if len(text) <= _MAX_CHARS else None
     if found is None:
         raise SignatureInvalid("there is no SSH signature in it: sign with `codesum attest sign`")
@@ -99,7 +99,7 @@ def public_blob(key: Ed25519PrivateKey) -> bytes:
 
 
 def fingerprint(public_key: bytes) -> str:
-    """As `ssh-keygen -l` shows it."""
+    """The fingerprint of a key, as `ssh-keygen -l` shows it."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(public_key).digest()).decode().rstrip('=')}"
 
 
@@ -132,7 +132,7 @@ def _packed(*parts: bytes) -> bytes:
 
 
 def _unpacked(data: bytes, count: int, *, may_have_more: bool = False) -> list[bytes]:
-    """So many strings, each behind its length."""
+    """Read `count` strings, each with its length before it."""
     parts = []
     for _ in range(count):
         length = int.from_bytes(data[:4])

@@ -75,7 +75,7 @@ class Articles(Struct, frozen=True):
 
     @property
     def block(self) -> str:
-        """All of it, as it stands in a prompt."""
+        """All entries, as they stand in a prompt."""
         parts = [article.text for article in self.shown]
         if self.left_out:
             parts.append(f"({self.left_out:,} further changes matched, too, and are not shown: there was no room.)")
@@ -122,7 +122,7 @@ def with_closed_fence(text: str) -> str:
 
 
 def _head(item: Item) -> str:
-    """What it is and where: never cut."""
+    """The head of an entry, which is never cut: what changed and where."""
     change, citation = item.change, item.citation
     name, place = _line(citation.name, _NAME_CHARS), _line(citation.place, _PLACE_CHARS)
     lines = [
@@ -174,7 +174,7 @@ class _Body(Struct, frozen=True):
 
 
 def _parts(item: Item, *, sends_code: bool) -> Iterator[tuple[str, str, str]]:
-    """Each text with what stands before and after it."""
+    """The texts of an item, each with the words before and after it."""
     before, after = (with_closed_fence(_masked(text)) if text else "" for text in (item.before, item.after))
     if before == after:
         yield "what it is, before and now: ", after, ""

@@ -53,7 +53,7 @@ class ClaimAnswer(AnswerPart):
 
 
 class DigestAnswer(AnswerPart):
-    """Of all changes that were shown."""
+    """The digest of all changes that were shown."""
 
     claims: list[ClaimAnswer] = Field(
         min_length=1, max_length=_MOST_CLAIMS, description="The most important first; each says something of its own."
@@ -61,8 +61,8 @@ class DigestAnswer(AnswerPart):
 
 
 class CheckedClaims(Struct, frozen=True):
-    """What is left of an answer. Their numbers are those of the articles; `dropped` had no quote that stands where it
-    says, `removed_numbers` are such that no article has."""
+    """The claims of an answer that hold, with the numbers of articles. `dropped` counts claims without a quote in an
+    article that they cite; `removed_numbers` are of no article."""
 
     claims: tuple[DigestClaim, ...]
     dropped: int
@@ -161,7 +161,7 @@ def _prose(text: str) -> str:
 
 
 def _left_out(checked: CheckedClaims, *, untold: int, items: int) -> Iterable[str]:
-    """The last line, where something is missing."""
+    """The last line: what is left out, if anything is."""
     said = [f"{untold:,} of {items:,} changes"] if untold else []
     if checked.dropped:
         what = "1 statement" if checked.dropped == 1 else f"{checked.dropped} statements"

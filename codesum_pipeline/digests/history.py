@@ -80,32 +80,32 @@ def join_past(rows: Sequence[DigestRow], room: int) -> PastBlock:
 
 
 def newest_first(rows: Sequence[DigestRow]) -> list[DigestRow]:
-    """Ties break by id."""
+    """The rows, newest first; ties break by id."""
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)
 
 
 class MergedCitations:
-    """One list of what several digests cite: what two of them cite at the same place is in it once."""
+    """The merged citations of several digests: a place that two of them cite is in the list once."""
 
     def __init__(self) -> None:
         self.listed: list[DigestCitation] = []
         self._numbers: dict[tuple[str, str, str], int] = {}
 
     def number(self, citation: DigestCitation) -> int:
-        """The number of a citation, which is added where it is new."""
+        """The number of a citation; a new citation is added to the list."""
         if citation.key not in self._numbers:
             self.listed.append(citation)
             self._numbers[citation.key] = len(self.listed)
         return self._numbers[citation.key]
 
     def renumbered(self, result: SummaryResult) -> str:
-        """The text of a digest with the numbers of this list; a number of nothing goes."""
+        """The text of a digest with the numbers of this list; numbers without a citation are taken out."""
         numbers = {place: self.number(citation) for place, citation in enumerate(result.citations, start=1)}
         return renumbered(result.summary, numbers)
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> str:
-    """The text with `[N]` by its new number; one that has none is taken out."""
+    """The text with each `[N]` renumbered; a number without a new one is taken out."""
 
     def anew(found: re.Match[str]) -> str:
         if not found["number"]:
@@ -168,7 +168,7 @@ class HistoryTemplates(Struct, frozen=True):
 
 
 class AggregateRequest(Struct, frozen=True):
-    """All that is asked for one roll-up."""
+    """The request for one roll-up."""
 
     template: ResolvedTemplate
     prompt: str

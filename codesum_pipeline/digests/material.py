@@ -64,7 +64,7 @@ class Item(Struct, frozen=True):
 
     @property
     def documents(self) -> int:
-        """How many changed documents it tells of."""
+        """The number of changed documents that it tells of."""
         return 1 + len(self.alike) + len(self.parts)
 
 
@@ -143,13 +143,13 @@ def _key(change: DocumentChange) -> _Key:
 
 
 def _rank(match: IntentMatch) -> tuple[bool, float, bool, str, str]:
-    """Better ones first, what was not scored last, tests after what they may test."""
+    """The order of matches: better ones first, those without a score last, tests after what they may test."""
     change = match.change
     return match.score is None, -(match.score or 0.0), change.is_test, change.repository, change.document_id
 
 
 def _tellers(matches: Mapping[_Key, IntentMatch]) -> dict[_Key, _Key]:
-    """By each document that is no item of its own the one that it is told with."""
+    """For each document that is no item of its own, the document that it is told with."""
     wholes = {key: whole for key, match in matches.items() if (whole := _whole_around(key, match.change, matches))}
     tellers: dict[_Key, _Key] = {}
     inner = {ChangeNature.CHANGED, ChangeNature.REWORDED}
@@ -178,7 +178,7 @@ def _whole_around(key: _Key, change: DocumentChange, matches: Mapping[_Key, Inte
 
 
 def _containers(key: _Key) -> Iterator[_Key]:
-    """What a document is in, nearest first."""
+    """The containers of a document, nearest first."""
     repository, id_ = key
     path, *names = id_.split(SEPARATOR)
     for count in range(len(names) - 1, -1, -1):

@@ -75,7 +75,7 @@ def _rank(item: Item) -> tuple[bool, float, str, str]:
 
 
 def _is_beside(item: Item) -> bool:
-    """Whether it is told in a line below all others."""
+    """Whether an item is told in a line below all others."""
     is_minor = item.happening is ChangeNature.REWORDED or wording.is_renumbered(item)
     return item.change.is_test or item.change.is_vendored or is_minor
 
@@ -139,7 +139,7 @@ class _PlainDigest(Struct):
                 self.add(f"**{title}:** {self._named(some)}")
 
     def add_rest(self, items: Sequence[Item]) -> None:
-        """How many are not named, and where they are."""
+        """The number of items that are not named, and their folders."""
         counts = Counter(_folder(change, self.has_many) for item in items for change in (item.change, *item.alike))
         if not counts:
             return

@@ -25,7 +25,7 @@ _STATE_CHARS = 220
 
 
 class _ToldDocument(Struct, frozen=True):
-    """That a digest told of a document; the texts are None where only its citation is left."""
+    """A document that a digest told of; `change` is None where only its citation is left."""
 
     day: date
     repository: str
@@ -152,7 +152,7 @@ def _document(often: _Often, merged: MergedCitations) -> list[str]:
 
 
 def _states(first: DocumentChange | None, last: DocumentChange | None) -> list[str]:
-    """How it was before the first change and how it is after the last one."""
+    """The document's text before the first change and after the last one."""
     if first is None or last is None:
         return []
     before, after = _said(first.before), _said(last.after)

@@ -50,7 +50,7 @@ class Files:
         self._open.close()
 
     def hunk(self, change: DocumentChange) -> Hunk | None:
-        """How its lines changed; None where what was or what is there cannot be read, or has no lines."""
+        """How a document's lines changed; None where one side cannot be read, or has no lines."""
         before, after = (self._lines(change, state) for state in (change.before, change.after))
         if (change.before and before is None) or (change.after and after is None):
             return None
@@ -112,7 +112,7 @@ class Subjects:
         self._looks_left = _MOST_LOOKED_AT
 
     def of(self, change: DocumentChange) -> tuple[str, ...]:
-        """Those between a document's two builds, newest first; none where the mirror has no such commits.
+        """The subjects between a document's two builds, newest first; none where the mirror has no such commits.
 
         Of one that is new or gone, between the builds that other changes of its repository tell of.
         """
@@ -136,7 +136,7 @@ class Subjects:
         return tuple(dict.fromkeys(commit.subject for commit in commits))[:_MOST_SUBJECTS]
 
     def _newest(self, repository: str, last: str, path: str) -> tuple[str, ...]:
-        """That of the newest commit of a file: of a new document no other build is known, and one of its own is."""
+        """The subject of a file's newest commit, for a new document of which no earlier build is known."""
         if not self._looks_left:
             return ()
         self._looks_left -= 1
@@ -170,7 +170,7 @@ class Subjects:
 
 
 def _by_date(changes: Sequence[DocumentChange], side: str) -> Mapping[str, str]:
-    """By repository the commit of that side of its latest change that has one."""
+    """By repository, the commit before or after (`side`) its latest change."""
     found: dict[str, tuple[str, str]] = {}
     for change in changes:
         state = getattr(change, side)
@@ -181,7 +181,7 @@ def _by_date(changes: Sequence[DocumentChange], side: str) -> Mapping[str, str]:
 
 
 def _read(fields: Sequence[str]) -> Iterator[tuple[_Commit, list[str]]]:
-    """A marked commit id begins the fields of a commit; its subject follows, then paths."""
+    """Read git's fields: a marked commit id, its subject, then paths."""
     starts = [place for place, field in enumerate(fields) if field.lstrip("\n").startswith(_MARK)]
     for start, end in pairwise([*starts, len(fields)]):
         paths = [path for field in fields[start + 2 : end] if (path := field.strip("\n"))]

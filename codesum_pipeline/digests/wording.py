@@ -42,13 +42,13 @@ _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def sentences(text: str) -> list[str]:
-    """What a text says of its document, without where that is."""
+    """The sentences of a text, without those that say where its document is."""
     found = (each.strip() for each in _SENTENCE.split(" ".join(text.split())))
     return [each for each in found if each and not _OF_PLACE.fullmatch(each)]
 
 
 def is_listing(sentence: str) -> bool:
-    """Whether it is names after a word, as code facts are told."""
+    """Whether a sentence is a word with a list of names, as code facts are told."""
     return _LISTING.fullmatch(sentence) is not None
 
 
@@ -69,7 +69,7 @@ def differences(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def _shared(now: str, then: str) -> int:
-    """How much of two long texts is the same at their beginnings, in whole words."""
+    """The length of the common beginning of two long texts, in whole words."""
     pairs = enumerate(zip(now, then, strict=False))
     same = next((place for place, (one, other) in pairs if one != other), min(len(now), len(then)))
     return now.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
@@ -96,7 +96,7 @@ def _listed(label: str, were: Sequence[str], are: Sequence[str]) -> str:
 
 
 def parameters(signature: str) -> list[str] | None:
-    """What stands between the first bracket and its end, at commas; None where there is no such end."""
+    """The parameters of a signature; None where its bracket is not closed."""
     start = signature.find("(")
     waiting: list[str] = []
     parts, last = [], start + 1
@@ -165,7 +165,7 @@ _MANY[ChangeNature.REWORDED] = "are described otherwise; their code is as it was
 
 
 def said(text: str, *, limit: int = _TEXT_CHARS) -> str:
-    """Words of others within a line of ours. A number in brackets would be read as a citation of ours."""
+    """Words of others within a line of ours. A number in brackets would be read as our citation."""
     return prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
 
 
@@ -194,7 +194,7 @@ def _plain_name(change: DocumentChange) -> str:
 
 
 def heading(item: Item) -> str:
-    """Its name, what became of it and where, and how many lines came and went."""
+    """The heading of an item: its name, what became of it and where, and how many lines came and went."""
     change, happening = item.change, item.happening
     lines = lines_of(item.hunk)
     if item.alike:
@@ -209,7 +209,7 @@ def heading(item: Item) -> str:
 
 
 def lines_of(hunk: Hunk | None) -> str:
-    """How many lines came and went."""
+    """The numbers of lines that came and went."""
     if hunk is None:
         return ""
     if hunk.is_masked:
@@ -230,7 +230,7 @@ def _group(item: Item) -> str:
 
 
 def names(changes: Sequence[DocumentChange]) -> str:
-    """The first of them by name, and how many more."""
+    """The names of the first changes, and how many more there are."""
     shown = list(dict.fromkeys(name_of(each) for each in changes))
     rest = len(shown) - MOST_NAMES
     if rest > 0:
@@ -286,7 +286,7 @@ def words_about(item: Item) -> str:
 
 
 def _whole_sentences(told: Sequence[str]) -> str:
-    """As many as fit, the first even if it does not."""
+    """As many sentences as fit; the first one in any case."""
     text = ""
     for each in told:
         if text and len(text) + len(each) >= _TEXT_CHARS:
@@ -331,7 +331,7 @@ def is_prose(item: Item) -> bool:
 
 
 def quotes(hunk: Hunk, most: int) -> list[str]:
-    """Sentences that came and went."""
+    """The sentences that came and went."""
     changed = [line for line in hunk.text.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
     # A heading, or an item of a list of names, says least.
     telling = [line for line in changed if len(line.split()) >= _TELLING_WORDS]
@@ -374,7 +374,7 @@ def _without_blank_ends(part: list[str]) -> list[str]:
 
 
 def block(hunk: Hunk, lines: Sequence[str]) -> str:
-    """A fence of lines, whatever they hold."""
+    """The lines in a fence that none of them can close."""
     shown = [shortened(line, _LINE_CHARS) for line in lines]
     text = "\n".join([*shown, *_rest(hunk, sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in lines))])
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))

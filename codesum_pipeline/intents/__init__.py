@@ -1,1 +1,1 @@
-"""Standing questions: `intents.yaml`, what may stand in it, and when each is due."""
+"""Standing questions: `intents.yaml`, its allowed content, and when each question is due."""

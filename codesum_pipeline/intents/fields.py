@@ -1,4 +1,4 @@
-"""What an entry of `intents.yaml` may say, and what is said of one that may not."""
+"""The allowed fields of an entry of `intents.yaml`, and the errors for others."""
 
 import difflib
 import re
@@ -40,7 +40,7 @@ class FieldProblem(ConfigurationError):
 
 
 def check_name(name: str) -> str:
-    """The name, if an intent can be called so; raises `FieldProblem`."""
+    """The name of an intent, if it is allowed; raises `FieldProblem`."""
     if not _NAME.fullmatch(name):
         raise FieldProblem(
             "a name is up to 60 letters (a-z), digits, '.', '_' and '-', and begins with a letter or digit: rename it"

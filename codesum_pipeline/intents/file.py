@@ -41,7 +41,7 @@ from codesum_pipeline.store.locks import exclusive
 
 
 class IntentSurvey(Struct, frozen=True):
-    """What a file of intents holds: those that can be used, disabled ones too, and why the others cannot."""
+    """The content of a file of intents: those that can be used, disabled ones too, and why the others cannot."""
 
     intents: tuple[Intent, ...]
     problems: Mapping[str, ConfigurationError]
@@ -149,7 +149,7 @@ class Intents(Struct, frozen=True):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Between reading and writing nobody else writes."""
+        """A lock: nobody else changes the file between reading and writing."""
         with exclusive(self.file.with_name(f".{self.file.name}.lock")):
             yield
 

@@ -28,7 +28,7 @@ class Remark(Struct, frozen=True):
 
 
 class IntentContext(Struct, frozen=True):
-    """What intents are held against. `repositories` are all registered keys."""
+    """What intents are checked against. `repositories` are all registered keys."""
 
     home: Path
     prompts_dir: Path
@@ -37,7 +37,7 @@ class IntentContext(Struct, frozen=True):
     environ: Mapping[str, str]
 
     def remarks_on(self, intent: Intent) -> list[Remark]:
-        """All there is to say of an intent, errors first."""
+        """All remarks on an intent, errors first."""
         found = [*self._on_templates(intent), *self._on_channels(intent), *self._on_repositories(intent)]
         return sorted(found, key=lambda remark: not remark.is_error)
 

@@ -89,7 +89,7 @@ class WrittenIntents(Struct, frozen=True):
 
 
 def read_written(file: Path) -> WrittenIntents:
-    """What a file holds, nothing where there is none.
+    """The content of a file; a missing file has no entries.
 
     Raises `ConfigurationError` where none of it can be read.
     """
@@ -263,7 +263,7 @@ def _pieces(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _indent(line: str) -> int:
-    """A tab, which YAML does not know, counts as a person sees it."""
+    """The indent of a line; a tab counts as a person sees it."""
     wide = line.expandtabs()
     return len(wide) - len(wide.lstrip())
 

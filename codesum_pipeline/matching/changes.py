@@ -55,7 +55,7 @@ class Baseline(Struct, frozen=True):
 
 
 def read_baseline(folder: Path) -> Baseline | None:
-    """What was last compared; None where nothing was, or where it cannot be read any more."""
+    """The baseline; None where there is none, or where it cannot be read."""
     path = folder / _NAMED
     try:
         found = Baseline(**json.loads(path.read_text(encoding="utf-8")))
@@ -71,7 +71,7 @@ def read_baseline(folder: Path) -> Baseline | None:
 
 
 def hold_documents(folder: Path, version: Version) -> Path:
-    """Keep a version's documents in `folder`, whatever becomes of the version; it is no baseline yet."""
+    """Keep a version's documents in `folder`, also when the version is deleted; the baseline does not move yet."""
     path = Baseline.of(version).documents(folder)
     source = version.folder / DOCUMENTS
     if path.exists():
@@ -215,7 +215,7 @@ def _innermost(found: DocumentDifferences, renames: Mapping[str, str]) -> set[st
 
 
 def _is_told(id_: str, found: DocumentDifferences, renames: Mapping[str, str], *, has_told_parts: bool) -> bool:
-    """Whether a document says something that neither what holds it nor its own parts say."""
+    """Whether a document's change is explained neither by what contains it nor by its own parts."""
     line = found.line(id_)
     if id_ in renames:
         then = found.before[renames[id_]]
@@ -231,7 +231,7 @@ def _is_told(id_: str, found: DocumentDifferences, renames: Mapping[str, str], *
 
 
 def _above(id_: str, lines: Mapping[str, Line]) -> Iterator[str]:
-    """What holds a document, as far as it differs, too."""
+    """The documents around a document that differ, too, from the inside out."""
     line = lines.get(id_)
     while line is not None and (parent := line["parent_id"]) in lines:
         yield parent
@@ -250,7 +250,7 @@ def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str
 
 
 def _date(ws: Workspace, commit: str) -> str | None:
-    """When a commit was made, as far as the snapshot of the last build tells."""
+    """The date of a commit; None where it is not the last build's."""
     try:
         snapshots = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     except MissingTable:

@@ -25,7 +25,7 @@ _NUMBERS = {str(level): number for number, level in enumerate(LEVELS)}
 
 
 class DocumentDifferences(Struct, frozen=True):
-    """By id the documents that differ, as they were and as they are; what is only in one is new or gone."""
+    """The documents that differ, by id, before and after; one that is in a single dict is new or gone."""
 
     before: dict[str, Line] = field(default_factory=dict)
     after: dict[str, Line] = field(default_factory=dict)
@@ -84,7 +84,7 @@ def _key(line: Line) -> tuple[int, str]:
 
 
 def _in_changed_files(files: Collection[str] | None) -> Callable[[Line], bool]:
-    """Whether the file of a document, or one in its folder, is another one."""
+    """A test whether a document's file changed, or of a folder a file in it."""
     if files is None:
         return lambda line: True
     folders = {ROOT_MODULE}
@@ -130,7 +130,7 @@ def _content(line: Line, by_name: bool) -> tuple[str, ...]:
 def _holding_most(
     level: Level, pairs: Mapping[str, str], gone: Mapping[str, Line], new: Mapping[str, Line]
 ) -> dict[str, str]:
-    """Pairs of a level of which one holds at least half of the parts that the other held."""
+    """Pairs of one level in which the new one contains at least half of the old one's parts."""
     parts = Counter(line["parent_id"] for line in gone.values())
     shared = Counter((gone[old]["parent_id"], new[id_]["parent_id"]) for id_, old in pairs.items())
     taken, known = set(pairs.values()), set(pairs)
@@ -145,7 +145,7 @@ def _holding_most(
 
 
 def _pair_parts(pairs: dict[str, str], gone: Mapping[str, Line], new: Mapping[str, Line]) -> None:
-    """In pairs that hold others, add those of one level and name."""
+    """Add pairs of parts: within a pair, parts of the same level and name belong together."""
     taken = set(pairs.values())
     before = _parts_by_name(line for id_, line in gone.items() if id_ not in taken)
     after = _parts_by_name(line for id_, line in new.items() if id_ not in pairs)

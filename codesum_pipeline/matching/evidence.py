@@ -103,7 +103,7 @@ class ChangeWords(Struct, frozen=True):
 
 
 def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
-    """What a change says; above the file level, and where no blob can be read, its names and text alone."""
+    """The words of a change; above the file level, and where no blob can be read, only its names and text."""
     state = change.state
     before, after = _lines(change.before, change, read), _lines(change.after, change, read)
     # Of a file that was and is there, what changed counts, not what it is about as a whole.
@@ -138,7 +138,7 @@ def _only_in(lines: list[str], others: list[str]) -> list[str]:
 
 
 def reading(blobs: BlobReader) -> ReadBlob:
-    """Reads through one git process; the last texts stay, for the documents of a file follow one another."""
+    """A reader of blobs through one git process. It keeps the last texts: documents of one file follow each other."""
 
     @lru_cache(maxsize=_BLOBS_KEPT)
     def read(blob: str, language: str) -> str:
@@ -243,7 +243,7 @@ def _vectors(
 
 
 def _vector_row(change: DocumentChange, index: PublishedIndex) -> int | None:
-    """Where the vector of the whole document is, if that is what counts."""
+    """The row of the document's vector; None where the document as a whole does not count, or has none."""
     if change.kind is ChangeKind.REMOVED or (change.level is Level.FILE and change.kind is ChangeKind.CHANGED):
         return None
     row = index.row(change.document_id)

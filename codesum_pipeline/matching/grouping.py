@@ -29,7 +29,7 @@ _AT_ONCE = 512
 
 
 class _ChangeWords(Struct, frozen=True):
-    """What is compared of a change: its name without what is around it, and its text."""
+    """The parts of a change that are compared: its own name, and its text."""
 
     block: tuple[str, str, str]
     name: str

@@ -71,7 +71,7 @@ def past_matches(
 
 
 class _Versions:
-    """The documents of versions of files."""
+    """The documents in versions of files."""
 
     def __init__(self, ws: Workspace, index: PublishedIndex, blobs: BlobReader) -> None:
         self._rules = PathRules.of(ws.entry, ws.settings)
@@ -117,7 +117,7 @@ def _is_same(line: Line, other: Line | None) -> bool:
 
 
 def _lines(parsed: ParsedFile, rules: PathRules) -> Iterator[Line]:
-    """As lines of documents, with the author's words for a text."""
+    """A parsed file as lines of documents, whose text is the author's own comment."""
     facts = parsed.facts
     path = facts.file_path
     of_file = {

@@ -25,7 +25,7 @@ _DIGITS = 4
 
 
 class ScoreWeights(Struct, frozen=True):
-    """The logistic of a weighted sum: `base` is what there is without any evidence."""
+    """The weights of a logistic sum; `base` is the sum without any evidence."""
 
     base: float
     nearness: float
@@ -107,7 +107,7 @@ def _scores(
     embedder: Embedder | None,
     read: ReadBlob,
 ) -> Numbers:
-    """A row for each intent and a column for each change."""
+    """The scores: a row for each intent and a column for each change."""
     subjects = subjects_of(intents, index, embedder)
     found = [np.zeros((len(intents), 0))]
     for start in range(0, len(changes), _AT_ONCE):
@@ -125,7 +125,7 @@ _SOMETHING = 0.1
 
 
 def _factors(changes: Sequence[DocumentChange], subjects: Sequence[Subject]) -> Numbers:
-    """What tests, copies of others' code and lists of changes count, as in search; others count whole."""
+    """The factors for tests, vendored code and change logs, as in search; others have 1."""
     weights = DEFAULT_WEIGHTS
     are_tests = np.array([change.is_test for change in changes])
     are_vendored = np.array([change.is_vendored for change in changes])
