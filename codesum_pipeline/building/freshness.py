@@ -18,16 +18,7 @@ from msgspec import Struct
 
 from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.building.reuse import is_current, is_remembered
-from codesum_pipeline.building.steps import (
-    CLASS_SUMMARIES,
-    FILE_SUMMARIES,
-    FUNCTION_SUMMARIES,
-    MODULE_SUMMARIES,
-    PUBLISHED_INDEX,
-    REPO_SNAPSHOT,
-    RETRIEVAL_EVALUATION,
-    STEPS,
-)
+from codesum_pipeline.building.steps import PUBLISHED_INDEX, REPO_SNAPSHOT, RETRIEVAL_EVALUATION, STEPS
 from codesum_pipeline.evaluation.step import Hold, is_evaluated, standing_hold
 from codesum_pipeline.indexes.version_folder import version_at
 from codesum_pipeline.model.errors import BrokenIndex
@@ -35,8 +26,9 @@ from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.scip.taking import index_state
 from codesum_pipeline.store.lease import Holder, current_holder
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.level_build import LevelReport
 
-_LEVELS = (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES)
+_LEVELS = tuple(step for step in STEPS if step.report is LevelReport)
 # They look for themselves in each build, and leave no memo.
 _LOOKING = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
 

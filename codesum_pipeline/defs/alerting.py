@@ -23,6 +23,7 @@ from codesum_pipeline.defs.steps import (
     OWNER,
     PUBLISHED_INDEX,
     is_held,
+    published_check,
     report_check,
     schedule_of,
     severity_of,
@@ -229,15 +230,8 @@ def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
 
 
 def _fresh(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
-    return dg.AssetCheckEvaluation(
-        asset_key=PUBLISHED_INDEX,
-        check_name=CheckName.FRESH.value,
-        passed=passed,
-        severity=severity_of(home, CheckName.FRESH),
-        description=said,
-        metadata={"allowed_hours": home.settings.checks.behind_hours},
-        partition=key,
-    )
+    severity, hours = severity_of(home, CheckName.FRESH), home.settings.checks.behind_hours
+    return published_check(CheckName.FRESH, key, passed=passed, said=said, severity=severity, allowed_hours=hours)
 
 
 def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
@@ -252,15 +246,8 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
         said = f"{named}{more} (`codesum index {key} --force` writes it anew)"
     elif findings is None:
         severity, state, said = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
-    return dg.AssetCheckEvaluation(
-        asset_key=PUBLISHED_INDEX,
-        check_name=CheckName.VERIFIED.value,
-        passed=state == OK,
-        severity=severity,
-        description=said,
-        metadata={"wrong": len(findings or ()), STATE: state},
-        partition=key,
-    )
+    numbers = {"wrong": len(findings or ()), STATE: state}
+    return published_check(CheckName.VERIFIED, key, passed=state == OK, said=said, severity=severity, **numbers)
 
 
 def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:

@@ -85,7 +85,7 @@ def run_step(
         for finding in done.findings:
             if finding.name == NOT_WORSE and not finding.passed:
                 # The published index is behind, which nothing that comes after the gate will say.
-                context.log_event(behind(key, finding.description or ""))
+                context.log_event(published_check(AT_HEAD, key, passed=False, said=finding.description or ""))
                 tags[_HELD_TAG] = run_id
         if tags:
             context.instance.add_run_tags(run_id, tags)
@@ -118,14 +118,23 @@ def is_held(run: dg.DagsterRun) -> bool:
     return run.tags.get(_HELD_TAG) == run.run_id
 
 
-def behind(key: str, why: str, **metadata: Any) -> dg.AssetCheckEvaluation:
-    """What the check `index_is_at_head` says of a published index that is behind."""
+def published_check(
+    check: str,
+    key: str,
+    *,
+    passed: bool,
+    said: str,
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
+    **metadata: Any,
+) -> dg.AssetCheckEvaluation:
+    """What a check of a repository's published index says, outside of the run that published it."""
+    # Dagster stores names, and no enumeration of ours.
     return dg.AssetCheckEvaluation(
         asset_key=PUBLISHED_INDEX,
-        check_name=AT_HEAD,
-        passed=False,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=why,
+        check_name=str(check),
+        passed=passed,
+        severity=severity,
+        description=said,
         metadata=metadata,
         partition=key,
     )

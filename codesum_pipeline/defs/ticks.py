@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Callable, Collection
+from typing import Any
 
 import dagster as dg
 from msgspec import Struct
 
 from codesum_pipeline.defs.alerting import note_plan
 from codesum_pipeline.defs.assets import index_repository
-from codesum_pipeline.defs.building.values import BuildOptions
+from codesum_pipeline.defs.building.values import AT_HEAD, BuildOptions
 from codesum_pipeline.defs.observing import ACTIVE, Sight, active_keys, observe
 from codesum_pipeline.defs.planner import (
     GOES_ON_TAG,
@@ -28,7 +29,7 @@ from codesum_pipeline.defs.resource import (
     end_vanished_runs,
     run_config_for,
 )
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG, OWNER, behind, report_check, schedule_of
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, OWNER, published_check, report_check, schedule_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.source.poll_state import PollState, marked_keys, open_poll_state
 from codesum_pipeline.wiring import Home
@@ -53,14 +54,6 @@ class SensorTick(Struct, frozen=True):
                 config = run_config_for(BuildOptions(llm_usd_left=each.usd_left))
             requests.append(dg.RunRequest(run_key=each.run_key, partition_key=each.key, tags=tags, run_config=config))
         return requests
-
-    def report_behind(self, instance: dg.DagsterInstance) -> None:
-        """Let the check of published indexes that are to be built fail."""
-        for request in self.plan.requests:
-            if request.key in self.published.difference(self.new_keys) and request.usd_left is None:
-                why = "the repository, its settings or an algorithm is newer than the published index"
-                tried = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
-                report_check(instance, behind(request.key, why, **tried))
 
 
 def take_tick(
@@ -151,7 +144,13 @@ def _sensor(name: str, interval_s: int, description: str, look: Tick) -> dg.Sens
         tick = look(context, codesum.open_home())
         if isinstance(tick, str):
             return dg.SensorResult(skip_reason=dg.SkipReason(tick))
-        tick.report_behind(context.instance)
+        # The check of published indexes that are to be built fails.
+        for request in tick.plan.requests:
+            if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
+                why = "the repository, its settings or an algorithm is newer than the published index"
+                tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
+                found = published_check(AT_HEAD, request.key, passed=False, said=why, **tried)
+                report_check(context.instance, found)
         return dg.SensorResult(
             run_requests=tick.run_requests,
             skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),

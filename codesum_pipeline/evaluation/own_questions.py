@@ -10,7 +10,7 @@ after the commit: a function is changed when its canonical source differs, so co
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 
@@ -283,22 +283,20 @@ def _remove_docstrings(
     files = ws.tables.read("files", ws.key)
     concerned = files.filter(pc.is_in(files["path"], pa.array(sorted(starts), pa.string())))
     rows = from_table(concerned, SourceFile)
-    blobs = _write_blobs(scratch, _edited(ws, rows, starts, guard))
+
+    def edited() -> Iterator[bytes]:
+        """A file that fails keeps its docstrings, and they give no questions."""
+        with BlobReader(ws.layout.mirror(ws.key)) as reader:
+            for file in rows:
+                text = without = decode_text(reader.read(file.blob), file.language)
+                with guarded(guard, file.path):
+                    without = without_docstrings(text, file.language, starts[file.path])
+                yield without.encode()
+
+    blobs = _write_blobs(scratch, edited())
     changed = [replace(row, blob=blob) for row, blob in zip(rows, blobs, strict=True)]
     others = files.filter(pc.invert(pc.is_in(files["path"], concerned["path"].combine_chunks())))
     scratch.tables.write("files", ws.key, pa.concat_tables([others, to_table(changed, SourceFile)]))
-
-
-def _edited(
-    ws: Workspace, files: Sequence[SourceFile], starts: Mapping[str, Collection[int]], guard: FailureGuard | None
-) -> Iterator[bytes]:
-    """The files without the docstrings; a file that fails keeps them, and they give no questions."""
-    with BlobReader(ws.layout.mirror(ws.key)) as blobs:
-        for file in files:
-            text = edited = decode_text(blobs.read(file.blob), file.language)
-            with guarded(guard, file.path):
-                edited = without_docstrings(text, file.language, starts[file.path])
-            yield edited.encode()
 
 
 def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:
