@@ -26,6 +26,7 @@ from codesum_pipeline.defs.steps import (
     published_check,
     report_check,
     schedule_of,
+    sensor_of,
     severity_of,
     stage_failures,
 )
@@ -65,21 +66,17 @@ _AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_
 
 
 def alerts(interval_s: int) -> dg.SensorDefinition:
-    """The sensor, looking every `interval_s` seconds. It runs unless somebody stops it."""
+    """The sensor, looking every `interval_s` seconds; it starts no run."""
 
-    @dg.sensor(
-        name=NAME,
-        minimum_interval_seconds=interval_s,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Tells the channels of `alerts.channels` of checks, builds, remotes and parts of the daemon that "
-        "fail or recover. Starts no run.",
-        owners=[OWNER],
+    def look_for_alerts(context: dg.SensorEvaluationContext, home: Home) -> str:
+        told = look(home, context.instance, context.log)
+        return f"{told} alerts" if told else "nothing changed that has to be told"
+
+    says = (
+        "Tells the channels of `alerts.channels` of checks, builds, remotes and parts of the daemon that fail or "
+        "recover. Starts no run."
     )
-    def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SkipReason:
-        told = look(codesum.open_home(), context.instance, context.log)
-        return dg.SkipReason(f"{told} alerts" if told else "nothing changed that has to be told")
-
-    return sensor
+    return sensor_of(NAME, interval_s, says, look_for_alerts)
 
 
 def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:

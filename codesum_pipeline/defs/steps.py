@@ -47,6 +47,7 @@ _TAGS = {
 _TAG_CHARS = 10
 
 Look = Callable[[dg.ScheduleEvaluationContext, "Home"], list[dg.RunRequest] | str]
+SensorLook = Callable[[dg.SensorEvaluationContext, "Home"], dg.SensorResult | str]
 
 
 def schedule_of(name: str, job: Any, cron: str, description: str, look: Look) -> dg.ScheduleDefinition:
@@ -68,6 +69,26 @@ def schedule_of(name: str, job: Any, cron: str, description: str, look: Look) ->
         return dg.SkipReason(found) if isinstance(found, str) else found
 
     return schedule
+
+
+def sensor_of(
+    name: str, interval_s: int, description: str, look: SensorLook, *, job: Any = None
+) -> dg.SensorDefinition:
+    """A sensor that runs unless somebody stops it; `look` gives what came of a look, or says why nothing did."""
+
+    @dg.sensor(
+        name=name,
+        job=job,
+        minimum_interval_seconds=interval_s,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description=description,
+        owners=[OWNER],
+    )
+    def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
+        found = look(context, codesum.open_home())
+        return dg.SensorResult(skip_reason=dg.SkipReason(found)) if isinstance(found, str) else found
+
+    return sensor
 
 
 def run_step(

@@ -1,7 +1,7 @@
 """One tick of the planner, and who asks for it: sensors for changed repositories and pushes, and the nightly look."""
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 import dagster as dg
@@ -23,13 +23,12 @@ from codesum_pipeline.defs.planner import (
 from codesum_pipeline.defs.resource import (
     PARTITIONS,
     PORTION,
-    CodesumResource,
     add_partitions,
     codesum_repos,
     end_vanished_runs,
     run_config_for,
 )
-from codesum_pipeline.defs.steps import FINGERPRINT_TAG, OWNER, published_check, report_check, schedule_of
+from codesum_pipeline.defs.steps import FINGERPRINT_TAG, published_check, report_check, schedule_of, sensor_of
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.source.poll_state import PollState, marked_keys, open_poll_state
 from codesum_pipeline.wiring import Home
@@ -126,65 +125,47 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
     state.keep_told({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
 
 
-Tick = Callable[[dg.SensorEvaluationContext, Home], SensorTick | str]
-
-
-def _sensor(name: str, interval_s: int, description: str, look: Tick) -> dg.SensorDefinition:
-    """A sensor that runs unless somebody stops it; `look` takes a tick, or says why there is nothing to look at."""
-
-    @dg.sensor(
-        name=name,
-        job=index_repository,
-        minimum_interval_seconds=interval_s,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description=description,
-        owners=[OWNER],
+def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorResult:
+    # The check of published indexes that are to be built fails.
+    for request in tick.plan.requests:
+        if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
+            why = "the repository, its settings or an algorithm is newer than the published index"
+            tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
+            report_check(context.instance, published_check(AT_HEAD, request.key, passed=False, said=why, **tried))
+    return dg.SensorResult(
+        run_requests=tick.run_requests,
+        skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),
+        cursor=tick.last,
+        dynamic_partitions_requests=[codesum_repos.build_add_request(tick.new_keys)] if tick.new_keys else [],
     )
-    def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
-        tick = look(context, codesum.open_home())
-        if isinstance(tick, str):
-            return dg.SensorResult(skip_reason=dg.SkipReason(tick))
-        # The check of published indexes that are to be built fails.
-        for request in tick.plan.requests:
-            if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
-                why = "the repository, its settings or an algorithm is newer than the published index"
-                tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
-                found = published_check(AT_HEAD, request.key, passed=False, said=why, **tried)
-                report_check(context.instance, found)
-        return dg.SensorResult(
-            run_requests=tick.run_requests,
-            skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),
-            cursor=tick.last,
-            dynamic_partitions_requests=[codesum_repos.build_add_request(tick.new_keys)] if tick.new_keys else [],
-        )
-
-    return sensor
 
 
 def repository_changes(interval_s: int) -> dg.SensorDefinition:
     """The sensor, looking every `interval_s` seconds."""
     name = "repository_changes"
+
+    def look(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult:
+        last = context.cursor or ""
+        return _result(context, take_tick(home, context.instance, asker=name, last=last, log=context.log))
+
     says = "Builds every registered repository whose published index is not what a build would give now."
-    return _sensor(
-        name,
-        interval_s,
-        says,
-        lambda context, home: take_tick(home, context.instance, asker=name, last=context.cursor or "", log=context.log),
-    )
+    return sensor_of(name, interval_s, says, look, job=index_repository)
 
 
 def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
     """The sensor for repositories that are marked as due: seconds after a push, without a look at any other."""
     name = "pushed_repositories"
 
-    def look(context: dg.SensorEvaluationContext, home: Home) -> SensorTick | str:
+    def look(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | str:
         marked = marked_keys(home.layout)
         only = set(marked) - (active_keys(context.instance) if marked else set())
         if not only:
             return f"{len(marked)} being built" if marked else "no push was told of"
-        return take_tick(home, context.instance, asker=name, last="", log=context.log, only=only)
+        tick = take_tick(home, context.instance, asker=name, last="", log=context.log, only=only)
+        return _result(context, tick)
 
-    return _sensor(name, interval_s, "Builds repositories seconds after a webhook said that they were pushed to.", look)
+    says = "Builds repositories seconds after a webhook said that they were pushed to."
+    return sensor_of(name, interval_s, says, look, job=index_repository)
 
 
 def nightly(cron: str) -> dg.ScheduleDefinition:
