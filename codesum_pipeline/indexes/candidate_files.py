@@ -17,7 +17,15 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.indexes import version_folder as paths
-from codesum_pipeline.indexes.arrow_texts import json_objects, json_texts, utf8_of
+from codesum_pipeline.indexes.arrow_texts import (
+    OF_HISTORY,
+    build_shown_fields,
+    document_lines,
+    index_order,
+    json_objects,
+    json_texts,
+    utf8_of,
+)
 from codesum_pipeline.indexes.bm25 import build_bm25
 from codesum_pipeline.indexes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
@@ -25,7 +33,6 @@ from codesum_pipeline.indexes.graph_files import OF_EDGES, OF_USES, build_caller
 from codesum_pipeline.indexes.index_files import LINES, TEXTS, StringTable, build_symbol_names
 from codesum_pipeline.indexes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
-from codesum_pipeline.indexes.published_documents import OF_HISTORY, build_shown_fields, document_lines, index_order
 from codesum_pipeline.indexes.sparse import count_tokens
 from codesum_pipeline.indexes.stored_zip import Array, write_npy, write_npz, write_tensor
 from codesum_pipeline.indexes.version_folder import TERM_LANES, Lane, dense_lanes

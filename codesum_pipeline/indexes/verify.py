@@ -17,13 +17,13 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from codesum_pipeline.indexes import version_folder as paths
+from codesum_pipeline.indexes.arrow_texts import content_of, document_lines, index_order
 from codesum_pipeline.indexes.bm25 import Bm25Index
 from codesum_pipeline.indexes.embedders.protocol import Vectors
 from codesum_pipeline.indexes.graph_files import OF_USES, build_callers, build_uses
 from codesum_pipeline.indexes.index_files import Callers, MappedArrays, ShownFields, Uses
 from codesum_pipeline.indexes.nearest import NearestVectors
 from codesum_pipeline.indexes.publish import link_target
-from codesum_pipeline.indexes.published_documents import content_of, document_lines, index_order
 from codesum_pipeline.indexes.stored_zip import Array, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, content_digest, read_version
 from codesum_pipeline.model.documents import LEVELS, Level
