@@ -62,22 +62,21 @@ class View(Struct, frozen=True, dict=True):
             if row["status"] == FileStatus.INDEXED and not row["is_vendored"] and row["path"] not in tests
         }
         programs = {path: each for path, each in own.items() if is_program(each) and _is_source(path)}
-        paths = frozenset(programs)
-        found: Counter[tuple[str, str]] = Counter()
+        links: Counter[tuple[str, str]] = Counter()
         columns = ["src_id", "dst", "is_external"]
         for part in ws.tables.read_parts("edges", ws.key, columns=columns):
             for source, target, is_external in zip(*(part.column(name).to_pylist() for name in columns), strict=True):
                 if not is_external:
                     one, other = source.partition(SEPARATOR)[0], target.partition(SEPARATOR)[0]
-                    if one != other and one in paths and other in paths:
-                        found[one, other] += 1
+                    if one != other and one in programs and other in programs:
+                        links[one, other] += 1
         return cls(
             name=ws.slug.rpartition("/")[2] if ws.slug else ws.key,
             root=ws.entry.subdir or ROOT_MODULE,
             places=_places(ws, tests),
             sources=sorted(programs),
             languages=Counter(programs.values()),
-            links=dict(found),
+            links=links,
         )
 
     @cached_property
@@ -169,11 +168,12 @@ class OverviewSources(Struct, frozen=True, dict=True):
     @cached_property
     def all_manifests(self) -> list[Manifest]:
         """All manifests, those nearest the root first."""
-        found: list[Manifest | None] = []
+        found: list[Manifest] = []
         for path in manifest_paths(self.paths):
             with self.guard.item(path):
-                found.append(read_manifest(path, self.texts[path]) if path in self.texts else None)
-        return [manifest for manifest in found if manifest]
+                if path in self.texts and (manifest := read_manifest(path, self.texts[path])):
+                    found.append(manifest)
+        return found
 
     @cached_property
     def manifests(self) -> list[Manifest]:
