@@ -207,7 +207,12 @@ def document_lines(documents: Iterable[pa.Table], history: pa.Table) -> Iterator
         for start in range(0, some.num_rows, _AT_ONCE):
             provenance = latest_first.select(_PROVENANCE).take(stamps_of.slice(start, _AT_ONCE))
             stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
-            yield _lines(_fields(some.slice(start, _AT_ONCE).combine_chunks()), stamps)
+            begun = json_objects(_fields(some.slice(start, _AT_ONCE).combine_chunks()), end="")
+            rest = json_objects(stamps, start=",", end="}\n")
+            yield DocumentLines(
+                contents=pc.binary_join_element_wise(begun, _text("}\n"), _text("")),
+                lines=pc.binary_join_element_wise(begun, rest, _text("")),
+            )
 
 
 def build_shown_fields(documents: pa.Table) -> ShownFields:
@@ -233,15 +238,6 @@ def _in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:
     if others:
         rest = pa.concat_tables(others).combine_chunks()
         yield rest.take(index_order(rest))
-
-
-def _lines(fields: Mapping[str, pa.LargeStringArray], stamps: Mapping[str, pa.LargeStringArray]) -> DocumentLines:
-    begun = json_objects(fields, end="")
-    end, nothing = (pa.scalar(text, pa.large_string()) for text in ("}\n", ""))
-    return DocumentLines(
-        contents=pc.binary_join_element_wise(begun, end, nothing),
-        lines=pc.binary_join_element_wise(begun, json_objects(stamps, start=",", end="}\n"), nothing),
-    )
 
 
 def content_of(line: Mapping[str, Any]) -> str:
