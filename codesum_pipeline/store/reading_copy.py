@@ -22,13 +22,7 @@ from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable
 from codesum_pipeline.model.ids import is_repository_key
 from codesum_pipeline.settings.operation import ReadingSettings
 from codesum_pipeline.store.atomic import write_bytes_atomically
-from codesum_pipeline.store.brought_files import (
-    INDEX,
-    INDEX_MANIFEST,
-    MANIFEST_NAME,
-    STATE,
-    BroughtFiles,
-)
+from codesum_pipeline.store.brought_files import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, BroughtFiles
 from codesum_pipeline.store.heads import PartGone, head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
 from codesum_pipeline.store.layout import HomeLayout, reading_copies
