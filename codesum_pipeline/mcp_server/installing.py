@@ -218,7 +218,15 @@ class Installer(Struct, frozen=True):
                 f"{file}: its entry for codesum was changed since it was written: take it away by hand"
             )
         if taken is not None:
-            _restore(file, content.replace(taken, ""), written)
+            left = content.replace(taken, "")
+            if left or written.was_there:
+                write_text_atomically(file, left)
+            else:
+                file.unlink()
+                for folder in map(Path, written.made_folders):
+                    if any(folder.iterdir()):
+                        break
+                    folder.rmdir()
         self._write_record({name: each for name, each in record.items() if name != str(file)})
         return file, taken or ""
 
@@ -247,15 +255,3 @@ def _read(file: Path) -> str:
             return opened.read()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file}: {error}") from error
-
-
-def _restore(file: Path, left: str, written: Installation) -> None:
-    """Write the rest of a file; a new file without a rest is deleted, with the folders made for it."""
-    if left or written.was_there:
-        write_text_atomically(file, left)
-        return
-    file.unlink()
-    for folder in map(Path, written.made_folders):
-        if any(folder.iterdir()):
-            break
-        folder.rmdir()

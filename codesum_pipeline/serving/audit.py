@@ -15,7 +15,7 @@ import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,7 +95,11 @@ class AuditLog(Struct):
                 newest = self.folder / FILE
                 size = newest.lstat().st_size if os.path.lexists(newest) else 0
                 if size + len(content) > self.max_bytes:
-                    self._turn_over()
+                    for number in range(self.files - 1, 0, -1):
+                        older = self.folder / _numbered(number - 1)
+                        if older.exists():
+                            os.replace(older, self.folder / _numbered(number))
+                    newest.unlink(missing_ok=True)
                 self._write(content, is_last=line is lines[-1])
 
     def _write(self, content: bytes, *, is_last: bool) -> None:
@@ -108,13 +112,6 @@ class AuditLog(Struct):
                 os.fsync(handle)
         finally:
             os.close(handle)
-
-    def _turn_over(self) -> None:
-        for number in range(self.files - 1, 0, -1):
-            older = self.folder / _numbered(number - 1)
-            if older.exists():
-                os.replace(older, self.folder / _numbered(number))
-        (self.folder / FILE).unlink(missing_ok=True)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -133,17 +130,13 @@ def read_audit(folder: Path) -> Iterator[dict[str, Any]]:
     for number in numbers:
         try:
             with (folder / _numbered(number)).open(encoding="utf-8", errors="replace") as file:
-                yield from filter(None, map(_line, file))
+                for line in file:
+                    with suppress(ValueError):
+                        found = json.loads(line)
+                        if isinstance(found, dict):
+                            yield found
         except FileNotFoundError:
             continue
-
-
-def _line(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _numbered(number: int) -> str:

@@ -63,7 +63,18 @@ class ContentDecision(Struct, frozen=True):
 def judge_content(path: str, data: bytes) -> ContentDecision:
     """A pure function of name and content."""
     language = language_of_path(path) or language_of_first_line(data) or TEXT
-    return ContentDecision(language, _why_skipped(data, language))
+    reason = None
+    if data.startswith(_LFS_POINTER):
+        return ContentDecision(language, SkipReason.LFS_POINTER)
+    try:
+        text = decode_text(data, language)
+    except SkippedFile as skipped:
+        return ContentDecision(language, SkipReason(skipped.reason))
+    if is_generated(text, language):
+        reason = SkipReason.GENERATED
+    elif is_minified(text, language):
+        reason = SkipReason.MINIFIED
+    return ContentDecision(language, reason)
 
 
 def is_generated(text: str, language: str) -> bool:
@@ -113,15 +124,3 @@ def is_minified(text: str, language: str) -> bool:
     lengths = [len(line) for line in lines if len(line) > longest or not _COMMENT.match(line)]
     short = sum(length <= longest for length in lengths)
     return sum(lengths) > longest * len(lengths) and short <= max(_FEW_LINES, len(lengths) * _SHORT_SHARE)
-
-
-def _why_skipped(data: bytes, language: str) -> SkipReason | None:
-    if data.startswith(_LFS_POINTER):
-        return SkipReason.LFS_POINTER
-    try:
-        text = decode_text(data, language)
-    except SkippedFile as skipped:
-        return SkipReason(skipped.reason)
-    if is_generated(text, language):
-        return SkipReason.GENERATED
-    return SkipReason.MINIFIED if is_minified(text, language) else None

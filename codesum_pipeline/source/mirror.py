@@ -121,7 +121,12 @@ class Mirror(Struct, frozen=True):
 
     def _fetch_commit(self, entry: RepositoryEntry) -> Head:
         """A commit that no ref is named after. Some servers give out only what their refs lead to."""
-        ref = self._full_id(entry)
+        ref = entry.ref or ""
+        if not is_url(entry.location) and not is_commit_id(ref, full=True):
+            # Of a path, which can be asked, the id is known in full.
+            arguments = ["rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}"]
+            finished = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s)
+            ref = finished.output.decode().strip() if finished.status == 0 else ref
         commit = self._resolve(ref)
         if commit is None and is_commit_id(ref, full=True):
             self._fetch_or_less(entry, [ref], depth=self._depth(None))
@@ -138,15 +143,6 @@ class Mirror(Struct, frozen=True):
         self._drop_dead_locks()
         self.git("update-ref", our_ref(entry), commit)
         return Head(commit, _label(entry))
-
-    def _full_id(self, entry: RepositoryEntry) -> str:
-        """The commit id of an entry in full, where it can be known: of a path, which can be asked."""
-        ref = entry.ref or ""
-        if is_url(entry.location) or is_commit_id(ref, full=True):
-            return ref
-        arguments = ["rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}"]
-        finished = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s)
-        return finished.output.decode().strip() if finished.status == 0 else ref
 
     def _held(self, entry: RepositoryEntry) -> Head:
         """What an earlier fetch left."""

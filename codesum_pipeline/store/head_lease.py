@@ -104,20 +104,16 @@ class HeadLease:
                 head = change(self._head)
                 try:
                     self._etag = self._objects.swap(head_name(self._key), head.encoded(), etag=self._etag)
-                except Superseded:
-                    self._look_again()
-                else:
                     self._head = head
                     return
-
-    def _look_again(self) -> None:
-        """Go on from an earlier write of this holder that was done and not answered; raises `LeaseLost`."""
-        found = read_head(self._objects, self._key)
-        if found is None or _nonce(found.head) != _nonce(self._head) or found.head.fence != self._head.fence:
-            self._is_lost.set()
-            self.check()
-            return
-        self._head, self._etag = found.head, found.etag
+                except Superseded:
+                    # It may go on from an earlier write of this holder that was done and not answered.
+                    found, mine = read_head(self._objects, self._key), self._head
+                    if found is None or (_nonce(found.head), found.head.fence) != (_nonce(mine), mine.fence):
+                        self._is_lost.set()
+                        self.check()
+                    else:
+                        self._head, self._etag = found.head, found.etag
 
 
 def take_head(objects: Objects, key: str, *, run_id: str, lease_s: float, wait_s: float = 0.0) -> HeadLease:

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -52,10 +53,13 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def dump_ledger(state: Path, to: Path) -> None:
     """Write what a file of in-flight state holds besides its lease; no file where it holds nothing."""
-    tables = {}
+    tables: dict[str, dict[str, list[Any]]] = {}
     if state.exists():
         with closing(sqlite3.connect(state)) as connection:
-            tables = {name: _dumped(connection, name) for name in _names(connection)}
+            made_by = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name"
+            for name in _names(connection):
+                rows = [[*row] for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY 1')]
+                tables[name] = {"made by": [sql for (sql,) in connection.execute(made_by, (name,))], "rows": rows}
     if not any(found["rows"] for found in tables.values()):
         to.unlink(missing_ok=True)
         return
@@ -79,14 +83,6 @@ def restore_ledger(state: Path, dumped: Path) -> None:
             marks = ", ".join("?" * len(found["rows"][0])) if found["rows"] else ""
             connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', found["rows"])
         connection.execute("COMMIT")
-
-
-def _dumped(connection: sqlite3.Connection, name: str) -> dict[str, list[object]]:
-    made_by = connection.execute(
-        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC, name", (name,)
-    )
-    rows = connection.execute(f'SELECT * FROM "{name}" ORDER BY 1')
-    return {"made by": [sql for (sql,) in made_by], "rows": [list(row) for row in rows]}
 
 
 def _names(connection: sqlite3.Connection) -> list[str]:

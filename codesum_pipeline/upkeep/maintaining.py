@@ -64,7 +64,15 @@ class MirrorFolder(Struct, frozen=True):
         if shutil.disk_usage(self.git_dir).free < 2 * before:
             raise RetryLater(f"{self.git_dir}: the disk has no room to pack it anew: free {2 * before:,} bytes there")
         drop_unfinished(self.git_dir)
-        self._mark(keeping)
+        # One ref for each of these commits that is here, and none for others.
+        marked = self._git("for-each-ref", "--format=%(refname)", _KEPT).decode().split()
+        wanted = "".join(f"{commit}^{{commit}}\n" for commit in sorted(keeping)).encode()
+        answers = self._git("cat-file", "--batch-check=%(objectname)", data=wanted)
+        here = {line for line in answers.decode().splitlines() if not line.endswith("missing")}
+        lines = [f"update {_KEPT}{commit} {commit}" for commit in sorted(here)]
+        lines += [f"delete {ref}" for ref in marked if ref.removeprefix(_KEPT) not in here]
+        if lines:
+            self._git("update-ref", "--stdin", data="".join(f"{line}\n" for line in lines).encode())
         self._git("-c", "gc.cruftPacks=true", "gc", "--quiet", f"--prune={unreachable_days}.days.ago")
         count = loose + packs - sum(self._objects())
         size = max(0, before - size_of([self.git_dir]))
@@ -88,17 +96,6 @@ class MirrorFolder(Struct, frozen=True):
         lines = self._git("count-objects", "-v").decode().splitlines()
         counts = dict(line.split(": ", 1) for line in lines if ": " in line)
         return int(counts["count"]), int(counts["packs"])
-
-    def _mark(self, commits: Collection[str]) -> None:
-        """One ref for each of these commits that is here, and none for others."""
-        marked = self._git("for-each-ref", "--format=%(refname)", _KEPT).decode().split()
-        wanted = "".join(f"{commit}^{{commit}}\n" for commit in sorted(commits)).encode()
-        answers = self._git("cat-file", "--batch-check=%(objectname)", data=wanted)
-        here = {line for line in answers.decode().splitlines() if not line.endswith("missing")}
-        lines = [f"update {_KEPT}{commit} {commit}" for commit in sorted(here)]
-        lines += [f"delete {ref}" for ref in marked if ref.removeprefix(_KEPT) not in here]
-        if lines:
-            self._git("update-ref", "--stdin", data="".join(f"{line}\n" for line in lines).encode())
 
     def _git(self, *arguments: str, data: bytes | None = None) -> bytes:
         return run_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
