@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from codesum_pipeline.alerts.announcing import announce, note_absence
-from codesum_pipeline.alerts.book import AlertBook, ConditionKind, ConditionState, open_book
+from codesum_pipeline.alerts.book import AlertBook, ConditionKind, ConditionState, announce, note_absence, open_book
 from codesum_pipeline.defs.building.values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE
 from codesum_pipeline.defs.planner import BuildDecision, Plan
 from codesum_pipeline.defs.resource import PARTITION_TAG, VERIFY_JOB, CodesumResource, add_partitions, codesum_repos

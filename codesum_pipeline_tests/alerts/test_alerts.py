@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.alerts.announcing import announce, decide, note_absence
-from codesum_pipeline.alerts.book import ConditionKind, ConditionState, open_book
+from codesum_pipeline.alerts.book import ConditionKind, ConditionState, announce, decide, note_absence, open_book
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.settings.delivery import DeliverySettings
