@@ -15,12 +15,12 @@ from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import astuple, fields
 
 from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText, SharedTexts
 from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.atomic import writing
+from codesum_pipeline.store.sqlite_tables import columns, read_row, row_values
 
 FILE = "answers.sqlite"
 BUSY_TIMEOUT_S = 60.0
@@ -30,10 +30,7 @@ _AT_ONCE = 400
 # `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS compactions (
-    job_id TEXT PRIMARY KEY, attestation TEXT NOT NULL, signature TEXT NOT NULL, claim TEXT NOT NULL,
-    request_hash TEXT NOT NULL, model_name_echoed TEXT NOT NULL, cost_usd REAL NOT NULL, compacted_at TEXT NOT NULL
-);
+CREATE TABLE IF NOT EXISTS compactions ({columns(CompactionRecord, job_id="PRIMARY KEY")});
 CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
 """
@@ -129,7 +126,7 @@ class AnswerCache:
         transaction."""
         with self._writing() as connection:
             keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
-            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", astuple(record))
+            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", row_values(record))
             connection.executemany("DELETE FROM answers WHERE exact_key = ?", [(key,) for key in keys])
 
     def stats(self) -> list[CacheStats]:
@@ -226,9 +223,8 @@ def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[Kep
 
 
 def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
-    names = ", ".join(field.name for field in fields(CompactionRecord))
-    rows = connection.execute(f"SELECT {names} FROM compactions ORDER BY compacted_at, job_id")
-    return [CompactionRecord(*row) for row in rows]
+    rows = connection.execute("SELECT * FROM compactions ORDER BY compacted_at, job_id")
+    return [read_row(CompactionRecord, row) for row in rows]
 
 
 def _standing(own: KeptText | None, bodies: Sequence[KeptText]) -> tuple[KeptText, ...]:
