@@ -13,8 +13,7 @@ from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
 from codesum_pipeline.digests.rows import TickOutcome
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.graph.compiled.edges import Disagreement
-from codesum_pipeline.graph.compiled.merging import Agreement
+from codesum_pipeline.graph.compiled import Agreement, Disagreement
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.intents import Intent

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.graph.compiled.edges import Disagreement, read_compiled, with_compiled
+from codesum_pipeline.graph.compiled import Disagreement, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
 from codesum_pipeline.graph.edges import EdgeTable
 from codesum_pipeline.graph.families import families_of, indexed_paths, load_files

@@ -7,8 +7,7 @@ import pytest
 from codesum_pipeline.defs.building.report_values import compiled_values, disagreement_values, report_values
 from codesum_pipeline.defs.building.shows import SHOWS
 from codesum_pipeline.defs.building.values import Markdown, Values
-from codesum_pipeline.graph.compiled.edges import Disagreement
-from codesum_pipeline.graph.compiled.merging import Agreement
+from codesum_pipeline.graph.compiled import Agreement, Disagreement
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import CompiledReport
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

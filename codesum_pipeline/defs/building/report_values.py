@@ -16,8 +16,7 @@ from msgspec.structs import asdict
 
 from codesum_pipeline.defs.building.values import Markdown, PreviewRows, Value
 from codesum_pipeline.graph.build import GraphReport
-from codesum_pipeline.graph.compiled.edges import Disagreement
-from codesum_pipeline.graph.compiled.merging import Agreement
+from codesum_pipeline.graph.compiled import Agreement, Disagreement
 from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
