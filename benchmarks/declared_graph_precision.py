@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.graded_calls import resolve_all
-from codesum_pipeline.graph.edges import CallOutcome, CallSite
+from codesum_pipeline.graph.edges import CallOutcome
 from codesum_pipeline.graph.families import load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.graph import CallRow
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
@@ -35,11 +36,11 @@ class Repository:
     symbols: dict[str, Symbol]
     lines: Counter[str]
     languages: dict[str, str]
-    sites: dict[str, list[CallSite]]
+    sites: dict[str, list[CallRow]]
     parse_s: float
     graph_s: float
 
-    def of(self, language: str | None) -> list[CallSite]:
+    def of(self, language: str | None) -> list[CallRow]:
         """The calls of one language, or of all."""
         paths = (path for path in sorted(self.sites) if language in (None, self.languages[path]))
         return [site for path in paths for site in self.sites[path]]
@@ -80,15 +81,15 @@ def source_files(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path, language
 
 
-def draw(sites: Sequence[CallSite], count: int, seed: int) -> list[CallSite]:
+def draw(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
     """At most `count` calls, as evenly over the reasons as they allow."""
-    by_reason: defaultdict[str, list[CallSite]] = defaultdict(list)
+    by_reason: defaultdict[str, list[CallRow]] = defaultdict(list)
     for site in sites:
         by_reason[str(site.reason)].append(site)
     chooser = random.Random(seed)
     for group in by_reason.values():
         chooser.shuffle(group)
-    drawn: list[CallSite] = []
+    drawn: list[CallRow] = []
     while len(drawn) < count and any(by_reason.values()):
         for reason in sorted(by_reason):
             if by_reason[reason] and len(drawn) < count:
@@ -96,7 +97,7 @@ def draw(sites: Sequence[CallSite], count: int, seed: int) -> list[CallSite]:
     return drawn
 
 
-def show(folder: Path, repository: Repository, sites: Sequence[CallSite]) -> None:
+def show(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None:
     """Print calls with the caller's lines that name them, and their target."""
     for number, site in enumerate(sites, start=1):
         caller = repository.symbols.get(site.caller_id)

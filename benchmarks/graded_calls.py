@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.graph.edges import CallSite
 from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.graph import CallRow
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
@@ -27,7 +27,7 @@ from codesum_pipeline.store.rows import to_table
 class PlacedCall:
     """A call with the place of its callee's last name: 1-based line, 0-based column in bytes; line 0 for none."""
 
-    site: CallSite
+    site: CallRow
     language: str
     line: int
     column: int
@@ -133,16 +133,16 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
     return Tree(folder, lines, languages, symbols, calls, resolve_s)
 
 
-def resolve_all(loaded: LoadedFiles, places: list[SourceFile]) -> dict[str, list[CallSite]]:
+def resolve_all(loaded: LoadedFiles, places: list[SourceFile]) -> dict[str, list[CallRow]]:
     """The calls of each file, resolved as a build resolves them."""
-    sites: dict[str, list[CallSite]] = {}
+    sites: dict[str, list[CallRow]] = {}
     for family in families_of(loaded, places, indexed_paths(places), root="."):
         edges_of = family.resolver({path: family.telling_names(path) for path in family.rows})
         sites.update((path, edges_of(path).calls) for path in family.rows)
     return sites
 
 
-def _placed(sites: list[CallSite], language: str, positions: tuple[int, ...]) -> Iterator[PlacedCall]:
+def _placed(sites: list[CallRow], language: str, positions: tuple[int, ...]) -> Iterator[PlacedCall]:
     for site, line, column in zip(sites, positions[::2], positions[1::2], strict=True):
         yield PlacedCall(site, language, line, column)
 

@@ -24,9 +24,10 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from benchmarks.graded_calls import resolve_all
-from codesum_pipeline.graph.edges import CallOutcome, CallSite
+from codesum_pipeline.graph.edges import CallOutcome
 from codesum_pipeline.graph.families import load_files
 from codesum_pipeline.model.files import FileStatus, SourceFile
+from codesum_pipeline.model.graph import CallRow
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.parsers import PARSERS
 from codesum_pipeline.store.rows import to_table
@@ -47,7 +48,7 @@ _CALLEES = Query(
 class Located:
     """A call with the place of the last name of its callee: 1-based line, 0-based column."""
 
-    site: CallSite
+    site: CallRow
     line: int
     column: int
 
@@ -81,7 +82,7 @@ def read_repository(folder: Path) -> Repository:
     return Repository(folder.parent, symbols, calls, resolve_s, lines)
 
 
-def _located(path: Path, sites: Sequence[CallSite]) -> Iterator[Located]:
+def _located(path: Path, sites: Sequence[CallRow]) -> Iterator[Located]:
     tree = Parser(_LANGUAGE).parse(path.read_bytes().replace(b"\r\n", b"\n"))
     nodes = QueryCursor(_CALLEES).captures(tree.root_node).get("callee", [])
     nodes.sort(key=lambda node: (node.start_byte, -node.end_byte))

@@ -139,7 +139,7 @@ def _resolved(
     own = _with_unchanged(
         ws, Edge, last.own_edges if last else "edges", unchanged, (table.edges() for table in found.values())
     )
-    sites = _with_unchanged(ws, CallRow, "call_sites", unchanged, (table.call_rows() for table in found.values()))
+    sites = _with_unchanged(ws, CallRow, "call_sites", unchanged, (table.calls for table in found.values()))
     aliases = _with_unchanged(ws, Alias, "aliases", unchanged, (table.aliases for table in found.values()))
     edges, syntax_edges, disagreement = own, to_table([], Edge), Disagreement()
     if compiled:

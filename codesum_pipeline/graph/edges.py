@@ -42,18 +42,6 @@ class CallOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-class CallSite(Struct, frozen=True):
-    """One call. `target` is a document id, or a dotted name where the outcome is external and the name is known."""
-
-    caller_id: str
-    file_path: str
-    line: int
-    callee: str
-    outcome: CallOutcome
-    target: str | None = None
-    reason: Reason | None = None
-
-
 class _EdgeUses(Struct):
     count: int
     confidence: float
@@ -66,7 +54,7 @@ class EdgeTable:
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
-        self.calls: list[CallSite] = []
+        self.calls: list[CallRow] = []
         self.aliases: list[Alias] = []
         self._edges: dict[tuple[str, str, bool, EdgeKind], _EdgeUses] = {}
 
@@ -96,22 +84,15 @@ class EdgeTable:
         """Whether there is an edge: source, target, whether that is outside, and kind."""
         return key in self._edges
 
-    def add_call(self, site: CallSite) -> None:
+    def add_call(self, site: CallRow) -> None:
         """Count a call; one whose target is known is an edge."""
         self.calls.append(site)
         self.outcomes[site.outcome] += 1
         if site.reason is not None:
             self.reasons[site.reason] += 1
         if site.target is not None:
-            is_external = site.outcome is CallOutcome.EXTERNAL
+            is_external = site.outcome == CallOutcome.EXTERNAL
             self.add(site.caller_id, site.target, EdgeKind.CALL, site.reason or Reason.IMPORT, is_external=is_external)
-
-    def call_rows(self) -> list[CallRow]:
-        """All calls, in the order of the parser."""
-        return [
-            CallRow(site.file_path, number, site.caller_id, site.callee, site.outcome, site.target, site.reason)
-            for number, site in enumerate(self.calls)
-        ]
 
     def edges(self) -> Iterator[Edge]:
         """All edges, sorted."""
@@ -142,8 +123,8 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
             table.add(class_.id, base.scope.id, EdgeKind.INHERIT, base.why)
         elif isinstance(base, ExternalValue) and class_.id is not None:
             table.add(class_.id, base.dotted, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
-    for scope, callee, line, value in resolver.calls(file):
-        table.add_call(CallSite(scope.caller_id, file.path, line, callee, *_outcome_of(value)))
+    for number, (scope, callee, value) in enumerate(resolver.calls(file)):
+        table.add_call(CallRow(file.path, number, scope.caller_id, callee, *_outcome_of(value)))
     for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
     table.aliases = [Alias(file.path, name, target) for name, target in handed_on(resolver, file).items()]

@@ -204,8 +204,8 @@ class Resolver(ABC, Generic[Expression, Step]):
         """The classes that a file says the bases of, each with one of them."""
 
     @abstractmethod
-    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
-        """The calls of a file in source order: where it stands, the callee as written, its line, and what it calls."""
+    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
+        """The calls of a file in source order: where each stands, the callee as written, and what it calls."""
 
 
 def _linearized(own: Ancestor, ancestors: Sequence[Sequence[Ancestor]]) -> tuple[Ancestor, ...]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from codesum_pipeline.graph.edges import CallSite
 from codesum_pipeline.graph.families import families_of, load_files
 from codesum_pipeline.model.files import FilePlace, FileStatus
+from codesum_pipeline.model.graph import CallRow
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
@@ -12,7 +12,7 @@ from codesum_pipeline.store.rows import to_table
 from codesum_pipeline_tests.support.marked_calls import unmarked
 
 
-def sites_of(language: str) -> tuple[list[str], list[CallSite]]:
+def sites_of(language: str) -> tuple[list[str], list[CallRow]]:
     """The callees that the parser lists for a source of a language, and the sites that the graph makes of them."""
     facts = parse_file("a", language, unmarked(language).encode(), blob="", hash_policy=HashPolicy.CANONICAL).facts
     loaded = load_files(to_table([facts], FileFacts).to_pylist())

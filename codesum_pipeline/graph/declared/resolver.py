@@ -63,10 +63,10 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     def taken_in(self, file: ScopedFile) -> Set[str]:
         return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
 
-    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
+    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
         for call in file.calls:
             scope = file.scopes[call.scope]
-            yield scope, call.name, 0, self._called(scope, call)
+            yield scope, call.name, self._called(scope, call)
 
     def bases_of(self, class_: Scope) -> list[Value]:
         return self.members.all_bases(class_)

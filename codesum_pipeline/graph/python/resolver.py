@@ -130,8 +130,8 @@ class PythonResolver(Resolver[str, str]):
             case _:
                 return self.members.entered(value)
 
-    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, int, Value]]:
-        for number, callee, line in file.calls:
+    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
+        for number, callee, _ in file.calls:
             scope = file.scopes[number]
             value = self.value(scope, callee)
             receiver, _, name = callee.rpartition(".")
@@ -140,7 +140,7 @@ class PythonResolver(Resolver[str, str]):
             if isinstance(value, InstanceValue):
                 value = self.members.attribute(value, "__call__")
             # An object that something outside gives may be one that was passed in.
-            yield scope, callee, line, UNKNOWN if value is OUTSIDE else value
+            yield scope, callee, UNKNOWN if value is OUTSIDE else value
 
     def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")
