@@ -102,7 +102,9 @@ class Targets:
             if end is End.OUTSIDE and outside is None:
                 outside = outside_name(key)
         if ids:
-            ids = _of_one_name(ids)
+            # Of the overloads of one name the implementation has the plain id.
+            plain = {without_suffix(id_) for id_ in ids}
+            ids = plain if len(plain) == 1 and plain <= ids else ids
             return CompiledTarget(End.DOCUMENT if len(ids) == 1 else End.SEVERAL, frozenset(ids))
         if ends == {End.OUTSIDE}:
             return CompiledTarget(End.OUTSIDE, outside=outside)
@@ -117,12 +119,6 @@ class Targets:
             return (End.DOCUMENT if found else End.NO_DOCUMENT), found
         # Some tools give what they cannot resolve the package that they are run in.
         return (End.UNKNOWN if _package(key) in self._packages else End.OUTSIDE), set()
-
-
-def _of_one_name(ids: set[str]) -> set[str]:
-    """Of the overloads of one name, the one that has the plain id: the implementation."""
-    plain = {without_suffix(id_) for id_ in ids}
-    return plain if len(plain) == 1 and plain <= ids else ids
 
 
 @lru_cache(maxsize=1 << 14)

@@ -125,18 +125,16 @@ class _DeclaredFamily(LanguageFamily):
     def _resolver(self) -> DeclaredResolver:
         files: Mapping[str, ScopedFile] = self._files
         while True:
+            # Project files that cannot be read are as if there were none.
+            rules = None
+            with self._guard.item(f"project files of {self.name}"):
+                rules = self._rules(self._projects)
             guard = FailureGuard()
-            resolver = DeclaredResolver(self._project_rules(), files, guard)
+            resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
             self._guard.add(guard.failures)
             if not guard.failed:
                 return resolver
             files = {path: files[path] for path in files if path not in guard.failed}
-
-    def _project_rules(self) -> Rules:
-        """The rules of the repository's project files; where these cannot be read, as if there were none."""
-        with self._guard.item(f"project files of {self.name}"):
-            return self._rules(self._projects)
-        return self._rules(Projects(self._projects.paths, {}))
 
 
 @cache

@@ -145,12 +145,10 @@ class DeclaredMembers:
         """What a class derives from, as written."""
         if not class_.bases:
             return []
-        found = self._resolver.once(self._bases, class_, self._find_bases, class_, meanwhile=())
-        return found if found is not UNKNOWN else []
-
-    def _find_bases(self, class_: Scope) -> list[Value]:
-        found = self._named(self._rules.scope_of_bases(class_), class_.bases)
-        return [value for value in found if not (isinstance(value, ClassValue) and value.scope is class_)]
+        around = self._rules.scope_of_bases(class_)
+        found = self._resolver.once(self._bases, class_, self._named, around, class_.bases, meanwhile=())
+        others = found if found is not UNKNOWN else ()
+        return [value for value in others if not (isinstance(value, ClassValue) and value.scope is class_)]
 
     def _named(self, scope: Scope, types: Sequence[TypeName]) -> list[Value]:
         named = ((type_.names, self.named(scope, type_.names)) for type_ in types)

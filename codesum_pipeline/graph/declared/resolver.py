@@ -125,7 +125,9 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             receiver = self.value(scope, call.receiver)
             return AMBIGUOUS if receiver is AMBIGUOUS else self.members.attribute(scope, receiver, name)
         if name in rules.super_words:
-            return self._super_call(scope)
+            owner = self.owner(scope)
+            bases = self.members.bases(owner) if isinstance(owner, Scope) else []
+            return weakened(bases[0], Reason.SUPER) if bases else UNKNOWN
         if name in rules.own_words:
             return self._own_constructor(scope)
         if call.is_new and name in rules.class_words:
@@ -143,11 +145,6 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             if isinstance(inherited, ClassValue | FunctionValue):
                 return inherited
         return self.names.settled(self.names.lookup(scope, name))
-
-    def _super_call(self, scope: Scope) -> Value:
-        owner = self.owner(scope)
-        bases = self.members.bases(owner) if isinstance(owner, Scope) else []
-        return weakened(bases[0], Reason.SUPER) if bases else UNKNOWN
 
     def _own_constructor(self, scope: Scope) -> Value:
         owner = self.owner(scope)
@@ -221,8 +218,10 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         if step.arguments == NO_CALL:
             if rules.sees_members and (field := self._own_field(scope, name)) is not UNKNOWN:
                 return field
-            if scope.file.top.bound(name, Bound.ANNOTATED, Bound.VALUE):
-                return self._module_variable(scope.file.top, name)
+            if (top := scope.file.top).bound(name, Bound.ANNOTATED, Bound.VALUE):
+                imported = self.names.settled(self.names.lookup(top, name))
+                is_told = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
+                return imported if is_told else self.names.variable(top, name)
         found = self._plain(scope, name)
         is_call = step.arguments != NO_CALL
         return rules.fallback(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
@@ -239,11 +238,6 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     def _own_field(self, scope: Scope, name: str) -> Value:
         owner = self.owner(scope)
         return self.members.field(owner, name) if isinstance(owner, Scope) else UNKNOWN
-
-    def _module_variable(self, top: Scope, name: str) -> Value:
-        imported = self.names.settled(self.names.lookup(top, name))
-        is_told = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
-        return imported if is_told else self.names.variable(top, name)
 
     def _result(self, value: Value, step: ExpressionStep, receiver: Value) -> Value:
         """What a call gives."""
@@ -267,8 +261,12 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             return ObjectValue(called.key, Reason.CONSTRUCTOR_TYPE)
         value: Value = self.once(self._results, called, self._work_out, called)
         if value is NoValue.SELF:
-            is_object = isinstance(receiver, InstanceValue | ObjectValue | SuperValue)
-            value = receiver if is_object else self._without_receiver(called)
+            if isinstance(receiver, InstanceValue | ObjectValue | SuperValue):
+                value = receiver
+            elif isinstance(called.returns, TypeName):
+                value = self.members.of_type(called, called.returns)
+            else:
+                value = self.value(called, THIS)
         return weakened(value, Reason.INFERRED_RETURN)
 
     def _work_out(self, called: Scope) -> Value:
@@ -282,8 +280,3 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         ])  # fmt: skip
         is_object = isinstance(value, InstanceValue | ObjectValue | OneOf | ExternalValue)
         return value if is_object or value in (OUTSIDE, NONE, NoValue.SELF) else UNKNOWN
-
-    def _without_receiver(self, called: Scope) -> Value:
-        if isinstance(called.returns, TypeName):
-            return self.members.of_type(called, called.returns)
-        return self.value(called, THIS)

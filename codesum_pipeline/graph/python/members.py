@@ -102,15 +102,13 @@ class Members:
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             method = FunctionValue(found.scope, weaker(found.why, value.why), value)
-            if self.is_property(found.scope):
+            if any(one.rpartition(".")[2] in _PROPERTIES for one in found.scope.decorators):
                 return weakened(self.of_call(method), value.why)
             return FunctionValue(found.scope, value.why, value)
-        if isinstance(found, InstanceValue) and self._is_descriptor(found.scope):
+        if isinstance(found, InstanceValue) and isinstance(self.member(found.scope, "__get__"), FunctionValue):
+            # A descriptor says what it is read as.
             return UNKNOWN
         return weakened(not_own(found), value.why)
-
-    def _is_descriptor(self, scope: Scope) -> bool:
-        return isinstance(self.member(scope, "__get__"), FunctionValue)
 
     def is_enum(self, scope: Scope) -> bool:
         """Whether a class's own values are its members."""
@@ -143,10 +141,6 @@ class Members:
             return None
         found: Value = self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
         return found
-
-    def is_property(self, scope: Scope) -> bool:
-        """Whether reading the attribute calls the function."""
-        return any(name.rpartition(".")[2] in _PROPERTIES for name in scope.decorators)
 
     def of_call(self, value: Value) -> Value:
         """What a call of the value gives back."""

@@ -125,7 +125,8 @@ class PythonNames:
             case [Bound.VALUE | Bound.NARROWED, shapes]:
                 return resolver.alternatives(scope, shapes)
             case [Bound.ANNOTATED, annotation]:
-                return self._annotated(scope, annotation)
+                value = resolver.types.value(scope, annotation)
+                return UNKNOWN if value is NONE else value
             case [Bound.DEFINED, number]:
                 defined = scope.file.scopes[number]
                 return ClassValue(defined) if defined.is_class else FunctionValue(defined)
@@ -148,11 +149,6 @@ class PythonNames:
                 return AMBIGUOUS if scope.kind in (ScopeKind.CLASS, ScopeKind.MODULE) else NONE
             case _:
                 return UNKNOWN
-
-    def _annotated(self, scope: Scope, annotation: str) -> Value:
-        """Annotations of parameters are evaluated around their function."""
-        value = self._resolver.types.value(scope, annotation)
-        return UNKNOWN if value is NONE else value
 
     def imported_module(self, file: ScopedFile, dotted: str, level: int) -> Value:
         """The module that an import in a file names."""
@@ -264,24 +260,14 @@ class PythonNames:
 
 def _without_accessors(bindings: list[Placed]) -> list[Placed]:
     """Leave out a property's setters, and of overloads all but the implementation."""
-    if len(bindings) < 2:
+    if sum(binding[0] == Bound.DEFINED for _, binding in bindings) < 2:
         return bindings
-    defined = [placed for placed in bindings if placed[1][0] == Bound.DEFINED]
-    if len(defined) < 2:
-        return bindings
-    kept = [placed for placed in bindings if placed[1][0] != Bound.DEFINED or not _is_accessor(placed)]
-    implemented = [placed for placed in kept if not _is_overload(placed)]
+    kept, implemented = [], []
+    for scope, binding in bindings:
+        decorators = scope.file.scopes[binding[1]].decorators if binding[0] == Bound.DEFINED else ()
+        parts = [name.rpartition(".") for name in decorators]
+        if not any(dot and last in _ACCESSORS for _, dot, last in parts):
+            kept.append((scope, binding))
+            if all(last != "overload" for _, _, last in parts):
+                implemented.append((scope, binding))
     return implemented or kept[-1:]
-
-
-def _decorators(placed: Placed) -> tuple[str, ...]:
-    scope, binding = placed
-    return scope.file.scopes[binding[1]].decorators if binding[0] == Bound.DEFINED else ()
-
-
-def _is_accessor(placed: Placed) -> bool:
-    return any("." in name and name.rpartition(".")[2] in _ACCESSORS for name in _decorators(placed))
-
-
-def _is_overload(placed: Placed) -> bool:
-    return any(name.rpartition(".")[2] == "overload" for name in _decorators(placed))
