@@ -128,6 +128,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline_tests.llm.test_cache import kept
 cache = AnswerCache(Path(sys.argv[1]), now=lambda: datetime(2026, 3, 1, tzinfo=UTC))
 for number in range(30):
     cache.put_many([kept(f"{sys.argv[2]}-{number}"), kept(f"shared-{number}")])
