@@ -181,7 +181,7 @@ class Poller(Struct, frozen=True):
         # Those that have waited longest first, and of remotes no more than a tick may ask for.
         due.sort(key=lambda each: each.rank)
         remote = [each for each in due if each.host != _HERE][: self.policy.polls_per_tick]
-        round_ = _Round(self, before, state.hosts(), give_up_at)
+        round_ = _Round(self, state.hosts(), give_up_at)
         round_.carry_out([*(each for each in due if each.host == _HERE), *remote])
         state.keep_polls(round_.found.values())
         state.keep_hosts([*round_.rests.values()])
@@ -241,7 +241,6 @@ class _Round(Struct):
     """One round of looks. Each host has lanes; a lane takes one repository at a time, and then lets others go on."""
 
     poller: Poller
-    before: Mapping[str, Poll]
     hosts: Mapping[str, HostRest]
     give_up_at: float
     found: dict[str, Poll] = field(default_factory=dict)
@@ -296,24 +295,21 @@ class _Round(Struct):
         return begins - now
 
     def _look_at(self, due: _DuePoll) -> None:
-        poller, interval_s = self.poller, self.poller.policy.poll_interval_s
+        poller, key, interval_s = self.poller, due.entry.key, self.poller.policy.poll_interval_s
         try:
             head = poller.head(due.entry)
         except (CodesumError, OSError) as error:
-            self._note_failure(due, str(error))
+            now = poller.clock()
+            if due.host == _HERE or not asks_for_less(str(error)):
+                self.found[key] = after_failure(due.poll, str(error), now=now, interval_s=interval_s)
+                return
+            with self._lock:
+                # Lanes that were on their way when the host first said so do not make it rest for longer.
+                if due.host not in self.rests:
+                    self.rests[due.host] = after_refusal(due.host, self.hosts.get(due.host), now=now)
             return
         wait_s = max(UNCHANGED_S, interval_s) if due.poll.trace else interval_s
-        self.found[due.entry.key] = after_success(due.poll, head, now=poller.clock(), wait_s=wait_s)
+        self.found[key] = after_success(due.poll, head, now=poller.clock(), wait_s=wait_s)
         with self._lock:
             if due.host in self.hosts and due.host not in self.rests:
                 self.rests[due.host] = HostRest(due.host, 0, poller.clock(), 0.0)
-
-    def _note_failure(self, due: _DuePoll, complaint: str) -> None:
-        now, interval_s = self.poller.clock(), self.poller.policy.poll_interval_s
-        if due.host == _HERE or not asks_for_less(complaint):
-            self.found[due.entry.key] = after_failure(due.poll, complaint, now=now, interval_s=interval_s)
-            return
-        with self._lock:
-            # Lanes that were on their way when the host first said so do not make it rest for longer.
-            if due.host not in self.rests:
-                self.rests[due.host] = after_refusal(due.host, self.hosts.get(due.host), now=now)
