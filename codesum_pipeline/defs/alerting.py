@@ -258,9 +258,8 @@ def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
             parts = broken_parts(layout.bucket, key, near=layout.home)
         except BrokenStore as error:
             return [IndexFault("bucket", key, str(error))]
-        wrong = ("not what its name says", "missing")
         if parts:
-            return [IndexFault("bucket", part.name, f"{part.file} is {wrong[part.is_missing]}") for part in parts]
+            return [IndexFault("bucket", name, problem) for name, problem in parts]
     with hold_unless_held(layout, key, run_id=run_id, wait_s=home.settings.lease_wait_s):
         return verify_index(layout, key, tables=home.tables) if layout.published(key).is_symlink() else None
 

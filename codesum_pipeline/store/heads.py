@@ -308,16 +308,9 @@ def release_head(objects: Objects, key: str) -> HeadHolder | None:
     return found.head.holder
 
 
-class BrokenPart(Struct, frozen=True):
-    """An object of a bucket that is not there or not what its name says, and a file that it is."""
-
-    name: str
-    file: str
-    is_missing: bool
-
-
-def broken_parts(place: BucketPlace, key: str, *, near: Path) -> list[BrokenPart]:
-    """Those that the newest state of a repository needs; each is fetched once, into a folder beside `near`.
+def broken_parts(place: BucketPlace, key: str, *, near: Path) -> list[tuple[str, str]]:
+    """Objects that the newest state of a repository needs and that are not there or not what their names say, by name,
+    and what is wrong; each is fetched once, into a folder beside `near`.
 
     Raises `BucketUnavailable`, and `BrokenStore` where the list of them is broken.
     """
@@ -332,7 +325,7 @@ def _state(place: BucketPlace, key: str) -> str | None:
     return found.head.state if found else None
 
 
-def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[BrokenPart]:
+def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[tuple[str, str]]:
     objects = place.objects()
     files: dict[str, tuple[str, StateFile]] = {}
     for path, file in sorted(read_manifest(objects, state).files.items()):
@@ -343,13 +336,14 @@ def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[BrokenPart]:
         ThreadPoolExecutor(place.storage.transfers) as threads,
     ):
 
-        def look(part: str) -> BrokenPart | None:
+        def look(part: str) -> tuple[str, str] | None:
             path, file = files[part]
             copy = Path(folder) / part
             try:
                 fetch_part(objects, file, copy)
             except BrokenStore as error:
-                return BrokenPart(part_name(part), path, is_missing=isinstance(error, PartGone))
+                problem = "missing" if isinstance(error, PartGone) else "not what its name says"
+                return part_name(part), f"{path} is {problem}"
             finally:
                 copy.unlink(missing_ok=True)
             return None
