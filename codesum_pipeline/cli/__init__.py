@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from typing import NoReturn
+from contextlib import suppress
 
 from codesum_pipeline.store.memory import collect_seldom
 
@@ -13,52 +13,41 @@ def main() -> None:
     # What is imported is never garbage; `commands` looks for some once all is.
     gc.disable()
     collect_seldom()
-    _open_standard_streams()
-    try:
-        _run()
-    except SystemExit as ended:
-        _leave(ended)
-
-
-def _open_standard_streams() -> None:
-    """Where the caller has closed one, its number would be given to the next file opened, and be written into."""
+    # Where the caller has closed a stream, its number would be given to the next file opened, and be written into.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)
-
-
-def _leave(ended: SystemExit) -> NoReturn:
-    """End without tidying up a million objects one by one, which takes up to 0.3 s: every file is closed by now."""
-    if not isinstance(ended.code, int | None):
-        raise ended
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        raise ended from None
-    os._exit(ended.code or 0)
+        _run()
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        # End without tidying up a million objects one by one, which takes up to 0.3 s: every file is closed by now.
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(ended.code or 0)
+        raise
 
 
 def _run() -> None:
     if not _is_build(sys.argv[1:]):
-        _call()
+        from codesum_pipeline.cli.app import main as run
+
+        run()
         return
     # Another process imports Dagster while this one imports everything else.
     from codesum_pipeline.defs.recorder import end_recorder, start_recorder
 
     start_recorder()
     try:
-        _call()
+        from codesum_pipeline.cli.app import main as run
+
+        run()
     finally:
         end_recorder()
-
-
-def _call() -> None:
-    from codesum_pipeline.cli.app import main as run
-
-    run()
 
 
 def _is_build(arguments: list[str]) -> bool:

@@ -23,17 +23,13 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"codesum {_version()}")
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"codesum {version('codesum-pipeline')}")
+        except PackageNotFoundError:
+            typer.echo("codesum (run from its sources, not installed)")
         raise typer.Exit
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("codesum-pipeline")
-    except PackageNotFoundError:
-        return "(run from its sources, not installed)"
 
 
 @app.callback()

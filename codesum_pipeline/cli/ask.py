@@ -1,12 +1,13 @@
 """`codesum ask`: a question, answered by a model with the index's tools."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 import typer
-from msgspec import to_builtins
+from msgspec.structs import asdict
 from rich.console import Console
 from rich.live import Live
 from rich.markdown import Markdown
@@ -29,7 +30,7 @@ from codesum_pipeline.cli.documents import catalogue_of
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.cli.render import drawing_on, note, on_terminal, safe_json
+from codesum_pipeline.cli.render import drawing_on, note, on_terminal, print_json
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import clean, counted, one_line
@@ -68,23 +69,22 @@ def ask(
         tell=note,
         conversation=LATEST if goes_on else conversation,
     )
-    if as_json:
-        answer = asyncio.run(asked.answer(_nobody_listens))
-        typer.echo(safe_json(_as_json(asked, answer, called.settings.llm.model)))
-    elif on_terminal():
-        with WrittenAnswer() as written:
+    model = called.settings.llm.model
+    written = WrittenAnswer()
+    if on_terminal() and not as_json:
+        with written.drawn():
             answer = asyncio.run(asked.answer(written.hear))
         written.show_rest(answer)
     else:
-        answer = asyncio.run(asked.answer(_nobody_listens))
-        typer.echo(clean(answer.text))
-    _tell(answer, called.settings.llm.model)
+        answer = asyncio.run(asked.answer(lambda _event: None))
+        if as_json:
+            asked_model = None if answer.failed == NO_MODEL else model
+            print_json({"question": asked.text, "model": asked_model, **asdict(answer)})
+        else:
+            typer.echo(clean(answer.text))
+    _tell(answer, model)
     if answer.is_fallback and answer.failed != NO_MODEL:
         raise typer.Exit(FAILED)
-
-
-def _nobody_listens(_event: Event) -> None:
-    """Only the whole answer is printed."""
 
 
 def _tell(answer: TurnAnswer, model: str) -> None:
@@ -103,37 +103,29 @@ def _tell(answer: TurnAnswer, model: str) -> None:
         note(f"{model}: ${answer.usd:.4f}, {counted(answer.steps, 'step')}, {tokens}")
 
 
-def _as_json(asked: AskedQuestion, answer: TurnAnswer, model: str) -> dict[str, Any]:
-    said = to_builtins(answer) | {"as_of": [each.model_dump() for each in answer.as_of]}
-    return {"question": asked.text, "model": None if answer.failed == NO_MODEL else model, **said}
-
-
 _TAIL_LINES = 4
 _REFRESHES_A_SECOND = 8
 
 
 class WrittenAnswer:
-    """What is shown of a turn, for the time of a `with` block."""
+    """An answer on a terminal while it is written.
+
+    Each block is printed for good once it is whole. Of the one that is being written the end is shown below, and goes
+    away: nothing that was printed is ever drawn again, at any width.
+    """
 
     def __init__(self) -> None:
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._tail = ""
         self._has_blocks = False
-        self._live = Live(
+
+    @contextmanager
+    def drawn(self) -> Iterator[None]:
+        live = Live(
             console=self._console, transient=True, refresh_per_second=_REFRESHES_A_SECOND, get_renderable=self._below
         )
-        self._drawing = drawing_on(self._console)
-
-    def __enter__(self) -> Self:
-        self._drawing.__enter__()
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._live.__exit__(kind, error, traceback)
-        self._drawing.__exit__(kind, error, traceback)
+        with drawing_on(self._console), live:
+            yield
 
     def hear(self, event: Event) -> None:
         """Show what happens."""
@@ -143,7 +135,8 @@ class WrittenAnswer:
             case BlockWritten(text):
                 self._tail = ""
                 self._has_blocks = True
-                self._print(text)
+                self._console.print(Markdown(clean(text), hyperlinks=False))
+                self._console.print()
             case TextVoided(reason):
                 self._remark(f"{reason}{'; what was written so far does not count' if self._has_blocks else ''}")
                 self._tail, self._has_blocks = "", False
@@ -159,10 +152,6 @@ class WrittenAnswer:
         """After the block: an answer that was not written by the model is shown as it is."""
         if answer.is_fallback:
             self._console.print(Text(clean(answer.text)), soft_wrap=True)
-
-    def _print(self, text: str) -> None:
-        self._console.print(Markdown(clean(text), hyperlinks=False))
-        self._console.print()
 
     def _remark(self, said: str) -> None:
         self._console.print(Text(f"· {one_line(said)}", style="dim"))

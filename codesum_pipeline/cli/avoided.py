@@ -2,40 +2,34 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import typer
 from msgspec import to_builtins
 
 from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.cli.render import note, safe_json, show, table
+from codesum_pipeline.cli.render import present, table
 from codesum_pipeline.model.ledger import AvoidanceReason, AvoidedRow, CallTotals
 from codesum_pipeline.store.tables import TableStore
 
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
 
 
-def read_avoided(called: Invocation, keys: Sequence[str], since: str) -> list[AvoidedRow]:
-    """The meters of these repositories' runs, or of all, from a day on."""
+def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
+    """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
+    writing everything anew in every run would have cost."""
     store = TableStore(called.layout.warehouse)
     known = store.repositories("avoided")
     for key in keys:
         if key not in known:
             called.registry.get(key)
     rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
-    return [row for row in rows if row.noted_at >= since]
-
-
-def show_avoided(rows: Sequence[AvoidedRow], *, as_json: bool) -> None:
-    """By cause; the share is of the dollars that writing everything anew in every run would have cost."""
-    found = add_up(rows)
-    if as_json:
-        for cause, saving in found.items():
-            typer.echo(safe_json({"cause": cause.value, **to_builtins(saving)}))
-    elif found:
-        everything = sum(found.values(), CallTotals())
-        lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
-        show(table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS))
-    else:
-        note("no build with a model is on the books: `llm.enabled` lets builds keep them")
+    found = add_up(row for row in rows if row.noted_at >= since)
+    everything = sum(found.values(), CallTotals())
+    lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
+    present(
+        [{"cause": cause.value, **to_builtins(saving)} for cause, saving in found.items()],
+        lambda: table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
+        as_json=as_json,
+        otherwise="no build with a model is on the books: `llm.enabled` lets builds keep them",
+    )
 
 
 def add_up(rows: Iterable[AvoidedRow]) -> dict[AvoidanceReason, CallTotals]:

@@ -51,6 +51,10 @@ _FAILURES = {
     "intent_digests": ("digest", "could not be written, so what changed is kept for the next try"),
 }
 _FAILED_TEXT = ("text", "could not be written, so another one stands in")
+_NO_RUN: dict[str, Any] = {
+    "run_id": None, "succeeded": True, "up_to_date": True, "held": False, "seconds": 0.0, "commit": None,
+    "message": None, "steps": {}, "llm": None, "failures": [],
+}  # fmt: skip
 # They wait for git, and do not compute.
 _READERS = 8
 
@@ -59,21 +63,15 @@ def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
     """One repository by level, several by repository; of a single one that was not published nothing is shown."""
     if len(outcomes) > 1:
         return _by_repository(outcomes)
-    return Group(
-        *(
-            part
-            for outcome in outcomes
-            # Also where it failed for want of a model's texts.
-            if outcome.succeeded or "published_index" in outcome.numbers
-            for part in (_by_level(outcome), _remarks(outcome))
-        )
-    )
-
-
-def _by_level(outcome: "RunOutcome") -> RenderableType:
-    rows = [(level, *_level_counts(outcome, level)) for level in LEVELS]
-    totals = [sum(numbers) for numbers in list(zip(*rows, strict=True))[1:]]
-    return table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS)
+    parts: list[RenderableType] = []
+    for outcome in outcomes:
+        # Also where it failed for want of a model's texts.
+        if outcome.succeeded or "published_index" in outcome.numbers:
+            rows = [(level, *_level_counts(outcome, level)) for level in LEVELS]
+            totals = [sum(numbers) for numbers in list(zip(*rows, strict=True))[1:]]
+            parts.append(table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS))
+            parts.append(_remarks(outcome))
+    return Group(*parts)
 
 
 def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
@@ -153,16 +151,11 @@ def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
     """As `outcome_json`, of a repository that needed no run."""
     return {
         "repo": key,
-        "run_id": None,
-        "succeeded": True,
+        **_NO_RUN,
         "up_to_date": standing.held_because is None,
         "held": standing.held_because is not None,
-        "seconds": 0.0,
         "commit": standing.commit,
         "message": standing.held_because,
-        "steps": {},
-        "llm": None,
-        "failures": [],
         "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 

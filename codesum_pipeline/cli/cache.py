@@ -4,12 +4,11 @@ from datetime import timedelta
 from typing import Annotated
 
 import typer
-from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import option, switch
-from codesum_pipeline.cli.render import note, safe_json, show, table
+from codesum_pipeline.cli.render import present, show, table
 from codesum_pipeline.llm.cache import AnswerCache
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
@@ -28,27 +27,13 @@ def stats(
     """Show how many texts are kept, by prompt version and model, and what they cost."""
     kept = _cache(ctx)
     found = kept.stats()
-    if as_json:
-        for each in found:
-            typer.echo(safe_json(to_builtins(each)))
-        return
-    if not found:
-        note(f"no text of a model is kept in {kept.path.parent}")
-        return
-    rows = [
-        (
-            each.prompt_version[:_SHOWN_DIGEST],
-            each.model,
-            each.texts,
-            each.text_bytes,
-            f"{each.cost_usd:.4f}",
-            each.first_created[:10],
-            each.last_used,
-        )
-        for each in found
-    ]
+    rows = []
+    for each in found:
+        version, cost, first = each.prompt_version[:_SHOWN_DIGEST], f"{each.cost_usd:.4f}", each.first_created[:10]
+        rows.append((version, each.model, each.texts, each.text_bytes, cost, first, each.last_used))
     columns = ("prompt version", "model", "texts", "bytes", "US dollars", "first written", "last used")
-    show(table(columns, rows, right=("texts", "bytes", "US dollars")))
+    none = f"no text of a model is kept in {kept.path.parent}"
+    present(found, lambda: table(columns, rows, right=columns[2:5]), as_json=as_json, otherwise=none)
 
 
 @cache.command()
@@ -71,24 +56,18 @@ def prune(
     """
     if unused_for is None and not keep:
         raise ConfigurationError("say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both")
-    kept = _cache(ctx)
-    deleted = kept.prune(
-        unused_for=timedelta(days=unused_for) if unused_for is not None else None,
-        keep_prompt_versions=_known_versions(kept, keep) if keep else None,
-    )
+    kept, versions = _cache(ctx), set[str]()
+    for name in keep or ():
+        # A name that fits none would delete more than was meant.
+        known = {each.prompt_version for each in kept.stats() if each.prompt_version.startswith(name)}
+        if len(known) != 1:
+            fitting = "no prompt version starts" if not known else f"{len(known)} prompt versions start"
+            raise ConfigurationError(f"--keep {name!r}: {fitting} so: `codesum cache stats --json` lists them")
+        versions |= known
+    unused = timedelta(days=unused_for) if unused_for is not None else None
+    deleted = kept.prune(unused_for=unused, keep_prompt_versions=versions or None)
     show(f"{counted(deleted, 'text')} deleted, {counted(sum(each.texts for each in kept.stats()), 'text')} kept")
 
 
 def _cache(ctx: typer.Context) -> AnswerCache:
     return AnswerCache(invocation(ctx).settings.summary_cache_dir, now=utc_now)
-
-
-def _known_versions(kept: AnswerCache, named: list[str]) -> set[str]:
-    """The whole versions that are meant; a name that fits none would delete more than was meant."""
-    known = {each.prompt_version for each in kept.stats()}
-    found = {name: {version for version in known if version.startswith(name)} for name in named}
-    for name, versions in found.items():
-        if len(versions) != 1:
-            fitting = "no prompt version starts" if not versions else f"{len(versions)} prompt versions start"
-            raise ConfigurationError(f"--keep {name!r}: {fitting} so: `codesum cache stats --json` lists them")
-    return set().union(*found.values())

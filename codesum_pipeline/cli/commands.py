@@ -6,7 +6,6 @@ Only the module of the command that runs is imported: `codesum search` does not 
 import gc
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -154,8 +153,11 @@ class LazyGroup(PlainGroup):
         name, known, rest = super().resolve_command(ctx, args)
         if name is None or known is None:
             return name, None, rest
-        is_silent = ctx.resilient_parsing or {"-h", "--help"} & {*rest} or name not in _LOADING_LONG
-        with nullcontext() if is_silent else _starting():
+        if ctx.resilient_parsing or {"-h", "--help"} & {*rest} or name not in _LOADING_LONG:
+            return name, load_command(name), rest
+        from codesum_pipeline.cli.progress_bar import starting
+
+        with starting():
             return name, load_command(name), rest
 
     def invoke(self, ctx: Any) -> Any:
@@ -164,12 +166,6 @@ class LazyGroup(PlainGroup):
             gc.enable()
         with report_failures(debug=bool(ctx.params.get("debug"))):
             return super().invoke(ctx)
-
-
-def _starting() -> AbstractContextManager[None]:
-    from codesum_pipeline.cli.progress_bar import starting
-
-    return starting()
 
 
 def _narrow_help(command: Any, ctx: Any) -> Iterator[RenderableType]:

@@ -1,16 +1,17 @@
-"""`codesum attest`: the file with which an operator answers for a compaction."""
+"""`codesum attest` and `compact`: an operator answers for it that old rows become one text, and it is done."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.options import complete_keys, option, switch
-from codesum_pipeline.cli.render import escaped, fields, note, safe_json, show, table
+from codesum_pipeline.cli.options import argument, key_option, option, switch
+from codesum_pipeline.cli.render import escaped, fields, note, present, print_json, show, table
 from codesum_pipeline.compaction.attestation import (
     NAMESPACE,
     Attestation,
@@ -31,7 +32,7 @@ from codesum_pipeline.model.printable import counted
 from codesum_pipeline.store.atomic import write_bytes_atomically
 from codesum_pipeline.store.tables import TableStore
 
-File = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="The attestation.")]
+File = Annotated[Path, argument("FILE", "The attestation.", exists=True, dir_okay=False)]
 
 attest = CommandGroup("attest")
 
@@ -44,7 +45,7 @@ def new(
     ],
     by: Annotated[str, typer.Option(metavar="PRINCIPAL", help="Who attests, as in the allowed-signers file.")],
     kind: Annotated[str, typer.Option(metavar="KIND", help=f"The rows: {' or '.join(KINDS)}.")] = TABLE,
-    repo: Annotated[str | None, option("KEY", "Whose history.", autocompletion=complete_keys)] = None,
+    repo: Annotated[str | None, key_option("Whose history.")] = None,
     before: Annotated[datetime | None, option("DATE", "Rows older than this day, UTC.", formats=["%Y-%m-%d"])] = None,
     ids: Annotated[
         str | None, option("PATTERN", "Only documents whose ids match; of digests, intents whose names do.")
@@ -123,7 +124,7 @@ def compact(
         ),
     ] = None,
     listed: Annotated[bool, switch("--list", "List what was compacted, oldest first.")] = False,
-    repo: Annotated[str | None, option("KEY", "With --list: only this one's.", autocompletion=complete_keys)] = None,
+    repo: Annotated[str | None, key_option("With --list: only this one's.")] = None,
     as_json: Annotated[
         bool, switch("--json", "Print one JSON object per compaction, with text, rows and signature.")
     ] = False,
@@ -139,7 +140,9 @@ def compact(
     if (attested is None) == (not listed):
         raise ConfigurationError("say what to do: --attest FILE, or --list")
     if attested is None:
-        _list_compactions(called, repo, as_json=as_json)
+        records = list(_compactions(called, repo))
+        values = [compaction_as_json(record) for record in records]
+        present(values, lambda: _listed(records), as_json=as_json, otherwise="nothing was compacted")
         return
     if repo is not None:
         raise ConfigurationError("--repo goes with --list: an attestation names its repository")
@@ -147,25 +150,17 @@ def compact(
     found = signed.attestation
     done = compactor(called).run(signed, source(called, found.kind, found.repository))
     if as_json:
-        typer.echo(safe_json(compaction_as_json(done.record) | {"is_done_before": done.is_done_before}))
+        print_json(compaction_as_json(done.record) | {"is_done_before": done.is_done_before})
     else:
         show(fields({**attested_fields(found), "text": escaped(done.record.claim)}))
     if done.is_done_before:
         note(f"{found.job_id} was carried out at {done.record.compacted_at}: nothing was asked or changed")
 
 
-def _list_compactions(called: Invocation, repo: str | None, *, as_json: bool) -> None:
-    records = list(all_compactions(called, repo))
-    if as_json:
-        for record in records:
-            typer.echo(safe_json(compaction_as_json(record)))
-        return
-    if not records:
-        note("nothing was compacted")
-        return
+def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
     rows = []
     for record in records:
-        found = Attestation.of(record.attestation.encode())
+        found = attestation_of(record)
         rows.append(
             (
                 record.compacted_at[:10],
@@ -178,7 +173,17 @@ def _list_compactions(called: Invocation, repo: str | None, *, as_json: bool) ->
                 escaped(record.claim),
             )
         )
-    show(table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows))
+    return table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows)
+
+
+def _compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
+    """What stands in place of rows: of one repository, or of all and of the cache."""
+    if repo is not None:
+        called.registry.get(repo)
+    keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
+    for each in all_sources(sorted(keys), layout=called.layout, settings=called.settings, now=utc_now):
+        if repo is None or each.repository == repo:
+            yield from each.compactions()
 
 
 def compactor(called: Invocation) -> Compactor:
@@ -192,14 +197,8 @@ def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
     return source_of(kind, key, layout=called.layout, settings=called.settings, now=utc_now)
 
 
-def all_compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
-    """What stands in place of rows: of one repository, or of all and of the cache."""
-    if repo is not None:
-        called.registry.get(repo)
-    keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
-    for each in all_sources(sorted(keys), layout=called.layout, settings=called.settings, now=utc_now):
-        if repo is None or each.repository == repo:
-            yield from each.compactions()
+def attestation_of(record: CompactionRecord) -> Attestation:
+    return Attestation.of(record.attestation.encode())
 
 
 def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
@@ -209,7 +208,7 @@ def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[
         {
             "job_id": record.job_id,
             "rows": rows,
-            "policy": Attestation.of(record.attestation.encode()).policy.value,
+            "policy": attestation_of(record).policy.value,
             "compacted_at": record.compacted_at,
         }
         for record, rows in history.of_document(doc_id)
@@ -236,13 +235,13 @@ def attested_fields(attestation: Attestation) -> dict[str, Any]:
 
 def compaction_as_json(record: CompactionRecord) -> dict[str, object]:
     """All of a compaction, for a program."""
-    found = Attestation.of(record.attestation.encode())
+    found = attestation_of(record)
     return {
         "job_id": record.job_id,
         "kind": found.kind,
         "repository": found.repository,
         "policy": found.policy.value,
-        "sources": [{"id": source.id, "blake3": source.blake3} for source in found.sources],
+        "sources": found.sources,
         "text": record.claim,
         "model": record.model_name_echoed,
         "request_hash": record.request_hash,

@@ -13,10 +13,10 @@ from rich.console import RenderableType
 
 from codesum_pipeline.asking.past import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
-from codesum_pipeline.cli.avoided import read_avoided, show_avoided
+from codesum_pipeline.cli.avoided import show_avoided
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
-from codesum_pipeline.cli.options import argument, complete_keys, option, switch
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, safe_json, show, table
+from codesum_pipeline.cli.options import key_argument, option, switch
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, print_json, show, table
 from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.digests.store import calls_of_digests
 from codesum_pipeline.llm.ledger import calls_since, every_attempt
@@ -31,9 +31,11 @@ _DAY = len("2026-01-31")
 # Each with the repositories that it was about.
 Calls = list[tuple[tuple[str, ...], LedgerRow]]
 # How the first column is called, that of good calls, and that of the others.
-_OF_TEXTS = ("{by}", "texts", "without a text")
-_OF_DIGESTS = ("digests by {by}", "answers", "without an answer")
-_OF_QUESTIONS = ("questions by {by}", "answers", "without an answer")
+_HEADS = {
+    "texts": ("{by}", "texts", "without a text"),
+    "questions": ("questions by {by}", "answers", "without an answer"),
+    "digests": ("digests by {by}", "answers", "without an answer"),
+}
 
 
 class By(StrEnum):
@@ -48,9 +50,7 @@ class By(StrEnum):
 
 def cost(
     ctx: typer.Context,
-    keys: Annotated[
-        list[str] | None, argument("KEY", "Only these repositories; default: all.", autocompletion=complete_keys)
-    ] = None,
+    keys: Annotated[list[str] | None, key_argument("Only these repositories; default: all.")] = None,
     by: Annotated[
         By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
     ] = By.DAY,
@@ -67,37 +67,36 @@ def cost(
 
     codesum cost --since 2026-01-01 --plot cost.png
     """
+    called, keys = invocation(ctx), keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
     if avoided:
-        show_avoided(read_avoided(invocation(ctx), keys or (), begin), as_json=as_json)
+        show_avoided(called, keys, begin, as_json=as_json)
         return
-    called = invocation(ctx)
-    rows = _rows(called, keys or (), begin)
-    asked = _about(keys or (), calls_of_questions(called.layout.home / STORE_FILE, since=begin))
-    told = _about(keys or (), calls_of_digests(called.layout.digests, since=begin))
+    rows = _rows(called, keys, begin)
+    questions = _about(keys, calls_of_questions(called.layout.home / STORE_FILE, since=begin))
+    digests = _about(keys, calls_of_digests(called.layout.digests, since=begin))
+    named = {
+        "texts": rows,
+        "questions": [(", ".join(repos), row) for repos, row in questions],
+        # A digest that was not written is about no repository: its question stands for it.
+        "digests": [(", ".join(repos) or row.id, row) for repos, row in digests],
+    }
     if plot is not None:
-        days = total_by((row.started_at[:_DAY], row) for _, row in (*rows, *asked, *told))
+        days = total_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
-    # A digest that was not written is about no repository: its question stands for it.
-    texts = total_by((_name(by, repo, row), row) for repo, row in rows)
-    questions = total_by((_name(by, ", ".join(repos), row), row) for repos, row in asked)
-    digests = total_by((_name(by, ", ".join(repos) or row.id, row), row) for repos, row in told)
-    compacting, compacting_usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
+    totals = {what: total_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()}
     if as_json:
-        for what, totals in (("texts", texts), ("questions", questions), ("digests", digests)):
-            for name, found in totals.items():
-                typer.echo(safe_json({"what": what, **_as_json(by, name, found)}))
+        for what, found in totals.items():
+            print_json(*({"what": what, **_as_json(by, name, each)} for name, each in found.items()))
         return
-    if texts:
-        show(_table(by, {**texts, "all": total(row for _, row in rows)}, _OF_TEXTS))
-    if questions:
-        show(_table(by, {**questions, "all": total(row for _, row in asked)}, _OF_QUESTIONS))
-    if digests:
-        show(_table(by, {**digests, "all": total(row for _, row in told)}, _OF_DIGESTS))
+    for what, found in totals.items():
+        if found:
+            show(_table(by, {**found, "all": total(row for _, row in named[what])}, _HEADS[what]))
+    compacting, usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if compacting:
-        note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${compacting_usd:.4f}")
-    if not texts and not questions and not digests and not compacting:
+        note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
+    elif not any(totals.values()):
         note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
             "`codesum ask` makes others"
@@ -112,12 +111,13 @@ def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str
         if key not in known:
             called.registry.get(key)
     names = keys or sorted(known | {entry.key for entry in called.entries()})
-    return [
-        (repo, row)
-        for repo in names
-        for row in every_attempt(store, called.layout.state(repo), repo)
-        if row.started_at >= since
-    ]
+    attempts = ((repo, row) for repo in names for row in every_attempt(store, called.layout.state(repo), repo))
+    return [(repo, row) for repo, row in attempts if row.started_at >= since]
+
+
+def _about(keys: Sequence[str], calls: Calls) -> Calls:
+    """Of some repositories the calls that were about one of them."""
+    return [(repos, row) for repos, row in calls if not keys or {*keys} & {*repos}]
 
 
 def _name(by: By, repo: str, row: LedgerRow) -> str:
@@ -126,34 +126,21 @@ def _name(by: By, repo: str, row: LedgerRow) -> str:
     return names.get(by, repo)
 
 
-def _about(keys: Sequence[str], calls: Calls) -> Calls:
-    """Of some repositories the calls that were about one of them."""
-    return [(repos, row) for repos, row in calls if not keys or {*keys} & {*repos}]
-
-
 def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
     return {by.value: name, **to_builtins(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
 
 
-def _table(by: By, totals: Mapping[str, Totals], of: tuple[str, str, str]) -> RenderableType:
-    head, good, bad = of
+def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) -> RenderableType:
+    head, good, bad = heads
     numbers = ("calls", good, "read", "of that cached", "written", "US dollars", "estimated", "p50 s", "p95 s")
-    rows = [
-        (
-            name[:SHORT_COMMIT] if by is By.RUN else name,
-            found.calls,
-            found.texts,
-            found.prompt_tokens,
-            f"{found.cached_share:.0%}",
-            found.completion_tokens,
-            f"{found.cost_usd:.4f}",
-            f"{found.estimated_usd:.4f}",
-            f"{found.latency_p50_s:.1f}",
-            f"{found.latency_p95_s:.1f}",
-            ", ".join(f"{count:,} {kind}" for kind, count in found.failures),
-        )
-        for name, found in totals.items()
-    ]
+    rows = []
+    for name, found in totals.items():
+        tokens = (found.prompt_tokens, f"{found.cached_share:.0%}", found.completion_tokens)
+        prices = (f"{found.cost_usd:.4f}", f"{found.estimated_usd:.4f}")
+        latency = (f"{found.latency_p50_s:.1f}", f"{found.latency_p95_s:.1f}")
+        failures = ", ".join(f"{number:,} {kind}" for kind, number in found.failures)
+        shown = name[:SHORT_COMMIT] if by is By.RUN else name
+        rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
     return table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
 
 

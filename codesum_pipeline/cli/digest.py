@@ -1,31 +1,130 @@
 """`codesum digest`: what was told; what is to be sent, what became of it, and whether channels work."""
 
+import difflib
 import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Annotated
 
 import typer
 from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import CommandGroup
-from codesum_pipeline.cli.digest_making import aggregate, preview_digest, run_digests, send
+from codesum_pipeline.cli.compact import attestation_of, compaction_as_json
+from codesum_pipeline.cli.digest_making import aggregate, preview_digest, run_digests, send, show_text, window
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import JsonOption, argument, option
-from codesum_pipeline.cli.past_digests import list_digests, show_digest
-from codesum_pipeline.cli.render import fields, note, safe_json, show, table
+from codesum_pipeline.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
+from codesum_pipeline.cli.render import TableView, fields, note, present, print_json, show, table
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
-from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.digests.desk import deliver as deliver_due
+from codesum_pipeline.digests.rows import DigestKind, DigestRow, DigestState
+from codesum_pipeline.digests.store import DigestStore, open_digests
 from codesum_pipeline.model.digests import PostId
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import clean, counted
-from codesum_pipeline.wiring import Home
 
 digest = CommandGroup("digest")
-digest.command("list")(list_digests)
-digest.command("show")(show_digest)
+
+
+@digest.command("list")
+def list_digests(
+    ctx: typer.Context,
+    intent: Annotated[str | None, option("NAME", "Only those of this intent.")] = None,
+    repo: Annotated[str | None, key_option("Only those about this repository.")] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    state: Annotated[list[DigestState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the digests and roll-ups, the newest first, with what each cost, and compactions in the place of old ones.
+
+    codesum digest list --intent billing --since 2026-10-01
+    """
+    called = invocation(ctx)
+    first, end = window(since, until)
+    with open_digests(called.layout.digests, now=utc_now) as store:
+        everything = store.digests()
+        found = store.digests(intent, first, end)
+        compacted = store.compactions()
+    names = sorted({each.intent_name for each in everything})
+    if intent is not None and names and intent not in names and not compacted:
+        near = difflib.get_close_matches(intent, names, n=1, cutoff=0.0)[0]
+        raise ConfigurationError(
+            f"--intent {intent!r}: no digest is of an intent of that name; the nearest is {near!r}"
+        )
+    inside = [each for each in compacted if _is_asked_for(each, intent, first) and not state]
+    rows = [
+        each
+        for each in reversed(found)
+        if (repo is None or repo in each.repositories) and (not state or each.state in state)
+    ]
+    none = "no digest fits these filters" if everything else "there are no digests yet"
+    values = [*rows, *map(compaction_as_json, inside)]
+    present(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)
+    if values and not as_json:
+        note(f"{counted(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
+
+
+@digest.command("show")
+def show_digest(
+    ctx: typer.Context,
+    digest: Annotated[str, argument("ID", "A digest, as the list names it.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show one digest: its text, its sources, where it was sent, and how that stands.
+
+    codesum digest show ID
+    """
+    called = invocation(ctx)
+    with open_digests(called.layout.digests, now=utc_now) as store:
+        row = _digest_of(store, digest)
+        matches = store.matches_of(row.id)
+    with open_outbox(called.settings.home, now=utc_now) as outbox:
+        deliveries = outbox.deliveries(post=row.id)
+    if as_json:
+        matched = [
+            {
+                "repository": each.change.repository,
+                "document_id": each.change.document_id,
+                "change": each.change.kind.value,
+                "score": each.score,
+            }
+            for each in matches
+        ]
+        print_json({**to_builtins(row), "matched": matched, "deliveries": deliveries})
+        return
+    is_rollup = row.kind is DigestKind.ROLLUP
+    of = counted(row.matches, "digest") if is_rollup else counted(row.matches, "match", "matches")
+    dropped = counted(row.dropped_claims, "claim")
+    told = {
+        "id": row.id,
+        "intent": row.intent_name,
+        "kind": f"a {row.kind.value} of {of}, {counted(row.items, 'item')}",
+        "repositories": ", ".join(row.repositories),
+        "written": f"{row.created_at}, in {row.language}, by {row.model or 'no model'}",
+        "about": f"{row.from_at} to {row.to_at}",
+        "cost": _cost(row),
+        "left out": f"{dropped} without a quote from its source" if row.dropped_claims else "",
+        "state": row.state.value,
+        "channels": ", ".join(row.channels),
+    }
+    show(fields(told))
+    typer.echo()
+    show_text(row.result)
+    tries = [
+        (each.channel, each.state.value, each.tries, each.sent_at or each.due_at, clean(each.detail))
+        for each in deliveries
+    ]
+    if tries:
+        show(table(("channel", "state", "tries", "sent or due (UTC)", "answer"), tries, right=("tries",)))
+    else:
+        note(_NOWHERE[row.state])
+
+
 digest.command("preview")(preview_digest)
 digest.command("run")(run_digests)
 digest.command()(aggregate)
@@ -39,18 +138,18 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
     codesum digest channels
     """
     settings = invocation(ctx).settings
-    found = [
-        {"channel": name, "kind": each.kind, "problem": _problem(ctx, name), "promise": each.promise}
-        for name, each in sorted(settings.delivery.channels.items())
-    ]
-    if as_json:
-        for each in found:
-            typer.echo(safe_json(each))
-    elif found:
-        rows = [(each["channel"], each["kind"], each["problem"] or "ready", each["promise"]) for each in found]
-        show(table(("channel", "kind", "state", "each message is sent"), rows))
-    else:
-        note("there are no channels: docs/delivery.md shows how codesum.toml names one")
+    found = []
+    for name, each in sorted(settings.delivery.channels.items()):
+        problem = ""
+        try:
+            open_channel(name, settings.delivery, home=settings.home, environ=os.environ)
+        except ConfigurationError as error:
+            problem = str(error)
+        found.append({"channel": name, "kind": each.kind, "problem": problem, "promise": each.promise})
+    rows = [(each["channel"], each["kind"], each["problem"] or "ready", each["promise"]) for each in found]
+    none = "there are no channels: docs/delivery.md shows how codesum.toml names one"
+    columns = ("channel", "kind", "state", "each message is sent")
+    present(found, lambda: table(columns, rows), as_json=as_json, otherwise=none)
 
 
 @digest.command()
@@ -69,14 +168,8 @@ def outbox(
             _show_post(opened, post, as_json=as_json)
             return
         found = opened.deliveries(states=state or ())
-    if as_json:
-        for each in found:
-            typer.echo(safe_json(to_builtins(each)))
-        return
-    if not found:
-        note("the outbox has nothing of that kind" if state else "the outbox is empty")
-        return
-    _show_deliveries(found)
+    none = "the outbox has nothing of that kind" if state else "the outbox is empty"
+    present(found, lambda: _deliveries(found), as_json=as_json, otherwise=none)
 
 
 @digest.command()
@@ -85,16 +178,10 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     codesum digest deliver
     """
-    report = deliver_due(Home(invocation(ctx).settings).digest_desk())
+    report = deliver_due(invocation(ctx).home.digest_desk())
     for why in report.unusable.values():
         complain(why)
-    if as_json:
-        for each in report.tried:
-            typer.echo(safe_json(to_builtins(each)))
-    elif report.tried:
-        _show_deliveries(report.tried)
-    else:
-        note("nothing is due")
+    present(report.tried, lambda: _deliveries(report.tried), as_json=as_json, otherwise="nothing is due")
     if report.unusable or any(each.state is not DeliveryState.SENT for each in report.tried):
         raise typer.Exit(FAILED)
 
@@ -121,24 +208,10 @@ def try_(ctx: typer.Context, channel: Annotated[str, argument("CHANNEL", "A name
 
     codesum digest try team
     """
-    note(f"{channel}: {clean(_sender(ctx).try_channel(channel))}")
+    note(f"{channel}: {clean(invocation(ctx).home.digest_desk().sender.try_channel(channel))}")
 
 
-def _problem(ctx: typer.Context, name: str) -> str:
-    settings = invocation(ctx).settings
-    try:
-        open_channel(name, settings.delivery, home=settings.home, environ=os.environ)
-    except ConfigurationError as error:
-        return str(error)
-    return ""
-
-
-def _sender(ctx: typer.Context) -> OutboxSender:
-    settings = invocation(ctx).settings
-    return OutboxSender(settings.home, settings.delivery, utc_now, offline=settings.offline)
-
-
-def _show_deliveries(found: list[Delivery] | tuple[Delivery, ...]) -> None:
+def _deliveries(found: Sequence[Delivery]) -> TableView:
     rows = [
         (
             each.post_id,
@@ -151,22 +224,18 @@ def _show_deliveries(found: list[Delivery] | tuple[Delivery, ...]) -> None:
         )
         for each in found
     ]
-    show(table(("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",)))
+    return table(("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",))
 
 
 def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
-    post = opened.post(id_)
-    found = opened.deliveries(post=id_)
+    post, found = opened.post(id_), opened.deliveries(post=id_)
     attempts = {each.channel: opened.attempts(post.id, each.channel) for each in found}
     if as_json:
-        tried = [
-            to_builtins(each) | {"attempts": [to_builtins(attempt) for attempt in attempts[each.channel]]}
-            for each in found
-        ]
-        typer.echo(safe_json(to_builtins(post) | {"deliveries": tried}))
+        tried = [to_builtins(each) | {"attempts": attempts[each.channel]} for each in found]
+        print_json(to_builtins(post) | {"deliveries": tried})
         return
-    show(fields({"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}))
-    _show_deliveries(found)
+    told = {"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}
+    show(fields(told), _deliveries(found))
     rows = [
         (channel, each.number, each.started_at, each.ended_at or "", each.state.value, clean(each.detail))
         for channel, tries in attempts.items()
@@ -175,3 +244,53 @@ def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
     if rows:
         note(counted(len(rows), "try", "tries"))
         show(table(("channel", "try", "from (UTC)", "to", "state", "answer"), rows, right=("try",)))
+
+
+# Why a digest is in no outbox.
+_NOWHERE = {
+    DigestState.VETOED: "a hook did not allow it: it is sent nowhere",
+    DigestState.UNSENT: "its intent has no channel: it is sent nowhere",
+    DigestState.WRITTEN: "it is not in the outbox yet: the next `codesum digest run` or build puts it there",
+    DigestState.QUEUED: "the outbox knows nothing of it any more",
+}
+
+
+def _digest_of(store: DigestStore, id_: str) -> DigestRow:
+    """A digest, by its id or the beginning of it that no other has; raises `ConfigurationError` with the nearest."""
+    known = [each.id for each in store.digests()]
+    found = [each for each in known if each.startswith(id_)]
+    if id_ in known or len(found) == 1:
+        return store.digest(id_ if id_ in known else found[0])
+    if found:
+        raise ConfigurationError(f"{len(found)} digests begin with {id_!r}: {', '.join(found[:3])}: write more of it")
+    near = difflib.get_close_matches(id_, known, n=1, cutoff=0.0)
+    hint = f"the nearest is {near[0]!r}, and `codesum digest list` shows all" if near else "there are none yet"
+    raise ConfigurationError(f"there is no digest {id_!r}: {hint}")
+
+
+def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
+    """Whether digests that a compaction stands in place of can be among those that are asked for."""
+    selection = attestation_of(record).selection
+    is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
+    return is_of_intent and (since is None or since < (selection.before or ""))
+
+
+def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> TableView:
+    """Newest first; a compaction stands where its digests end."""
+    said: list[tuple[str, tuple[object, ...]]] = []
+    for row in rows:
+        when, repositories = row.created_at[:16].replace("T", " "), ", ".join(row.repositories)
+        about = (row.intent_name, row.kind.value, repositories, row.items, row.model or "no model")
+        said.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
+    for record in reversed(compacted):
+        found = attestation_of(record)
+        before, cost = found.selection.before or "", f"${record.cost_usd:.4f}"
+        about = (found.selection.ids or "all", "compaction", "", len(found.sources), record.model_name_echoed)
+        said.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))
+    columns = ("on (UTC)", "intent", "kind", "repositories", "items", "by", "cost", "state", "id")
+    ordered = sorted(said, key=lambda pair: pair[0], reverse=True)
+    return table(columns, [row for _, row in ordered], right=("items", "cost"))
+
+
+def _cost(row: DigestRow) -> str:
+    return f"${row.cost_usd:.4f}" if row.cost_usd else ""

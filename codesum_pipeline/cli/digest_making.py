@@ -1,8 +1,8 @@
-"""`codesum digest preview` and `run`: what the next digests are, and having those that are due."""
+"""`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and those of a while in one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -16,41 +16,28 @@ from codesum_pipeline.cli.options import (
     SinceOption,
     UntilOption,
     complete_intents,
-    complete_keys,
+    key_option,
     option,
     switch,
 )
-from codesum_pipeline.cli.past_digests import show_text, window
-from codesum_pipeline.cli.render import note, safe_json, show, table
+from codesum_pipeline.cli.render import escaped, note, print_json, show, table
 from codesum_pipeline.digests.desk import DigestDesk, deliver, one_at_a_time
-from codesum_pipeline.digests.rollups import (
-    MonthlyRollup,
-    RollupPlan,
-    Window,
-    plan_rollup,
-    run_monthly,
-    send_rollup,
-    write_rollup,
-)
-from codesum_pipeline.digests.rows import DigestRow, DigestState, DigestWriter, TickOutcome, TickRow
+from codesum_pipeline.digests.rollups import RollupPlan, Window, plan_rollup, run_monthly, send_rollup, write_rollup
+from codesum_pipeline.digests.rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.digests.running import run_due, run_now
 from codesum_pipeline.digests.store import DigestStore, open_digests
-from codesum_pipeline.digests.tick import DigestPreview
 from codesum_pipeline.digests.tick import preview as preview_tick
+from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import Intent
-from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.moments import iso_moment, utc_now
 from codesum_pipeline.model.printable import counted, one_line
-from codesum_pipeline.wiring import Home
 
 
 def preview_digest(
     ctx: typer.Context,
     intent: IntentArgument,
-    repo: Annotated[
-        str | None,
-        option("KEY", "Only of this repository, as after a build. Default: of all.", autocompletion=complete_keys),
-    ] = None,
+    repo: Annotated[str | None, key_option("Only of this repository, as after a build. Default: of all.")] = None,
     with_model: Annotated[
         bool, switch("--model", "Have the model write it: it is paid for, and not paid again by the digest.")
     ] = False,
@@ -63,21 +50,23 @@ def preview_digest(
     called = invocation(ctx)
     if repo is not None:
         repo = called.registry.get(repo).key
-    home = Home(called.settings)
-    desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
+    desk, wanted = called.home.digest_desk(), called.home.intents.survey().named(intent)
     with open_digests(called.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
         if with_model and (planned := preview_tick(desk, store, wanted, repository=repo)) and planned.model:
             note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
         found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)
     if as_json:
-        typer.echo(
-            safe_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
-        )
+        print_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
     elif found is None:
         note(f"nothing waits for {one_line(wanted.name)}")
     else:
         show_text(found.result)
-        _tell_preview(found, with_model=with_model)
+        price = "no model: nothing is paid"
+        if found.model and with_model:
+            price = f"{found.model}: ${found.cost_usd:.4f}"
+        elif found.model:
+            price = f"{found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so"
+        note(f"{counted(found.matches, 'match', 'matches')}, {counted(found.items, 'item')}; {price}")
 
 
 def run_digests(
@@ -97,7 +86,7 @@ def run_digests(
 
     codesum digest run
     """
-    home = Home(invocation(ctx).settings)
+    home = invocation(ctx).home
     survey = home.intents.survey()
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
@@ -106,51 +95,22 @@ def run_digests(
     rows = run_now(desk, names) if names else run_due(desk)
     rolled_up = [] if names else run_monthly(desk)
     for each in rolled_up:
-        _tell_month(each)
+        what = f"the roll-up of {one_line(each.intent_name)} for {each.month}"
+        complain(f"{what}: {each.problem}") if each.problem else note(f"{what}: {each.digest_id}")
     if as_json:
-        for said in [to_builtins(row) for row in rows] + [to_builtins(each) for each in rolled_up]:
-            typer.echo(safe_json(said))
+        print_json(*rows, *rolled_up)
     elif rows:
-        show(table(("intent", "came of it", "matches", "items", "digest", "why"), map(_row, rows), right=_NUMBERS))
+        shown = [
+            (row.intent_name, row.outcome.value, row.matches, row.items, row.digest_id or "", row.reason)
+            for row in rows
+        ]
+        columns = ("intent", "came of it", "matches", "items", "digest", "why")
+        show(table(columns, shown, right=("matches", "items")))
     elif not rolled_up:
         note("nothing waits for these intents" if names else "no digest is due")
-    failed = [row for row in rows if row.outcome is TickOutcome.HELD] + [each for each in rolled_up if each.problem]
-    if survey.problems or failed:
+    is_held = any(row.outcome is TickOutcome.HELD for row in rows) or any(each.problem for each in rolled_up)
+    if survey.problems or is_held:
         raise typer.Exit(FAILED)
-
-
-_NUMBERS = ("matches", "items")
-
-
-def _row(row: TickRow) -> tuple[object, ...]:
-    return row.intent_name, row.outcome.value, row.matches, row.items, row.digest_id or "", row.reason
-
-
-def _tell_month(found: MonthlyRollup) -> None:
-    what = f"the roll-up of {one_line(found.intent_name)} for {found.month}"
-    if found.problem:
-        complain(f"{what}: {found.problem}")
-    else:
-        note(f"{what}: {found.digest_id}")
-
-
-def _tell_preview(found: DigestPreview, *, with_model: bool) -> None:
-    made = f"{counted(found.matches, 'match', 'matches')}, {counted(found.items, 'item')}"
-    if found.model is None:
-        note(f"{made}; no model: nothing is paid")
-    elif with_model:
-        note(f"{made}; {found.model}: ${found.cost_usd:.4f}")
-    else:
-        note(f"{made}; {found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so")
-
-
-class _RollupRequest(Struct, frozen=True):
-    """A roll-up that a command is about."""
-
-    desk: DigestDesk
-    store: DigestStore
-    intent: Intent
-    plan: RollupPlan
 
 
 def aggregate(
@@ -169,12 +129,13 @@ def aggregate(
     """
     with _asked_rollup(ctx, intent, since, until) as asked:
         if asked.plan.problem and as_json:
-            typer.echo(safe_json(_nothing(asked.plan)))
+            nothing = {"summary": "", "rows_used": 0, "rows_total": len(asked.plan.rows), "problem": asked.plan.problem}
+            print_json(nothing)
         _tell_price(asked.plan)
         with one_at_a_time(asked.store, asked.intent.name):
             found = write_rollup(asked.desk, asked.store, asked.intent, asked.plan)
     if as_json:
-        typer.echo(safe_json(_rollup_json(found, asked.plan)))
+        print_json(_rollup_json(found, asked.plan))
         return
     show_text(found.result)
     _tell_paid(found)
@@ -200,7 +161,7 @@ def send(
     for why in report.unusable.values():
         complain(why)
     if as_json:
-        typer.echo(safe_json(_rollup_json(found, asked.plan) | {"is_new": is_new}))
+        print_json(_rollup_json(found, asked.plan) | {"is_new": is_new})
     elif not is_new:
         note(
             f"{found.id} was made at {found.created_at}: it is not paid for or sent again; `codesum digest show` tells"
@@ -210,29 +171,36 @@ def send(
     else:
         note(f"{found.id} to {', '.join(found.channels)}: `codesum digest show {found.id}` tells how that stands")
         _tell_paid(found)
-    mine = [each for each in report.tried if each.post_id == found.id]
-    if report.unusable or any(each.state != "sent" for each in mine):
+    if report.unusable or any(each.state != "sent" for each in report.tried if each.post_id == found.id):
         raise typer.Exit(FAILED)
+
+
+class _RollupRequest(Struct, frozen=True):
+    """A roll-up that a command is about."""
+
+    desk: DigestDesk
+    store: DigestStore
+    intent: Intent
+    plan: RollupPlan
 
 
 @contextmanager
 def _asked_rollup(
     ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None
 ) -> Iterator[_RollupRequest]:
-    called = invocation(ctx)
-    home = Home(called.settings)
+    home = invocation(ctx).home
     desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
-    first, end = window(since, until)
-    with open_digests(called.layout.digests, now=utc_now) as store:
-        yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, Window(first, end)))
+    span = Window(*window(since, until))
+    with open_digests(home.layout.digests, now=utc_now) as store:
+        yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, span))
 
 
 def _tell_price(plan: RollupPlan) -> None:
-    shown = f"{plan.rows_shown:,} of {counted(len(plan.rows), 'digest')}"
+    digests = counted(len(plan.rows), "digest")
     if plan.cost_usd is not None:
-        note(f"{plan.model} is shown {shown}: at most ${plan.cost_usd:.4f} a call")
+        note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
     elif plan.without_model:
-        note(f"{counted(len(plan.rows), 'digest')}, without a model: {plan.without_model}")
+        note(f"{digests}, without a model: {plan.without_model}")
 
 
 def _tell_paid(found: DigestRow) -> None:
@@ -242,13 +210,33 @@ def _tell_paid(found: DigestRow) -> None:
 
 
 def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:
-    return {
-        **to_builtins(found),
-        "rows_used": found.items,
-        "rows_total": found.matches,
-        "rows": [row.id for row in plan.rows],
-    }
+    numbers = {"rows_used": found.items, "rows_total": found.matches, "rows": [row.id for row in plan.rows]}
+    return {**to_builtins(found), **numbers}
 
 
-def _nothing(plan: RollupPlan) -> dict[str, Any]:
-    return {"summary": "", "rows_used": 0, "rows_total": len(plan.rows), "problem": plan.problem}
+def show_text(result: SummaryResult) -> None:
+    """The text of a digest, and what its numbers stand for."""
+    typer.echo(f"{escaped(result.summary).strip()}\n")
+    rows = [
+        (
+            f"[{number}]",
+            each.name,
+            each.place,
+            each.source_name or f"{each.repository} (gone)",
+            (each.date or "")[:10],
+            "" if each.score is None else f"{each.score:.2f}",
+        )
+        for number, each in enumerate(result.citations, start=1)
+    ]
+    if rows:
+        show(table(("", "source", "place", "repository", "date", "score"), rows, right=("score",)))
+
+
+def window(since: datetime | None, until: datetime | None) -> tuple[str | None, str | None]:
+    """The moments that two days of the command line mean; raises `ConfigurationError` for an empty window."""
+    if since and until and since >= until:
+        raise ConfigurationError(
+            f"--since {since:%Y-%m-%d} --until {until:%Y-%m-%d}: no day is from the first on and before the second"
+        )
+    first, end = (iso_moment(each.replace(tzinfo=UTC)) if each else None for each in (since, until))
+    return first, end

@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec import Struct
 from rich.text import Text
 
 from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import argument, complete_keys, switch
-from codesum_pipeline.cli.render import indented, note, safe_json, show, styled
-from codesum_pipeline.cli.troubles import digest_troubles, index_troubles
+from codesum_pipeline.cli.options import key_argument, switch
+from codesum_pipeline.cli.render import indented, note, print_json, show, styled
+from codesum_pipeline.cli.repositories import NO_REPOSITORY
+from codesum_pipeline.cli.troubles import Problem, digest_troubles, index_troubles
 from codesum_pipeline.homes.folders import check_may_be_own, record_home
 from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, CannotWrite, CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import broken_promises, examine_heads, release_head
-from codesum_pipeline.store.layout import BucketPlace, reading_copy
+from codesum_pipeline.store.layout import reading_copy
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.wiring import Home
 
@@ -29,22 +29,9 @@ from codesum_pipeline.wiring import Home
 _SHOWN_PER_REPOSITORY = 20
 
 
-class Problem(Struct, frozen=True):
-    """Something about one repository, or else what it is `about`, and the way out; None: nothing is left to do."""
-
-    repo: str | None
-    what: str
-    way_out: str | None
-    about: str = "Dagster"
-
-    @property
-    def heading(self) -> str:
-        return self.repo or self.about
-
-
 def doctor(
     ctx: typer.Context,
-    key: Annotated[str | None, argument("KEY", "Look at this repository alone.", autocompletion=complete_keys)] = None,
+    key: Annotated[str | None, key_argument("Look at this repository alone.")] = None,
     release_lease: Annotated[
         bool,
         switch(
@@ -82,28 +69,25 @@ def doctor(
     is fetched and compared. Ends with exit code 1 when anything is to be done.
     """
     called = invocation(ctx)
+    home = called.home
     if trust:
-        _trust(called.settings.home)
+        _trust(home.settings.home)
         return
-    home = Home(called.settings)
     if release_lease:
         _release(home, key)
-    entries = (
-        [home.registry.get(key)] if key else [entry for entry in home.registry.entries() if _concerns(home, entry)]
-    )
+    entries = [home.registry.get(key)] if key else home.registry.entries()
+    # Nobody waits for the index of one that was removed before it had any.
+    entries = [entry for entry in entries if key or entry.enabled or _is_built(home, entry)]
     problems = [
-        *(() if key else _misconfigured(home)),
+        *(() if key else _registry(home)),
         *_bucket(home, [entry.key for entry in entries] if key else []),
         *(problem for entry in entries for problem in _examine(home, entry, is_deep=bool(key))),
-        *(() if key else _unregistered(home)),
-        *(() if key else _digests(home)),
-        *(() if key else _scattered(home)),
+        *(() if key else (*digest_troubles(home), *_scattered(home))),
         *_dagsters_records(home),
         *(_model(home) if llm else ()),
     ]
     if as_json:
-        for problem in problems:
-            typer.echo(safe_json({"repo": problem.repo, "what": problem.what, "way_out": problem.way_out}))
+        print_json(*({"repo": each.repo, "what": each.what, "way_out": each.way_out} for each in problems))
     else:
         _show(problems, [entry.key for entry in entries])
     if any(problem.way_out for problem in problems):
@@ -122,36 +106,32 @@ def _release(home: Home, key: str | None) -> None:
     if key is None:
         raise ConfigurationError("--release-lease needs the KEY of one repository")
     entry, bucket = home.registry.get(key), home.layout.bucket
-    holder = _release_in_bucket(bucket, entry.key) if bucket else release_lease(home.layout.state(entry.key))
+    if bucket:
+        # Whoever it was can commit nothing any more.
+        found = release_head(bucket.objects(), entry.key)
+        holder = f"run {found.run_id} on {found.host}" if found else ""
+    else:
+        holder = str(release_lease(home.layout.state(entry.key)) or "")
     note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
 
 
 def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
-    if home.layout.bucket:
-        for key, what, way_out in _bucket_troubles(home.layout.bucket, keys):
-            yield Problem(key, what, way_out, about="Bucket")
-
-
-def _bucket_troubles(place: BucketPlace, keys: Sequence[str]) -> Iterator[tuple[str | None, str, str | None]]:
-    """Whether the bucket can be reached and swaps objects, who builds, and which states are not whole: each with its
-    repository, what is wrong, and the way out."""
+    """Whether the bucket can be reached and swaps objects, who builds, and which states are not whole."""
+    place = home.layout.bucket
+    if place is None:
+        return
     objects = place.objects()
     try:
         for promise in broken_promises(objects):
             way_out = "keep the home in a store with conditional writes (If-None-Match and If-Match), or in a folder"
-            yield None, f"{place.url}: {promise}", way_out
+            yield Problem(None, f"{place.url}: {promise}", way_out, "Bucket")
         for found in examine_heads(objects, keys):
-            yield found.key, found.what, f"codesum index {found.key} --rebuild" if found.is_broken else None
+            rebuild = f"codesum index {found.key} --rebuild" if found.is_broken else None
+            yield Problem(found.key, found.what, rebuild, "Bucket")
     except BucketUnavailable as error:
-        yield None, str(error), "see that the endpoint is right and can be reached from here"
+        yield Problem(None, str(error), "see that the endpoint is right and can be reached from here", "Bucket")
     except ConfigurationError as error:
-        yield None, str(error), "correct the address or the credentials"
-
-
-def _release_in_bucket(place: BucketPlace, key: str) -> str | None:
-    """Who held the lease of a repository; whoever it was can commit nothing any more."""
-    holder = release_head(place.objects(), key)
-    return f"run {holder.run_id} on {holder.host}" if holder else None
+        yield Problem(None, str(error), "correct the address or the credentials", "Bucket")
 
 
 def _scattered(home: Home) -> Iterator[Problem]:
@@ -161,23 +141,16 @@ def _scattered(home: Home) -> Iterator[Problem]:
         way_out = (
             "build what the questions are about, and make their digests, on one worker; or keep the home in a folder"
         )
-        yield Problem(None, what, way_out, about="Bucket")
+        yield Problem(None, what, way_out, "Bucket")
 
 
-def _misconfigured(home: Home) -> Iterator[Problem]:
+def _registry(home: Home) -> Iterator[Problem]:
+    """Entries that cannot be used, and data of repositories that have none."""
+    file = home.registry.file
     for key, error in home.registry.survey().problems.items():
-        yield Problem(key, str(error), f"correct the entry in {home.registry.file}")
-
-
-def _unregistered(home: Home) -> Iterator[Problem]:
+        yield Problem(key, str(error), f"correct the entry in {file}")
     for key in home.unregistered_keys():
-        what = f"it is not in {home.registry.file.name}, but its data are kept"
-        yield Problem(key, what, f"codesum remove {key} --purge")
-
-
-def _concerns(home: Home, entry: RepositoryEntry) -> bool:
-    """Not where a repository was removed before it had an index: nobody waits for one."""
-    return entry.enabled or _is_built(home, entry)
+        yield Problem(key, f"it is not in {file.name}, but its data are kept", f"codesum remove {key} --purge")
 
 
 def _is_built(home: Home, entry: RepositoryEntry) -> bool:
@@ -187,37 +160,33 @@ def _is_built(home: Home, entry: RepositoryEntry) -> bool:
 
 
 def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[Problem]:
+    key = entry.key
     try:
-        yield from _lease(home, entry)
+        holder = current_holder(home.layout.state(key))
+        if holder and holder.is_gone():
+            yield Problem(key, f"the last build was killed: {holder}", f"codesum index {key}")
     except BrokenStore as error:
-        yield Problem(entry.key, str(error), f"rm {home.layout.state(entry.key)}")
+        yield Problem(key, str(error), f"rm {home.layout.state(key)}")
     if not _is_built(home, entry):
-        way_out = f"codesum index {entry.key}" if entry.enabled else f"codesum add {entry.key}"
-        yield Problem(entry.key, "it has no index yet" if entry.enabled else "it is removed, and has no index", way_out)
+        what = "it has no index yet" if entry.enabled else "it is removed, and has no index"
+        yield Problem(key, what, f"codesum {'index' if entry.enabled else 'add'} {key}")
         return
     if copy := reading_copy(home.layout.home):
         if not is_deep:
             # To compare them is to fetch them: that is for one repository at a time.
             return
-        copy.bring_state(entry.key)
+        copy.bring_state(key)
     try:
-        findings = verify_index(home.layout, entry.key, tables=home.tables)
+        findings = verify_index(home.layout, key, tables=home.tables)
     except CodesumError as error:
-        yield Problem(entry.key, str(error), f"codesum index {entry.key} --rebuild")
+        yield Problem(key, str(error), f"codesum index {key} --rebuild")
         return
-    for what, way in index_troubles(home, entry.key):
-        yield Problem(entry.key, what, way)
-    way_out = f"codesum index {entry.key} --force"
+    yield from index_troubles(home, key)
+    way_out = f"codesum index {key} --force"
     for finding in findings[:_SHOWN_PER_REPOSITORY]:
-        yield Problem(entry.key, f"{finding.check}: {finding.subject}: {finding.detail}", way_out)
+        yield Problem(key, f"{finding.check}: {finding.subject}: {finding.detail}", way_out)
     if len(findings) > _SHOWN_PER_REPOSITORY:
-        yield Problem(entry.key, f"{len(findings) - _SHOWN_PER_REPOSITORY:,} more findings", way_out)
-
-
-def _lease(home: Home, entry: RepositoryEntry) -> Iterator[Problem]:
-    holder = current_holder(home.layout.state(entry.key))
-    if holder and holder.is_gone():
-        yield Problem(entry.key, f"the last build was killed: {holder}", f"codesum index {entry.key}")
+        yield Problem(key, f"{len(findings) - _SHOWN_PER_REPOSITORY:,} more findings", way_out)
 
 
 def _dagsters_records(home: Home) -> Iterator[Problem]:
@@ -230,31 +199,18 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
         mended = mend_records(home)
         ended = end_vanished_runs(home)
     except CannotWrite as error:
-        yield Problem(None, f"runs are not looked at: {error}", None)
+        yield Problem(None, f"runs are not looked at: {error}")
         return
     for what in mended:
-        yield Problem(None, what, None)
+        yield Problem(None, what)
     if mended:
-        yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again", None)
+        yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again")
     for run_id in ended:
-        yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now", None)
-
-
-def _digests(home: Home) -> Iterator[Problem]:
-    for trouble in digest_troubles(home):
-        yield Problem(None, trouble.what, trouble.way_out, about="Digests")
+        yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now")
 
 
 def _model(home: Home) -> Iterator[Problem]:
-    found, way_out = _reach_model(home)
-    if way_out:
-        yield Problem(None, found, way_out)
-    else:
-        note(found)
-
-
-def _reach_model(home: Home) -> tuple[str, str | None]:
-    """What is found, and the way out where it cannot be reached. Raises `ConfigurationError` where none is set up.
+    """Whether a model can be reached. Raises `ConfigurationError` where none is set up.
 
     Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
     """
@@ -265,21 +221,23 @@ def _reach_model(home: Home) -> tuple[str, str | None]:
     if not llm.enabled:
         raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
     if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
-        return f"{llm.model} can be reached; whether a model has this name shows with the first call", None
-    if llm.asks_nobody:
-        return f"llm.backend = {llm.backend.value!r} cannot answer", "set llm.backend, or llm.recording to a recording"
-    key = f"put its key into {llm.api_key_env}" if llm.api_key_env else "put its key into the environment"
-    server = f", and see that something listens at {llm.api_base}" if llm.api_base else ""
-    return f"{llm.model} cannot be reached: its key is missing or nobody answers", f"{key}{server}"
+        note(f"{llm.model} can be reached; whether a model has this name shows with the first call")
+    elif llm.asks_nobody:
+        way_out = "set llm.backend, or llm.recording to a recording"
+        yield Problem(None, f"llm.backend = {llm.backend.value!r} cannot answer", way_out)
+    else:
+        server = f", and see that something listens at {llm.api_base}" if llm.api_base else ""
+        way_out = f"put its key into {llm.api_key_env or 'the environment'}{server}"
+        yield Problem(None, f"{llm.model} cannot be reached: its key is missing or nobody answers", way_out)
 
 
 def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
     """The problems of one repository together, each way out once."""
-    for heading in dict.fromkeys(problem.heading for problem in problems):
-        here = [problem for problem in problems if problem.heading == heading]
-        show(Text(heading, style="bold"))
-        for problem in here:
-            show(indented(Text(one_line(problem.what)), 2))
+    by_heading: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_heading.setdefault(problem.repo or problem.about, []).append(problem)
+    for heading, here in by_heading.items():
+        show(Text(heading, style="bold"), *(indented(Text(one_line(problem.what)), 2) for problem in here))
         for way_out in dict.fromkeys(problem.way_out for problem in here):
             if way_out:
                 show(indented(Text.assemble("way out: ", (way_out, "cyan")), 2, below=1))
@@ -288,4 +246,4 @@ def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
     if sound:
         show(styled(f"{counted(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green"))
     if not keys:
-        note("no repository is registered: `codesum index PATH|URL` registers and indexes one")
+        note(NO_REPOSITORY)

@@ -1,19 +1,19 @@
 """`codesum eval`: how well questions with known answers are answered, and by what."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 from rich.console import RenderableType
 
 from codesum_pipeline.cli.documents import open_published
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, safe_json, show, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, print_json, show, table
 from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, evaluate, indexes_of
 from codesum_pipeline.evaluation.lift import Lift, lift_markdown, lift_report
 from codesum_pipeline.evaluation.own_questions import ask_own_questions
@@ -29,7 +29,6 @@ from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import has_lane
 from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.wiring import Home
 
 
 def eval(
@@ -65,38 +64,32 @@ def eval(
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     given = None if questions is None else read_questions(questions)
     indexes = open_published(called, repo or ())
-    if lift:
-        with progress_bar() as progress:
-            ledgers = lifts(called, indexes, given, progress=progress)
-        _give(lifts_markdown(ledgers), lifts_json(ledgers) if as_json else [lifts_markdown(ledgers)], report)
-        return
     with progress_bar() as progress:
-        if given is None:
-            asked = ask_own(called, indexes, ways, progress=progress)
+        if lift:
+            ledgers = _lifts(called, indexes, given, progress=progress)
+        elif given is None:
+            found = _ask_own(called, indexes, ways, progress=progress)
         else:
-            asked = ask_given(called, indexes, given, ways, progress=progress)
-    found = summarize(asked.answers, notes=asked.notes)
-    _give(markdown(found), report_json(found) if as_json else _tables(found), report)
-
-
-def _give(page: str, shown: dict[str, Any] | list[RenderableType], file: Path | None) -> None:
-    """Write the page where it is wanted, and print an object for programs or parts for people."""
-    if file is not None:
-        with with_modes_of_the_caller():
-            write_text_atomically(file, page)
-    if isinstance(shown, dict):
-        typer.echo(safe_json(shown))
+            found = _ask_given(called, indexes, given, ways, progress=progress)
+    if lift:
+        page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
     else:
-        show(*shown)
+        page = markdown(found)
+    if report is not None:
+        with with_modes_of_the_caller():
+            write_text_atomically(report, page)
+    if as_json:
+        print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
+    else:
+        show(*([page] if lift else _tables(found)))
 
 
-def _tables(report: Report) -> list[RenderableType]:
-    parts: list[RenderableType] = []
-    for summary, numbers in shown_tables(report, short):
+def _tables(report: Report) -> Iterator[RenderableType]:
+    for place, (summary, numbers) in enumerate(shown_tables(report, short)):
         head = columns(summary.title, summary.headline)
-        rows = [cells(row, summary.headline, numbers) for row in summary.rows]
-        parts += [*([""] if parts else []), table(head, rows, right=head[1:])]
-    return parts
+        if place:
+            yield ""
+        yield table(head, [cells(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
 
 
 class Ways(Struct, frozen=True):
@@ -124,21 +117,14 @@ class Ways(Struct, frozen=True):
         return setups
 
 
-class EvaluationAnswers(Struct, frozen=True):
-    """The answers, and what a person should know about them."""
-
-    answers: Sequence[QuestionResult]
-    notes: tuple[str, ...]
-
-
-def ask_given(
+def _ask_given(
     called: Invocation,
     indexes: Sequence[PublishedIndex],
     questions: Sequence[Question],
     ways: Ways,
     *,
     progress: Progress,
-) -> EvaluationAnswers:
+) -> Report:
     """Ask all questions about what is indexed; raises `ConfigurationError` where there are none."""
     left_out = Counter(question.repo for question in questions if not indexes_of(indexes, question))
     kept = [question for question in questions if question.repo not in left_out]
@@ -149,33 +135,35 @@ def ask_given(
     notes = [f"{counted(len(kept), 'question')} for {here}"]
     if left_out:
         notes.append(f"{counted(left_out.total(), 'question')} left out, about what is not asked: {named}")
-    notes += _other_commits(indexes, kept)
+    others = Counter(
+        (index.repo, index.commit, question.commit)
+        for question in kept
+        if question.repo and question.commit
+        for index in indexes_of(indexes, question)
+        if index.commit != question.commit
+    )
+    notes += [
+        f"{repo}: {counted(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
+        f"the index is of {indexed[:SHORT_COMMIT]}"
+        for (repo, indexed, wanted), number in sorted(others.items())
+    ]
     for remark in notes:
         note(remark)
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
     answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
-    return EvaluationAnswers(answers, tuple(notes))
+    return summarize(answers, notes=notes)
 
 
-def ask_own(
-    called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress
-) -> EvaluationAnswers:
+def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
     """Ask of each repository what its docstrings and commit messages say."""
-    home = Home(called.settings)
     answers: list[QuestionResult] = []
-    notes = []
+    notes, options = [], called.settings.evaluation
     for index in indexes:
-        workspace = home.workspace(index.repo, run_id="eval")
-        options = called.settings.evaluation
+        workspace, setups = called.home.workspace(index.repo, run_id="eval"), ways.setups([index], with_symbols=True)
         own = ask_own_questions(
-            workspace,
-            index,
-            setups=ways.setups([index], with_symbols=True),
-            sample=options.sample,
-            commits=options.commits,
-            progress=progress,
+            workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
         )
         kinds = Counter(category for category, _ in {(answer.question.category, answer.question.id) for answer in own})
         named = ", ".join(f"{category} ({number})" for category, number in sorted(kinds.items())) or "none"
@@ -183,55 +171,24 @@ def ask_own(
         note(notes[-1])
         answers += own
     if not answers:
-        raise ConfigurationError(
-            f"no docstrings or commit messages to ask {', '.join(index.repo for index in indexes)}: "
-            "give a file of questions"
-        )
-    return EvaluationAnswers(answers, tuple(notes))
+        asked = ", ".join(index.repo for index in indexes)
+        raise ConfigurationError(f"no docstrings or commit messages to ask {asked}: give a file of questions")
+    return summarize(answers, notes=notes)
 
 
-def _other_commits(indexes: Sequence[PublishedIndex], questions: Sequence[Question]) -> list[str]:
-    """A remark per index whose commit is not the one that questions were written for."""
-    others = Counter(
-        (index.repo, index.commit, question.commit)
-        for question in questions
-        if question.repo and question.commit
-        for index in indexes_of(indexes, question)
-        if index.commit != question.commit
-    )
-    return [
-        f"{repo}: {counted(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
-        f"the index is of {indexed[:SHORT_COMMIT]}"
-        for (repo, indexed, wanted), number in sorted(others.items())
-    ]
-
-
-def lifts(
+def _lifts(
     called: Invocation, indexes: Sequence[PublishedIndex], questions: Sequence[Question] | None, *, progress: Progress
 ) -> dict[str, Lift]:
-    """The ledger of each repository, by key; of those without a question there is none.
-
-    Raises `ConfigurationError` where no repository has a question.
-    """
-    home, options = Home(called.settings), called.settings.evaluation
-    found: dict[str, Lift] = {}
+    """What written texts add to each repository's index, and what they cost, by key; of those without a question
+    there is nothing. Raises `ConfigurationError` where no repository has a question."""
+    found, options = {}, called.settings.evaluation
     for index in indexes:
         about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]
-        workspace = home.workspace(index.repo, run_id="eval")
         if about is None or about:
+            workspace = called.home.workspace(index.repo, run_id="eval")
             found[index.repo] = lift_report(
                 workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
             )
     if not any(lift.rows for lift in found.values()):
         raise ConfigurationError(f"no question is about {', '.join(index.repo for index in indexes)}")
     return found
-
-
-def lifts_markdown(found: Mapping[str, Lift]) -> str:
-    """The ledgers, a section each."""
-    return "\n".join(f"## {repo}\n\n{lift_markdown(lift)}\n" for repo, lift in found.items())
-
-
-def lifts_json(found: Mapping[str, Lift]) -> dict[str, Any]:
-    """The ledgers for programs."""
-    return {"lift": {repo: to_builtins(lift)["rows"] for repo, lift in found.items()}}

@@ -45,14 +45,11 @@ def report_failures(*, debug: bool) -> Iterator[None]:
     except OSError as error:
         if debug or error.errno == errno.EPIPE:
             raise
-        complain(_told(error))
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        if error.errno is not None and is_refusal(error.errno):
+            told = str(cannot_write(str(error.filename or "a file"), error.errno))
+        complain(told)
         raise typer.Exit(FAILED) from error
-
-
-def _told(error: OSError) -> str:
-    if error.errno is not None and is_refusal(error.errno):
-        return str(cannot_write(str(error.filename or "a file"), error.errno))
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
 def exit_code(error: type[CodesumError]) -> int:

@@ -1,23 +1,33 @@
-"""A checkout that somebody asks about and nobody indexed: what it would take to index it, and where its index will lie.
+"""A checkout that somebody asks about and nobody indexed: what it takes to index it, and where its index will lie.
 
-`codesum search` asks a person, and else names the command.
+`codesum search` asks a person, and else names the command. A server that was started in such a checkout indexes it
+while it answers: by `codesum index` in a process of its own, with its lease and checks, which ends with the server. Of
+several servers in one checkout the first one starts it: it holds a file locked as long as that process lives. What the
+process says goes into a file beside, so that all of them know how far it is, and why it failed.
 """
 
+import fcntl
 import os
 import shlex
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import typer
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.cli.documents import open_published
-from codesum_pipeline.cli.invocation import Invocation, main_work_tree
+from codesum_pipeline.cli.invocation import Invocation, main_work_tree, make_home
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.homes.folders import user_home
-from codesum_pipeline.model.errors import CodesumError, MissingTable
+from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
+from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -31,6 +41,13 @@ _START_S = 4.0
 _BYTES_A_SECOND = 250_000
 # Not by `-m`, which would look for modules in the current folder.
 _CODE = "import sys; sys.path[:] = {path!r}; from codesum_pipeline.cli import main; main()"
+# What stopped a build may be gone by the time that somebody asks again.
+_AGAIN_AFTER_S = 30.0
+# Nothing is ready sooner.
+_LEAST_WAIT_S = 2.0
+# Of the last thing that a build said.
+_TAIL_BYTES = 4000
+_COMPLAINT = "codesum: "
 
 
 class Size(Struct, frozen=True):
@@ -60,7 +77,11 @@ class UnindexedCheckout(Struct, frozen=True):
         enabled = [entry.key for entry in entries if entry.enabled]
         if any(os.path.lexists(called.layout.published(key)) for key in enabled):
             return None
-        location = _location(checkout)
+        # What is registered is the main work tree; of a repository that has none, itself.
+        location = checkout.root if (checkout.root / ".git").is_dir() else main_work_tree(checkout)
+        if location is None:
+            told = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)
+            location = checkout.git_dir if told.output.strip() == b"true" else checkout.root
         return cls(called, checkout, tuple(enabled) or (str(location),), _problem(location, entries))
 
     @property
@@ -109,24 +130,29 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
     found = UnindexedCheckout.find(called, checkout)
     if found is None:
         return True
-    others = _others_are_meant(called)
+    # Whether somebody chose the home, and it holds other indexes: in that of all checkouts they are of no use here.
+    is_chosen = called.flags.get("home") or os.environ.get("CODESUM_HOME") or called.settings.home != user_home()
+    others = bool(is_chosen and published_entries(called))
     if found.problem and not others:
         raise MissingTable(found.problem)
-    if not found.problem and may_ask and sys.stdin.isatty() and sys.stderr.isatty() and _is_wanted(found):
-        _build(found)
-        return True
+    if not found.problem and may_ask and sys.stdin.isatty() and sys.stderr.isatty():
+        size = found.size()
+        note(
+            f"{checkout.root} is not indexed yet: {counted(size.files, 'file')}, about {in_time(size.seconds)}; "
+            f"the index will lie in {called.settings.home}"
+        )
+        if typer.confirm("Index it now?", default=True, err=True):
+            _build(found)
+            return True
     if not others:
         raise MissingTable(f"{checkout.root} is not indexed yet: run `{found.command}`")
     return False
 
 
-def _is_wanted(found: UnindexedCheckout) -> bool:
-    size = found.size()
-    note(
-        f"{found.checkout.root} is not indexed yet: {counted(size.files, 'file')}, about {in_time(size.seconds)}; "
-        f"the index will lie in {found.called.settings.home}"
-    )
-    return typer.confirm("Index it now?", default=True, err=True)
+def published_entries(called: Invocation) -> list[RepositoryEntry]:
+    """The enabled repositories that have an index."""
+    entries = called.registry.survey().entries
+    return [entry for entry in entries if entry.enabled and os.path.lexists(called.layout.published(entry.key))]
 
 
 def _build(found: UnindexedCheckout) -> None:
@@ -141,25 +167,6 @@ def _build(found: UnindexedCheckout) -> None:
             continue
     if status != 0:
         raise typer.Exit(status if status > 0 else 128 - status)
-
-
-def _others_are_meant(called: Invocation) -> bool:
-    """Whether somebody chose the home, and it holds other indexes: in that of all checkouts they are of no use here."""
-    is_chosen = called.flags.get("home") or os.environ.get("CODESUM_HOME") or called.settings.home != user_home()
-    entries = called.registry.survey().entries
-    return bool(is_chosen) and any(
-        entry.enabled and os.path.lexists(called.layout.published(entry.key)) for entry in entries
-    )
-
-
-def _location(checkout: Checkout) -> Path:
-    """What is registered: the main work tree; of a repository that has none itself."""
-    if (checkout.root / ".git").is_dir():
-        return checkout.root
-    if main := main_work_tree(checkout):
-        return main
-    told = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)
-    return checkout.git_dir if told.output.strip() == b"true" else checkout.root
 
 
 def _problem(location: Path, entries: Sequence[RepositoryEntry]) -> str:
@@ -200,28 +207,162 @@ def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, ma
     checkout = None if names or everything else checkout_of(Path.cwd())
     if checkout is None:
         return SearchScope(open_published(called, names))
-    published = [
-        entry
-        for entry in called.registry.entries()
-        if entry.enabled and os.path.lexists(called.layout.published(entry.key))
-    ]
+    published = published_entries(called)
     ours = entries_of(checkout, published)
     if not ours and index_on_first_use(called, checkout, may_ask=may_ask):
         return open_scope(called, names, everything=everything)
     others = len(published) - len(ours)
     if not ours:
-        remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`)"
-        return SearchScope(
-            open_published(called), f"{remark}: searching {_all_that_are(others)}" if published else None
-        )
-    keys = [entry.key for entry in ours]
+        these = "the one that is" if others == 1 else f"the {counted(others, 'repository', 'repositories')} that are"
+        remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`): searching {these}"
+        return SearchScope(open_published(called), remark if published else None)
     if not others:
         return SearchScope(open_published(called))
-    is_one = len(keys) == 1
-    remark = f"searching {', '.join(keys)}, the {'repository' if is_one else 'repositories'} of this folder"
+    keys = [entry.key for entry in ours]
+    remark = f"searching {', '.join(keys)}, the {'repository' if len(keys) == 1 else 'repositories'} of this folder"
     rest = "the other one" if others == 1 else f"the other {others:,}"
     return SearchScope(open_published(called, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
 
 
-def _all_that_are(number: int) -> str:
-    return "the one that is" if number == 1 else f"the {counted(number, 'repository', 'repositories')} that are"
+class FirstIndex(Struct):
+    """Answers why there is no index yet, and sees to it that there will be one. Several threads may ask."""
+
+    called: Invocation
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _process: "subprocess.Popen[bytes] | None" = None
+    _seconds: float = 0.0
+    _failed_at: float | None = None
+    _failure: str = ""
+    _has_ended: bool = False
+
+    @contextmanager
+    def running(self) -> Iterator["FirstIndex"]:
+        """Begin at once, if the current folder is a checkout without an index; what is not done at the end is given up.
+
+        Finished steps are kept: the next server goes on from there.
+        """
+
+        def begin() -> None:
+            with suppress(CodesumError):
+                if checkout := checkout_of(Path.cwd()):
+                    self.state(checkout)
+
+        threading.Thread(target=begin, name="first index", daemon=True).start()
+        is_default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if is_default:
+            signal.signal(signal.SIGTERM, self._end_by_signal)
+        try:
+            yield self
+        finally:
+            with self._lock:
+                self._end()
+            if is_default:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def state(self, checkout: Checkout) -> CodesumError | None:
+        """None where the checkout has an index; else how far it is, or why there will be none, and the way out."""
+        with self._lock:
+            try:
+                found = UnindexedCheckout.find(self.called, checkout)
+                return None if found is None else self._advance(found)
+            except CodesumError as error:
+                return error
+            except OSError as error:
+                return MissingTable(
+                    f"{checkout.root} cannot be indexed in {self.called.settings.home}: "
+                    f"{error.filename or 'a file'}: {error.strerror}; name another folder with --home or CODESUM_HOME"
+                )
+
+    def _end(self) -> None:
+        self._has_ended = True
+        if self._process and self._process.poll() is None:
+            # As Ctrl-C in its terminal.
+            os.killpg(self._process.pid, signal.SIGINT)
+
+    def _end_by_signal(self, number: int, _frame: FrameType | None) -> None:
+        """Whoever ends a server by a signal waits for nothing else."""
+        self._end()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    def _advance(self, found: UnindexedCheckout) -> CodesumError:
+        """Start what is to be started, and say how far it is."""
+        files = _Files.of(found)
+        if self._process and self._process.poll() is not None:
+            self._failure = files.failure(self._process.returncode)
+            self._process, self._failed_at = None, time.monotonic()
+        if found.problem:
+            return MissingTable(found.problem)
+        if self._failed_at is not None and time.monotonic() - self._failed_at < _AGAIN_AFTER_S:
+            return MissingTable(
+                f"{found.name} could not be indexed: {self._failure}; it is tried again {_AGAIN_AFTER_S:.0f} s later, "
+                f"or at once by `{found.command}`"
+            )
+        if self._process is None and not self._has_ended:
+            self._start(found, files)
+        passed = max(0.0, time.time() - files.lock.stat().st_mtime)
+        # Beside other work it takes longer, and who knows how much.
+        left = max(self._seconds - passed, passed / 2, _LEAST_WAIT_S)
+        doing = next(reversed(files.lines()), "starting")
+        return BeingIndexed(
+            f"{found.name} is being indexed for the first time ({in_time(passed)} so far): {doing}; ask "
+            f"again in about {in_time(left)}"
+        )
+
+    def _start(self, found: UnindexedCheckout, files: "_Files") -> None:
+        """Unless another server did."""
+        make_home(self.called.settings)
+        files.folder.mkdir(parents=True, exist_ok=True)
+        self._seconds = self._seconds or found.size().seconds
+        with files.lock.open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            os.utime(files.lock)
+            with files.log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    found.build_command(),
+                    # Nobody was asked whether a model may be paid.
+                    env={**os.environ, "CODESUM_LLM__ENABLED": "false"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    # Held by the process from now on, and free when it has ended.
+                    pass_fds=[lock.fileno()],
+                    # An interrupt of a terminal is for the server, which tells it.
+                    start_new_session=True,
+                )
+
+
+class _Files(Struct, frozen=True):
+    """Where a build is locked, and where it says what it does."""
+
+    folder: Path
+    name: str
+
+    @classmethod
+    def of(cls, found: UnindexedCheckout) -> "_Files":
+        return cls(found.called.layout.first_uses, hash_of([str(found.checkout.git_dir)]))
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / f"{self.name}.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / f"{self.name}.txt"
+
+    def failure(self, status: int) -> str:
+        """Why the build failed."""
+        lines = self.lines()
+        told = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
+        return next(reversed(told or lines), f"its process ended with status {status}")
+
+    def lines(self) -> list[str]:
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+                return file.read().decode("utf-8", "replace").split("\n")[:-1]
+        except FileNotFoundError:
+            return []

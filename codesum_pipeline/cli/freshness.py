@@ -38,23 +38,19 @@ def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool
 
 def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
     """One that cannot be read is told, and does not silence the others."""
-    published = read_published(home.layout, entry.key)
+    published, head, why = read_published(home.layout, entry.key), None, ""
+    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=home.settings.planner.ls_remote_timeout_s)
+    is_offline = home.settings.offline or not ask_remotes
+    if entry.enabled:
+        try:
+            head = mirror.head_commit(entry, offline=is_offline and is_url(entry.location))
+        except CodesumError as error:
+            why = str(error)
     try:
-        head, why = _head(home, entry, ask_remotes=ask_remotes) if entry.enabled else (None, "")
         found = judge(home.workspace(entry, run_id="look"), head=head)
     except BrokenStore as error:
         return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
     return Freshness(entry, found.state, published, head, found.holder, found.why or why)
-
-
-def _head(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> tuple[str | None, str]:
-    """The commit that a build would stand for, or why that cannot be said."""
-    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=home.settings.planner.ls_remote_timeout_s)
-    try:
-        offline = home.settings.offline or not ask_remotes
-        return mirror.head_commit(entry, offline=offline and is_url(entry.location)), ""
-    except CodesumError as error:
-        return None, str(error)
 
 
 class LastBuild(Struct, frozen=True):

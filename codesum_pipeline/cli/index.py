@@ -89,7 +89,10 @@ def index(
     keys = _keys(new, targets or [], options)
     try:
         if rebuild:
-            _drop_tables(home, keys)
+            # What is published stays until the rebuild replaces it; so do the books.
+            for each in keys:
+                with hold_repository(home.layout, each, run_id="rebuild", wait_s=home.settings.lease_wait_s):
+                    home.tables.drop(each, keeping=BOOKS)
         with progress_bar() as progress:
             progress("looking for changes", 0, 0)
             standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
@@ -136,13 +139,6 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
         new.take_back()
         raise
     return list(found)
-
-
-def _drop_tables(home: Home, keys: Sequence[str]) -> None:
-    """What is published stays until the rebuild replaces it; so do the books."""
-    for key in keys:
-        with hold_repository(home.layout, key, run_id="rebuild", wait_s=home.settings.lease_wait_s):
-            home.tables.drop(key, keeping=BOOKS)
 
 
 def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":

@@ -103,16 +103,15 @@ def usual_home(command: str, flags: Mapping[str, Any]) -> Path | None:
     if nearest := nearest_home(folder):
         return nearest
     checkout = checkout_of(folder)
-    if checkout:
-        for home in _homes_elsewhere(checkout):
-            registry = Registry(load_settings({**flags, "home": home}).repos_file)
-            if entries_of(checkout, registry.survey().entries):
-                return home
-    if command not in _INDEX_ON_FIRST_USE if checkout else command in _MAKE_A_HOME or not users.is_dir():
-        return None
-    if users.is_dir():
+    for home in _homes_elsewhere(checkout) if checkout else ():
+        registry = Registry(load_settings({**flags, "home": home}).repos_file)
+        if checkout and entries_of(checkout, registry.survey().entries):
+            return home
+    is_there = users.is_dir()
+    is_meant = command in _INDEX_ON_FIRST_USE if checkout else is_there and command not in _MAKE_A_HOME
+    if is_meant and is_there:
         check_is_own(users)
-    return users
+    return users if is_meant else None
 
 
 def _homes_elsewhere(checkout: Checkout) -> Iterator[Path]:

@@ -19,12 +19,10 @@ from codesum_pipeline.mcp_server.installing import Agent, Installer
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean
 from codesum_pipeline.serving.audit import Auditor
-from codesum_pipeline.tools.catalogue import IndexCatalogue
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from codesum_pipeline.mcp_server.server import MakeServer
     from codesum_pipeline.serving.tokens import AccessToken
 
 
@@ -78,10 +76,12 @@ def mcp(
     """
     called = invocation(ctx)
     if install or uninstall:
-        _configure(called, install, uninstall, _arguments(tools, repo or ()))
+        _configure(called, install, uninstall, tools, repo or ())
         return
     # Half a second, which no other command waits for.
-    from codesum_pipeline.mcp_server.server import make_server
+    from codesum_pipeline.mcp_server.server import PATH, TOKEN_VARIABLE, make_app, make_server
+    from codesum_pipeline.serving.listening import listen, parse_address, serve
+    from codesum_pipeline.serving.tokens import TokenSource, check_reachable
 
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
@@ -96,41 +96,26 @@ def mcp(
 
         if http is None:
             make(None).run("stdio")
-        else:
-            _serve_http(make, http, catalogue, audit, read_from=token_file, host_names=host_name or ())
+            return
+        tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
+        asked = parse_address(http, option="--http")
+        check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
+        bound, address = listen(asked)
+        app = make_app(make, address, tokens=tokens, audit=audit, host_names=host_name or ())
+        note(f"serving MCP at {address.url}{PATH}")
+        told_tokens(tokens, catalogue)
+        serve(app, bound)
 
 
-def _serve_http(
-    make: "MakeServer",
-    http: str,
-    catalogue: IndexCatalogue,
-    audit: Auditor,
-    *,
-    read_from: Path | None,
-    host_names: Sequence[str],
+def _configure(
+    called: Invocation, install: Agent | None, uninstall: Agent | None, tools: WhichTools, repos: Sequence[str]
 ) -> None:
-    """Until SIGINT or SIGTERM; where it listens is said on stderr."""
-    from codesum_pipeline.mcp_server.server import PATH, TOKEN_VARIABLE, make_app
-    from codesum_pipeline.serving.listening import listen, parse_address, serve
-    from codesum_pipeline.serving.tokens import TokenSource, check_reachable
-
-    tokens = TokenSource.of(read_from, os.environ, variable=TOKEN_VARIABLE)
-    asked = parse_address(http, option="--http")
-    check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
-    bound, address = listen(asked)
-    app = make_app(make, address, tokens=tokens, audit=audit, host_names=host_names)
-    note(f"serving MCP at {address.url}{PATH}")
-    told_tokens(tokens, catalogue)
-    serve(app, bound)
-
-
-def _configure(called: Invocation, install: Agent | None, uninstall: Agent | None, arguments: Sequence[str]) -> None:
     """Write or take away the entry of one agent, and say what was done."""
     if install and uninstall:
         raise ConfigurationError("--install and --uninstall: choose one of them")
     installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
     if install:
-        file, text = installer.install(install, _command(called, arguments))
+        file, text = installer.install(install, _command(called, tools, repos))
         note(f"written into {file}:")
     elif uninstall:
         file, text = installer.uninstall(uninstall)
@@ -138,18 +123,14 @@ def _configure(called: Invocation, install: Agent | None, uninstall: Agent | Non
     typer.echo(clean(text.strip("\n")))
 
 
-def _command(called: Invocation, arguments: Sequence[str]) -> list[str]:
-    """How an agent starts this program: from its own folder, with the home that was named here."""
+def _command(called: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
+    """How an agent starts this program: from its own folder, with the home that was named here, and those options of
+    this call that are for it, too. What it shows its model is the text."""
     program = shutil.which("codesum")
     is_this = program is not None and Path(program).resolve() == Path(sys.argv[0]).resolve()
     # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
     python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
     start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", called.settings.address] if called.flags.get("home") else []
-    return [*start, *home, "mcp", *arguments]
-
-
-def _arguments(tools: WhichTools, repos: Sequence[str]) -> list[str]:
-    """Those of this call that an agent's is to have, too; what an agent shows its model is the text."""
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
-    return ["--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]
+    return [*start, *home, "mcp", "--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]

@@ -1,19 +1,23 @@
-"""`codesum dev`: the Dagster UI with its daemon."""
+"""`codesum dev`, `worker` and `maintain`: the UI, runs on other machines, and what nobody needs any more."""
 
 import errno
 import socket
+from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated
 
 import typer
-from msgspec import to_builtins
+from rich.filesize import decimal
 
 from codesum_pipeline.cli.invocation import invocation, make_home
 from codesum_pipeline.cli.options import option, switch
-from codesum_pipeline.cli.render import note, safe_json, show, table
+from codesum_pipeline.cli.render import note, present, table
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.upkeep.freed import FreedSpace, Maintenance, SkippedUpkeep
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.upkeep.freed import FreedSpace, SkippedUpkeep
+
+# Ports after the wanted one that are tried before the system names any.
+_NEAR = 20
+_LARGEST = 65_535
 
 
 class UiProcess(StrEnum):
@@ -47,7 +51,7 @@ def dev(
     The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off
     in the UI. Pages of others in the same browser are not answered. Stop with Ctrl-C.
     """
-    home = Home(invocation(ctx).settings)
+    home = invocation(ctx).home
     if only is not UiProcess.DAEMON:
         check_free(host, port)
     from codesum_pipeline.defs.control import UiPart, start_ui
@@ -68,7 +72,7 @@ def worker(
     It needs engine.launcher = "celery", the Redis in CODESUM_BROKER_URL and the Postgres in CODESUM_POSTGRES_URL. At
     SIGTERM it finishes what it has begun, and ends.
     """
-    home = Home(invocation(ctx).settings)
+    home = invocation(ctx).home
     if home.settings.engine.launcher != "celery":
         raise ConfigurationError(
             'a worker takes runs from Celery: set engine.launcher = "celery" and engine.storage = "postgres"'
@@ -77,11 +81,6 @@ def worker(
 
     make_home(home.settings)
     start_worker(home, processes=processes or home.settings.engine.worker_processes)
-
-
-# Ports after the wanted one that are tried before the system names any.
-_NEAR = 20
-_LARGEST = 65_535
 
 
 def check_free(host: str, port: int) -> None:
@@ -95,17 +94,16 @@ def check_free(host: str, port: int) -> None:
             raise ConfigurationError(f"host {host!r} is not an address of this machine: leave out --host") from error
         reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
         named = "" if host == "127.0.0.1" else f" --host {host}"
-        free = _free_port(host, port)
-        raise ConfigurationError(f"port {port} {reason}; `codesum dev{named} --port {free}`") from error
+        raise ConfigurationError(
+            f"port {port} {reason}; `codesum dev{named} --port {_free_port(host, port)}`"
+        ) from error
 
 
 def _free_port(host: str, port: int) -> int:
     start = port if port > 1024 else 3000
     for near in range(start, min(start + _NEAR, _LARGEST + 1)):
-        try:
+        with suppress(OSError):
             return _listen(host, near)
-        except OSError:
-            continue
     return _listen(host, 0)
 
 
@@ -118,9 +116,6 @@ def _listen(host: str, port: int) -> int:
         server.bind(address)
         server.listen()
         return int(server.getsockname()[1])
-
-
-_UNITS = ("bytes", "KB", "MB", "GB")
 
 
 def maintain(
@@ -138,42 +133,20 @@ def maintain(
     called.settings.apply_mode()
     from codesum_pipeline.defs.control import maintain_home
 
-    done = maintain_home(Home(called.settings), is_dry_run=dry_run, tell=_tell)
-    if as_json:
-        for each in done.freed:
-            typer.echo(safe_json(to_builtins(each)))
-    elif done.freed:
-        _show(done)
-    else:
-        note("nothing is old enough to go")
+    def tell(found: FreedSpace | SkippedUpkeep) -> None:
+        if isinstance(found, SkippedUpkeep):
+            note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
 
-
-def _tell(found: FreedSpace | SkippedUpkeep) -> None:
-    if isinstance(found, SkippedUpkeep):
-        note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
-
-
-def _show(done: Maintenance) -> None:
-    rows = [(each.kind.value, each.repository, each.count, size_text(each.size)) for each in _by_repository(done)]
-    verb = "would go" if done.is_dry_run else "went"
-    show(table(("what", "repository", verb, "size"), rows, right=(verb, "size")))
-    note(f"{size_text(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")
-
-
-def _by_repository(done: Maintenance) -> list[FreedSpace]:
-    """One line per kind and repository."""
-    sums: dict[tuple[str, str], FreedSpace] = {}
+    done = maintain_home(called.home, is_dry_run=dry_run, tell=tell)
+    # One line per kind and repository.
+    sums: dict[tuple[str, str], tuple[int, int]] = {}
     for each in done.freed:
-        place = (each.kind.value, each.repository)
-        before = sums.get(place, FreedSpace(each.kind, each.repository, 0, 0))
-        sums[place] = FreedSpace(each.kind, each.repository, before.count + each.count, before.size + each.size)
-    return list(sums.values())
-
-
-def size_text(size: float) -> str:
-    """A number of bytes as a person reads it."""
-    for unit in _UNITS[:-1]:
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == _UNITS[0] else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} {_UNITS[-1]}"
+        count, size = sums.get((each.kind.value, each.repository), (0, 0))
+        sums[each.kind.value, each.repository] = count + each.count, size + each.size
+    rows = [(*place, count, decimal(size)) for place, (count, size) in sums.items()]
+    verb = "would go" if done.is_dry_run else "went"
+    columns = ("what", "repository", verb, "size")
+    none = "nothing is old enough to go"
+    present(done.freed, lambda: table(columns, rows, right=columns[2:]), as_json=as_json, otherwise=none)
+    if done.freed and not as_json:
+        note(f"{decimal(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")

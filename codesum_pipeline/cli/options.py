@@ -24,6 +24,16 @@ def argument(metavar: str | None, help: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
 
 
+def key_option(help: str, *names: str) -> Any:
+    """An option that takes the key of a repository."""
+    return option("KEY", help, *names, autocompletion=complete_keys)
+
+
+def key_argument(help: str) -> Any:
+    """An argument that is the key of a repository."""
+    return argument("KEY", help, autocompletion=complete_keys)
+
+
 def switch(name: str, help: str) -> Any:
     """An option without a value, off unless it is given."""
     return typer.Option(name, help=help)
@@ -68,13 +78,12 @@ def _level(written: str) -> Level:
     raise ConfigurationError(f"no level {written!r}: levels are {', '.join(LEVELS)}; did you mean {near!r}?")
 
 
-JsonOption = Annotated[bool, switch("--json", "Print JSON, one object per line.")]
+JsonOption = Annotated[bool, switch("--json", "Print one JSON object per line.")]
 JsonOfRepositories = Annotated[bool, switch("--json", "Print one JSON object per repository.")]
 
 # What is asked, and of what.
 ReposOption = Annotated[
-    list[str] | None,
-    option("KEY", "Only this repository (key or owner/name). Can be repeated.", "--repo", autocompletion=complete_keys),
+    list[str] | None, key_option("Only this repository (key or owner/name). Can be repeated.", "--repo")
 ]
 DocumentArgument = Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")]
 DocumentRepoOption = Annotated[
@@ -170,10 +179,10 @@ SinceOption = Annotated[datetime | None, option("DATE", "Only from this day on, 
 UntilOption = Annotated[datetime | None, option("DATE", "Only before this day, UTC.", formats=["%Y-%m-%d"])]
 
 # Servers.
+PortOption = Annotated[
+    int, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="Where to listen; 0 is any free port.")
+]
 HostNames = Annotated[
     list[str] | None, option("NAME", "Another name that clients call the HTTP server by.", "--host-name")
 ]
-ServedRepos = Annotated[
-    list[str] | None,
-    option("KEY", "Serve this repository and no other; can be repeated.", "--repo", autocompletion=complete_keys),
-]
+ServedRepos = Annotated[list[str] | None, key_option("Serve this repository and no other; can be repeated.", "--repo")]

@@ -14,8 +14,7 @@ from rich.theme import Theme
 from codesum_pipeline.cli.documents import catalogue_of
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.options import argument, complete_keys, switch
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal, safe_json
-from codesum_pipeline.cli.render import show as show_parts
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, on_terminal, print_json, show
 from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.printable import clean
@@ -48,17 +47,24 @@ def overview(
     entry = _entry(called, repo)
     row = read_overview(called.layout, entry.key)
     if as_json:
-        typer.echo(safe_json({**json.loads(row["facts"]), "page": row["page"]}))
+        print_json({**json.loads(row["facts"]), "page": row["page"]})
         return
-    _say_if_behind(called, entry.key, row["commit"])
+    # Between the publication of an index and the writing of its page, or where that failed.
+    published, commit = read_published(called.layout, entry.key), row["commit"]
+    if published and published.commit and published.commit != commit:
+        note(
+            f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
+            f"{published.commit[:SHORT_COMMIT]}: `codesum index {entry.key}` writes it anew"
+        )
     call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
-    if not on_terminal():
-        typer.echo(clean(row["page"]), nl=False)
-        return
-    show_parts(MarkdownPage(_DIAGRAM.sub("", clean(row["page"]))))
+    page = clean(row["page"])
+    if on_terminal():
+        show(MarkdownPage(_DIAGRAM.sub("", page)))
+    else:
+        typer.echo(page, nl=False)
 
 
 class MarkdownPage(Struct, frozen=True):
@@ -89,13 +95,3 @@ def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
             f"{len(found)} repositories ({keys}): name the one to show, as in `codesum overview KEY`"
         )
     return found[0]
-
-
-def _say_if_behind(called: Invocation, key: str, commit: str) -> None:
-    """Between the publication of an index and the writing of its page, or where that failed."""
-    published = read_published(called.layout, key)
-    if published and published.commit and published.commit != commit:
-        note(
-            f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
-            f"{published.commit[:SHORT_COMMIT]}: `codesum index {key}` writes it anew"
-        )

@@ -2,12 +2,13 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from msgspec import to_builtins
+from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -18,12 +19,13 @@ from codesum_pipeline.cli.options import (
     RefOption,
     SubdirOption,
     WorktreeOption,
+    argument,
     complete_keys,
     switch,
 )
 from codesum_pipeline.cli.progress_bar import progress_bar
 from codesum_pipeline.cli.registration import EntryOptions, find_entry
-from codesum_pipeline.cli.render import SHORT_COMMIT, indented, safe_json, show, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, indented, print_json, show, table
 from codesum_pipeline.indexes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.llm.recordings import read_recordings
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
@@ -33,23 +35,21 @@ from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.prices import PlanPrice, price_all, price_levels, spared_by_cache, ways_on
 from codesum_pipeline.summaries.preview import PlanPreview, preview_plan
 from codesum_pipeline.wiring import Home, preview_of
 
 _CAUSES_SHOWN = 3
+_ACTIONS = {
+    PlanAction.WRITE: "rewritten", PlanAction.MAYBE: "perhaps", PlanAction.KEEP: "kept", PlanAction.REMOVE: "removed",
+}  # fmt: skip
+_NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
 
 
 def plan(
     ctx: typer.Context,
     target: Annotated[
-        str,
-        typer.Argument(
-            metavar="KEY|LOCATION",
-            autocompletion=complete_keys,
-            help="A registered repository, or any path or git URL.",
-        ),
+        str, argument("KEY|LOCATION", "A registered repository, or any path or git URL.", autocompletion=complete_keys)
     ],
     ref: RefOption = None,
     subdir: SubdirOption = None,
@@ -70,49 +70,42 @@ def plan(
     planned and priced, also where `llm.enabled` is false.
     """
     called = invocation(ctx)
-    settings = with_model(called.settings) if llm else called.settings
-    options = EntryOptions.of(key=None, ref=ref, subdir=subdir, include=include, exclude=exclude, worktree=worktree)
+    settings = called.settings
+    if llm and not settings.llm.model:
+        raise ConfigurationError(
+            "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
+        )
+    if llm:
+        # As if it were switched on.
+        settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
+    options = EntryOptions.of(None, ref, subdir, include, exclude, worktree)
     entry, is_known = find_entry(called.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
-        workspace = _workspace(settings, entry, Path(scratch) / "home", is_known=is_known, force=force)
+        home = Home(settings)
+        if not is_known:
+            # One that is not registered as it stands gets a registry of its own.
+            home = Home(settings.model_copy(update={"repos_file": Path(scratch) / "home" / "repos.yaml"}))
+            home.registry.add(entry)
+        workspace = home.workspace(entry.key, run_id="plan", force=force)
         with progress_bar() as progress:
             looked_at = preview_of(workspace, Path(scratch) / "preview")
             preview = preview_plan(workspace, looked_at, progress=progress)
             embedding = plan_embedding(looked_at, preview.rows)
+    by_model = _ModelPlan(entry.key, called.settings, preview.rows)
     if as_json:
-        by_model = {"llm": model_json(entry.key, called.settings, preview.rows)} if llm else {}
-        typer.echo(safe_json(by_model | _as_json(entry, preview, embedding)))
+        fields = ("id", "level", "action", "cause", "cause_ids")
+        documents = [{name: getattr(row, name) for name in fields} for row in preview.rows]
+        planned = {"llm": by_model.as_json()} if llm else {}
+        plan = {"repo": entry.key, "commit": preview.snapshot.commit, "documents": documents, "embedding": embedding}
+        print_json(planned | plan)
         return
     if llm:
-        show(*price_lines(called.settings, preview.rows))
+        show(*by_model.price())
     show(*_sections(entry, preview, embedding, limit=limit))
     if llm:
-        show(*model_sections(entry.key, called.settings, preview.rows))
+        show(*by_model.sections())
     elif settings.llm.enabled:
-        show(model_line(entry.key, settings, preview.rows))
-
-
-def _workspace(
-    settings: Settings, entry: RepositoryEntry, elsewhere: Path, *, is_known: bool, force: bool
-) -> Workspace:
-    """The workspace of the entry; one that is not registered as it stands gets a registry of its own."""
-    if is_known:
-        return Home(settings).workspace(entry.key, run_id="plan", force=force)
-    settings = settings.model_copy(update={"repos_file": elsewhere / "repos.yaml"})
-    Home(settings).registry.add(entry)
-    return Home(settings).workspace(entry.key, run_id="plan", force=force)
-
-
-def _as_json(entry: RepositoryEntry, preview: PlanPreview, embedding: EmbeddingPlan) -> dict[str, Any]:
-    return {
-        "repo": entry.key,
-        "commit": preview.snapshot.commit,
-        "documents": [
-            {"id": row.id, "level": row.level, "action": row.action, "cause": row.cause, "cause_ids": row.cause_ids}
-            for row in preview.rows
-        ],
-        "embedding": to_builtins(embedding),
-    }
+        show(by_model.line())
 
 
 def _sections(
@@ -126,27 +119,26 @@ def _sections(
     )
     yield _counts(preview.rows)
     if embedding.texts:
-        yield Text(_embedding(embedding), style="dim")
-    changed = [row for row in _in_order(preview.rows) if row.action is not PlanAction.KEEP]
+        # A model that runs here costs nothing and names no price.
+        old = embedding.replaces
+        reason = f" instead of {old}, which made the present vectors: all anew" if old else ""
+        price = "price unknown" if embedding.cost_usd is None else f"${embedding.cost_usd:.4f}"
+        bill = "" if embedding.cost_usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
+        texts = counted(embedding.texts, "text")
+        yield Text(f"at most {texts} embedded by {embedding.model}{reason}{bill}", style="dim")
+    # Functions first, as they are written; in one level by action, then by id.
+    actions, levels = list(_ACTIONS), list(Level)
+    changed = sorted(
+        (row for row in preview.rows if row.action is not PlanAction.KEEP),
+        key=lambda row: (levels.index(row.level), actions.index(row.action), row.id),
+    )
     if not changed:
         yield "nothing would be rewritten"
-        return
-    if limit:
-        yield Text(f"\n{_title(len(changed), limit)}", style="bold")
+    elif limit:
+        documents = counted(len(changed), "document")
+        first = f"The first {limit:,} of {documents} (--limit shows more)"
+        yield Text(f"\n{documents if len(changed) <= limit else first}", style="bold")
         yield _documents(changed[:limit])
-
-
-def _embedding(plan: EmbeddingPlan) -> str:
-    """What is embedded and what it costs; a model that runs here costs nothing and names no price."""
-    reason = f" instead of {plan.replaces}, which made the present vectors: all anew" if plan.replaces else ""
-    price = "price unknown" if plan.cost_usd is None else f"${plan.cost_usd:.4f}"
-    bill = "" if plan.cost_usd == 0 else f", about {plan.tokens:,} tokens, {price}"
-    return f"at most {counted(plan.texts, 'text')} embedded by {plan.model}{reason}{bill}"
-
-
-def _title(changed: int, limit: int) -> str:
-    documents = counted(changed, "document")
-    return documents if changed <= limit else f"The first {limit:,} of {documents} (--limit shows more)"
 
 
 def _counts(rows: Sequence[PlanRow]) -> RenderableType:
@@ -155,177 +147,122 @@ def _counts(rows: Sequence[PlanRow]) -> RenderableType:
     for level in LEVELS:
         here = [row for row in rows if row.level is level]
         actions = Counter(row.action for row in here)
-        causes = Counter(str(row.cause) for row in here if row.cause)
-        lines.append(
-            (
-                level,
-                *(actions[action] for action in _ACTIONS),
-                ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common()),
-            )
-        )
+        causes = Counter(str(row.cause) for row in here if row.cause).most_common()
+        because = ", ".join(f"{number:,} {cause}" for cause, number in causes)
+        lines.append((level, *(actions[action] for action in _ACTIONS), because))
     return table(("level", *_ACTIONS.values(), "because"), lines, right=_ACTIONS.values())
 
 
-_ACTIONS = {
-    PlanAction.WRITE: "rewritten",
-    PlanAction.MAYBE: "perhaps",
-    PlanAction.KEEP: "kept",
-    PlanAction.REMOVE: "removed",
-}
-
-
 def _documents(rows: Sequence[PlanRow]) -> RenderableType:
-    lines = [(_ACTIONS[row.action], row.level, row.cause, row.id, _caused_by(row)) for row in rows]
-    if not any(line[-1] for line in lines):
-        return table(("what", "level", "cause", "document"), [line[:-1] for line in lines])
-    return table(("what", "level", "cause", "document", "caused by"), lines)
+    lines = []
+    for row in rows:
+        # The documents that cause a rewrite, other than itself.
+        others = [id_ for id_ in row.cause_ids if id_ != row.id]
+        more = f" and {len(others) - _CAUSES_SHOWN:,} more" if len(others) > _CAUSES_SHOWN else ""
+        lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, ", ".join(others[:_CAUSES_SHOWN]) + more))
+    columns = ("what", "level", "cause", "document", "caused by")
+    shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
+    return table(columns[:shown], [line[:shown] for line in lines])
 
 
-def _caused_by(row: PlanRow) -> str:
-    """The documents that cause a rewrite, other than itself."""
-    others = [id_ for id_ in row.cause_ids if id_ != row.id]
-    more = f" and {len(others) - _CAUSES_SHOWN:,} more" if len(others) > _CAUSES_SHOWN else ""
-    return ", ".join(others[:_CAUSES_SHOWN]) + more
+class _ModelPlan(Struct, frozen=True, dict=True):
+    """What a model would write, at which price, and how to go on. `settings` are those that were not changed."""
+
+    key: str
+    settings: Settings
+    rows: Sequence[PlanRow]
+
+    @cached_property
+    def levels(self) -> dict[Level, PlanPrice]:
+        return price_levels(self.rows)
+
+    @cached_property
+    def all(self) -> PlanPrice:
+        return price_all(self.rows)
+
+    @property
+    def whole(self) -> CallTotals:
+        """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
+        return CallTotals() if self.settings.llm.asks_nobody else self.all.asked + self.all.all_stopped
+
+    def price(self) -> Iterator[RenderableType]:
+        """What all texts would cost, and below it what the next build spends where something stops some of them."""
+        llm, whole, asked = self.settings.llm, self.whole, self.all.asked
+        if not whole.calls:
+            because = f"llm.backend = {llm.backend.value!r}" if llm.asks_nobody else "nothing to write"
+            yield Text.assemble(("$0.0000", "bold"), f": no call to {llm.model}, {because}\n")
+            return
+        said = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
+        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {said}{whole.output_tokens:,} out")
+        if not llm.enabled:
+            yield "as it is set, the next build spends nothing: llm.enabled is false"
+        elif self.all.stopped:
+            yield f"as it is set, the next build spends ${asked.usd:,.4f} on {counted(asked.calls, 'call')}"
+        yield ""
+
+    def sections(self) -> Iterator[RenderableType]:
+        """A table by level, and below it what stops what, and the way on."""
+        yield Text.assemble((f"\n{self.settings.llm.model}", "bold"), ("  above functions at most so much", "dim"))
+        lines = []
+        for name, found in (*self.levels.items(), ("all", self.all)):
+            asked, stopped = found.asked, found.all_stopped
+            tokens, by = (asked.input_tokens, asked.output_tokens), sorted(found.stopped.items())
+            gates = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in by)
+            prices = (f"{asked.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
+            lines.append((name, asked.calls, found.found, *tokens, *prices, gates))
+        yield table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
+        yield from (indented(Text(line), 2) for line in self._remarks())
+
+    def as_json(self) -> dict[str, Any]:
+        asked, stopped = spared_by_cache(self.settings, self.levels)
+        whole, every = self.whole, self.all
+        return {
+            "usd": whole.usd,
+            "calls": whole.calls,
+            "input_tokens": whole.input_tokens,
+            "output_tokens": whole.output_tokens,
+            "model": self.settings.llm.model,
+            "enabled": self.settings.llm.enabled,
+            "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},
+            "all": _price_json(every),
+            "usd_with_cache": {"asked": every.asked.usd - asked, "stopped": every.all_stopped.usd - stopped},
+            "ways_on": ways_on(self.key, self.settings, every),
+        }
+
+    def line(self) -> str:
+        """What a plan says of the model that nobody asked about."""
+        asked, stopped = self.all.asked, self.all.all_stopped.calls
+        said = f"at most {counted(asked.calls, 'text')} asked for, about ${asked.usd:,.4f}"
+        more = f", {stopped:,} stopped" if self.all.stopped else ""
+        return f"{self.settings.llm.model}: {said}{more}: `codesum plan {self.key} --llm` says more"
+
+    def _remarks(self) -> Iterator[str]:
+        llm, found = self.settings.llm, self.all
+        if found.documented.calls:
+            told, untold = found.documented, found.undocumented
+            yield (
+                f"undocumented: {counted(untold.calls, 'text')}, ${untold.usd:,.4f}; "
+                f"documented by their authors: {counted(told.calls, 'text')}, ${told.usd:,.4f}"
+            )
+        # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
+        spared = zip(spared_by_cache(self.settings, self.levels), (found.asked, found.all_stopped), strict=True)
+        left = [f"${saving.usd - usd:,.4f} for what is" if usd else "" for usd, saving in spared]
+        prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
+        if prices:
+            yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
+        if not llm.enabled:
+            yield "llm.enabled is false: this is what it would be"
+        if llm.backend is BackendName.REPLAY:
+            answers = len(read_recordings(llm.kept_answers))
+            yield f"answers come from {llm.recording}, which holds {answers:,}: nothing is sent and nothing is paid"
+        if llm.backend is BackendName.NOOP:
+            yield "llm.backend = 'noop' asks nobody"
+        yield from ways_on(self.key, self.settings, found)
+        if found.asked.calls and llm.enabled:
+            yield f"`codesum index {self.key}` asks for them"
 
 
-def _in_order(rows: Sequence[PlanRow]) -> list[PlanRow]:
-    """Functions first, as they are written; in one level by action, then by id."""
-    actions, levels = list(_ACTIONS), list(Level)
-    return sorted(rows, key=lambda row: (levels.index(row.level), actions.index(row.action), row.id))
-
-
-_NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
-
-
-def with_model(settings: Settings) -> Settings:
-    """The settings as if a model were switched on; raises `ConfigurationError` where none is named."""
-    if not settings.llm.model:
-        raise ConfigurationError(
-            "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
-        )
-    return settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
-
-
-def price_lines(settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
-    """What all texts would cost, and below it what the next build spends where something stops some of them."""
-    options, found = settings, price_all(rows)
-    model = options.llm.model
-    whole = _whole(options, found)
-    if not whole.calls:
-        because = f"llm.backend = {options.llm.backend.value!r}" if options.llm.asks_nobody else "nothing to write"
-        yield Text.assemble(("$0.0000", "bold"), f": no call to {model}, {because}\n")
-        return
-    tokens = f"{whole.input_tokens:,} tokens in, {whole.output_tokens:,} out"
-    yield Text.assemble(
-        (f"${whole.usd:,.4f}", "bold"), f" at most: {counted(whole.calls, 'call')} to {model}, {tokens}"
-    )
-    if not settings.llm.enabled:
-        yield "as it is set, the next build spends nothing: llm.enabled is false"
-    elif found.stopped:
-        yield f"as it is set, the next build spends ${found.asked.usd:,.4f} on {counted(found.asked.calls, 'call')}"
-    yield ""
-
-
-def model_sections(key: str, settings: Settings, rows: Sequence[PlanRow]) -> Iterator[RenderableType]:
-    """A table by level, and below it what stops what, and the way on."""
-    options, all_levels, levels = settings, price_all(rows), price_levels(rows)
-    yield Text.assemble((f"\n{options.llm.model}", "bold"), ("  above functions at most so much", "dim"))
-    lines = [(level, *_cells(found)) for level, found in levels.items()]
-    yield table(("level", *_NUMBERS, "by"), [*lines, ("all", *_cells(all_levels))], right=_NUMBERS)
-    for line in (
-        *_by_documentation(all_levels),
-        *_with_cache(options, levels, all_levels),
-        *_remarks(key, settings.llm.enabled, options, all_levels),
-    ):
-        yield indented(Text(line), 2)
-
-
-def model_json(key: str, settings: Settings, rows: Sequence[PlanRow]) -> dict[str, Any]:
-    """The same, for programs."""
-    options, all_levels, levels = settings, price_all(rows), price_levels(rows)
-    asked, stopped = spared_by_cache(options, levels)
-    whole = _whole(options, all_levels)
-    return {
-        "usd": whole.usd,
-        "calls": whole.calls,
-        "input_tokens": whole.input_tokens,
-        "output_tokens": whole.output_tokens,
-        "model": options.llm.model,
-        "enabled": settings.llm.enabled,
-        "levels": {level.value: _price_json(levels[level]) for level in LEVELS},
-        "all": _price_json(all_levels),
-        "usd_with_cache": {"asked": all_levels.asked.usd - asked, "stopped": all_levels.all_stopped.usd - stopped},
-        "ways_on": ways_on(key, options, all_levels),
-    }
-
-
-def model_line(key: str, options: Settings, rows: Sequence[PlanRow]) -> str:
-    """What a plan says of the model that nobody asked about."""
-    found = price_all(rows)
-    asked = (
-        f"{options.llm.model}: at most {counted(found.asked.calls, 'text')} asked for, about ${found.asked.usd:,.4f}"
-    )
-    stopped = f", {found.all_stopped.calls:,} stopped" if found.stopped else ""
-    return f"{asked}{stopped}: `codesum plan {key} --llm` says more"
-
-
-def _whole(options: Settings, found: PlanPrice) -> CallTotals:
-    """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
-    return CallTotals() if options.llm.asks_nobody else found.asked + found.all_stopped
-
-
-def _cells(found: PlanPrice) -> tuple[object, ...]:
-    asked, stopped = found.asked, found.all_stopped
-    by = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in sorted(found.stopped.items()))
-    return (
-        asked.calls, found.found, asked.input_tokens, asked.output_tokens, f"{asked.usd:.4f}", stopped.calls,
-        f"{stopped.usd:.4f}", by,
-    )  # fmt: skip
-
-
-def _by_documentation(found: PlanPrice) -> Iterator[str]:
-    """What is asked for and what is stopped, by whether an author wrote what it is for."""
-    if found.documented.calls:
-        told, untold = found.documented, found.undocumented
-        yield (
-            f"undocumented: {counted(untold.calls, 'text')}, ${untold.usd:,.4f}; "
-            f"documented by their authors: {counted(told.calls, 'text')}, ${told.usd:,.4f}"
-        )
-
-
-def _with_cache(options: Settings, levels: Mapping[Level, PlanPrice], found: PlanPrice) -> Iterator[str]:
-    """Where the provider has a price for what it keeps of a prompt: what is left of the dollars above."""
-    savings = [found.asked, found.all_stopped]
-    prices = [
-        f"${saving.usd - spared:,.4f} for what is {what}"
-        for saving, spared, what in zip(
-            savings, spared_by_cache(options, levels), ("asked for", "stopped"), strict=True
-        )
-        if spared
-    ]
-    if prices:
-        yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
-
-
-def _remarks(key: str, is_enabled: bool, options: Settings, found: PlanPrice) -> Iterator[str]:
-    llm = options.llm
-    if not is_enabled:
-        yield "llm.enabled is false: this is what it would be"
-    if llm.backend is BackendName.REPLAY:
-        answers = len(read_recordings(llm.kept_answers))
-        yield f"answers come from {llm.recording}, which holds {answers:,}: nothing is sent and nothing is paid"
-    if llm.backend is BackendName.NOOP:
-        yield "llm.backend = 'noop' asks nobody"
-    yield from ways_on(key, options, found)
-    if found.asked.calls and is_enabled:
-        yield f"`codesum index {key}` asks for them"
-
-
-def _price_json(found: PlanPrice) -> Mapping[str, Any]:
-    return {
-        "asked": to_builtins(found.asked),
-        "found": found.found,
-        "documented": to_builtins(found.documented),
-        "undocumented": to_builtins(found.undocumented),
-        "stopped": {gate.value: to_builtins(saving) for gate, saving in sorted(found.stopped.items())},
-    }
+def _price_json(found: PlanPrice) -> dict[str, Any]:
+    stopped = {gate.value: saving for gate, saving in sorted(found.stopped.items())}
+    documented = {"documented": found.documented, "undocumented": found.undocumented}
+    return {"asked": found.asked, "found": found.found, **documented, "stopped": stopped}

@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 from msgspec import Struct, to_builtins
+from pydantic import BaseModel
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderableType, RenderResult
@@ -144,23 +145,22 @@ class TableView(Struct, frozen=True):
             yield indented(Text(" · ").join(said), 2)
 
 
-def fields(values: Mapping[str, Any], *, listed: int = _LISTED) -> Table:
-    """One named field a row, empty ones left out; on a terminal lists end after `listed` parts."""
+def fields(values: Mapping[str, Any]) -> Table:
+    """One named field a row, empty ones left out; on a terminal long lists are cut."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in values.items():
         if value is None or value == "" or value == []:
             continue
-        parts = [_part(part) for part in (value if isinstance(value, list) else [value])]
-        if on_terminal() and len(parts) > listed:
-            parts = [*parts[:listed], Text(f"… {len(parts) - listed:,} more (--json lists all)")]
+        parts = [
+            part if isinstance(part, ConsoleRenderable) else Text(one_line(str(part)))
+            for part in (value if isinstance(value, list) else [value])
+        ]
+        if on_terminal() and len(parts) > _LISTED:
+            parts = [*parts[:_LISTED], Text(f"… {len(parts) - _LISTED:,} more (--json lists all)")]
         grid.add_row(Text(f"  {label}"), Group(*parts))
     return grid
-
-
-def _part(value: object) -> RenderableType:
-    return value if isinstance(value, ConsoleRenderable) else Text(one_line(str(value)))
 
 
 def cell(value: object) -> Text:
@@ -210,8 +210,12 @@ def present(values: Sequence[Any], view: Callable[[], RenderableType], *, as_jso
 
 
 def safe_json(value: Any) -> str:
-    """JSON on one line, also of values that hold our structs; a character that a terminal could act on is escaped."""
-    return escaped(json.dumps(value, ensure_ascii=False, default=to_builtins))
+    """JSON on one line, also of values that hold structs or models; what a terminal could act on is escaped."""
+    return escaped(json.dumps(value, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump() if isinstance(value, BaseModel) else to_builtins(value)
 
 
 def escaped(text: str) -> str:

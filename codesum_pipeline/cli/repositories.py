@@ -17,7 +17,9 @@ from codesum_pipeline.cli.options import (
     ScipOption,
     SubdirOption,
     WorktreeOption,
+    argument,
     complete_keys,
+    key_argument,
     switch,
 )
 from codesum_pipeline.cli.registration import EntryOptions, find_entry, forget, place_of
@@ -33,11 +35,7 @@ def add(
     ctx: typer.Context,
     location: Annotated[
         str,
-        typer.Argument(
-            metavar="LOCATION",
-            autocompletion=complete_keys,
-            help="A path or git URL; a key that was removed is put back.",
-        ),
+        argument("LOCATION", "A path or git URL; a key that was removed is put back.", autocompletion=complete_keys),
     ],
     key: KeyOption = None,
     ref: RefOption = None,
@@ -66,12 +64,7 @@ def add(
 
 def remove(
     ctx: typer.Context,
-    key: Annotated[
-        str,
-        typer.Argument(
-            metavar="KEY", autocompletion=complete_keys, help="The repository, as [bold]codesum repos[/] lists it."
-        ),
-    ],
+    key: Annotated[str, key_argument("The repository, as [bold]codesum repos[/] lists it.")],
     purge: Annotated[bool, switch("--purge", "Delete its index, tables, mirror and registration as well.")] = False,
 ) -> None:
     """Stop indexing a repository; with --purge, delete all that is kept of it.

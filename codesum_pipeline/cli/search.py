@@ -178,7 +178,7 @@ class AnswerView(Struct, frozen=True):
         return {
             "query": self.query,
             "repositories": self.repositories,
-            "as_of": [each.model_dump() for each in self.as_of],
+            "as_of": self.as_of,
             "fits_well": self.fits_well,
             "hits": hits,
         }

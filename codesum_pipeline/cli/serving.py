@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from msgspec.structs import replace
 
 from codesum_pipeline.cli.documents import catalogue_of
-from codesum_pipeline.cli.first_index import FirstIndex
+from codesum_pipeline.cli.first_use import FirstIndex
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.following.follower import Follower

@@ -80,10 +80,7 @@ def show(
     document["templates"] = templates_named(called.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     if as_json:
-        said_of = {
-            "as_of": [each.model_dump() for each in call.as_of([found.repo])],
-            "changed_since": bool(changed[found.repo]),
-        }
+        said_of = {"as_of": call.as_of([found.repo]), "changed_since": bool(changed[found.repo])}
         print_json({"repo": found.repo, **document, **to_builtins(around), **said_of})
         return
     told_as_of(call, [found.repo])

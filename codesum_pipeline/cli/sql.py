@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import switch
-from codesum_pipeline.cli.render import escaped, note, on_terminal, safe_json, show, table
+from codesum_pipeline.cli.options import argument, switch
+from codesum_pipeline.cli.render import escaped, note, on_terminal, print_json, safe_json, show, table
 from codesum_pipeline.digests.sql_tables import read_sql_tables
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.layout import reading_copy
@@ -19,7 +19,6 @@ from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import connect, create_views
 
 if TYPE_CHECKING:
-    import duckdb
     import pyarrow as pa
 
 # A terminal is no place for more; pipes and files get every row.
@@ -33,9 +32,7 @@ SET lock_configuration = true;
 
 def sql(
     ctx: typer.Context,
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="One SELECT, in DuckDB's SQL. [bold]SHOW TABLES[/] lists the tables.")
-    ],
+    query: Annotated[str, argument("QUERY", "One SELECT, in DuckDB's SQL. [bold]SHOW TABLES[/] lists the tables.")],
     as_json: Annotated[bool, switch("--json", "Print one JSON object per row.")] = False,
     as_csv: Annotated[bool, switch("--csv", "Print CSV with a head.")] = False,
 ) -> None:
@@ -47,21 +44,32 @@ def sql(
     """
     layout = invocation(ctx).layout
     if copy := reading_copy(layout.home):
-        copy.bring_tables_of_all(_tables_named(query))
+        # Those that the query may read: their names are words of it.
+        words = set(re.findall(r"\w+", query.lower()))
+        copy.bring_tables_of_all([name for name in TABLES if name in words])
     columns, rows = _select(TableStore(layout.warehouse), read_sql_tables(layout.digests, query=query), query)
     if as_json:
-        for row in rows:
-            typer.echo(safe_json(_plain(dict(zip(columns, row, strict=True)))))
+        print_json(*(_plain(dict(zip(columns, row, strict=True))) for row in rows))
     elif as_csv:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows([columns, *([_flat(value) for value in row] for row in rows)])
         # Files and other programs get the values as they are: CSV knows no escapes.
-        text = _as_csv(columns, rows)
-        typer.echo(escaped(text) if on_terminal() else text, nl=False)
+        typer.echo(escaped(text.getvalue()) if on_terminal() else text.getvalue(), nl=False)
     else:
-        _show(columns, rows)
+        shown = rows[:_ROWS_ON_A_TERMINAL] if on_terminal() else rows
+        values = list(zip(*shown, strict=True)) or [()] * len(columns)
+        numbers = [
+            name for name, column in zip(columns, values, strict=True) if column and all(map(_is_number, column))
+        ]
+        show(table(columns, ([_flat(value) for value in row] for row in shown), right=numbers))
+        if len(shown) < len(rows):
+            note(f"{len(rows) - len(shown):,} more rows: narrow the query, or use --csv or --json")
 
 
 def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Run one SELECT that can read the warehouse, the tables `more` and nothing else."""
+    """Run one SELECT (SHOW, DESCRIBE and SUMMARIZE count as one) that can read the warehouse, the tables `more` and
+    nothing else."""
     import duckdb
 
     with connect() as connection:
@@ -70,50 +78,20 @@ def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tu
             connection.register(name, rows)
         connection.execute(_CONFINE.format(folder=f"{store.root}/".replace("'", "''")))
         try:
-            _check_reads_only(connection, query)
+            kinds = [statement.type.name for statement in connection.extract_statements(query)]
+            if kinds != ["SELECT"]:
+                found = ", ".join(kinds) or "nothing"
+                raise ConfigurationError(f"`codesum sql` answers one SELECT, this is {found}: nothing was run")
             result = connection.execute(query)
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
-            raise ConfigurationError(f"this query cannot be answered: {_without_position(error)}") from error
+            # Without DuckDB's drawing of the line.
+            said = str(error).partition("\n\nLINE ")[0]
+            raise ConfigurationError(f"this query cannot be answered: {said}") from error
 
 
-def _tables_named(query: str) -> list[str]:
-    """The tables that a query may read: those whose names are words of it."""
-    words = set(re.findall(r"\w+", query.lower()))
-    return [name for name in TABLES if name in words]
-
-
-def _without_position(error: Exception) -> str:
-    """DuckDB's message without its drawing of the line."""
-    return str(error).partition("\n\nLINE ")[0]
-
-
-def _check_reads_only(connection: "duckdb.DuckDBPyConnection", query: str) -> None:
-    """Refuse what is not one SELECT (SHOW, DESCRIBE and SUMMARIZE count as one)."""
-    kinds = [statement.type.name for statement in connection.extract_statements(query)]
-    if kinds != ["SELECT"]:
-        found = ", ".join(kinds) or "nothing"
-        raise ConfigurationError(f"`codesum sql` answers one SELECT, this is {found}: nothing was run")
-
-
-def _as_csv(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_flat(value) for value in row] for row in rows)
-    return text.getvalue()
-
-
-def _show(columns: list[str], rows: list[tuple[Any, ...]]) -> None:
-    shown = rows[:_ROWS_ON_A_TERMINAL] if on_terminal() else rows
-    numbers = [
-        name
-        for place, name in enumerate(columns)
-        if rows and all(isinstance(row[place], (int, float)) and not isinstance(row[place], bool) for row in shown)
-    ]
-    show(table(columns, ([_flat(value) for value in row] for row in shown), right=numbers))
-    if len(shown) < len(rows):
-        note(f"{len(rows) - len(shown):,} more rows: narrow the query, or use --csv or --json")
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _flat(value: Any) -> Any:
@@ -127,6 +105,4 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

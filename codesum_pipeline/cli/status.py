@@ -13,7 +13,7 @@ from codesum_pipeline.building.freshness import IndexState
 from codesum_pipeline.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.cli.freshness import Freshness, look_at
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import JsonOfRepositories, argument, complete_keys, switch
+from codesum_pipeline.cli.options import JsonOfRepositories, key_argument, switch
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, present, show, styled, table
 from codesum_pipeline.cli.repositories import NO_REPOSITORY
 from codesum_pipeline.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
@@ -42,7 +42,7 @@ _STYLES = {
 
 def status(
     ctx: typer.Context,
-    key: Annotated[str | None, argument("KEY", "Tell all about this repository.", autocompletion=complete_keys)] = None,
+    key: Annotated[str | None, key_argument("Tell all about this repository.")] = None,
     remote: Annotated[
         bool, switch("--remote", "Ask servers for their newest commit instead of what was fetched last.")
     ] = False,
@@ -123,6 +123,8 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
     lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
     files = IndexedFiles.of(home, entry.key)
+    calls = total(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
+    today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
     gone = ", which is gone" if found.holder and found.holder.is_gone() else ""
     yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
     yield fields(
@@ -137,7 +139,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "published": out and f"{moment_at(out.published_at)}, {age(out.published_at)} ago",
             "documents": documents,
             "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
-            "calls": _calls(home, entry.key),
+            "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
             "files": _files(home, entry.key),
             "not parsed": broken_files(broken, lost),
             "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
@@ -164,13 +166,6 @@ def _texts(home: Home, key: str) -> str:
     gates = Counter(row["gate"] for row in rows if row["gate"]).most_common()
     said = ", ".join(f"{number:,} by {name}" for name, number in writers)
     return f"{said}; not by the model: {listed_counts(dict(gates))}" if gates else said
-
-
-def _calls(home: Home, key: str) -> str:
-    """What calls cost so far."""
-    found = total(home.tables.read_rows_or_empty("ledger", key, LedgerRow))
-    today = spent_today(home.layout.state(key), now=utc_now()) if found.calls else 0
-    return f"{found.calls:,} for ${found.cost_usd:,.4f}, of that ${today:,.4f} today" if found.calls else ""
 
 
 def _waiting(home: Home, key: str) -> str:

@@ -1,10 +1,10 @@
-"""`codesum token`: tokens for servers that others reach."""
+"""`codesum token` and `audit`: who may ask servers that others reach, and who asked what."""
 
 import json
 import os
 import secrets
 import stat
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +12,8 @@ import typer
 
 from codesum_pipeline.cli.commands import CommandGroup
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import option, switch
-from codesum_pipeline.cli.render import note, safe_json, show, table
+from codesum_pipeline.cli.options import argument, option, switch
+from codesum_pipeline.cli.render import note, present, table
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean
 from codesum_pipeline.serving.audit import read_audit
@@ -32,7 +32,7 @@ def _group() -> None:
 
 @token.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is: the audit log has this name.")],
+    name: Annotated[str, argument("NAME", "Whose it is: the audit log has this name.")],
     repo: Annotated[
         list[str],
         typer.Option(
@@ -54,23 +54,20 @@ def new(
 ) -> None:
     """Make a token, and show it this once: the file holds its hash alone."""
     secret = secrets.token_urlsafe(_BYTES)
-    table = _table(name, secret, repo, expires.date() if expires else None)
+    values = {"token": hashed_token(secret), "repos": repo}
+    lines = [f"[{json.dumps(name)}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
+    entry = "\n".join([*lines, f"expires = {expires.date()}"] if expires else lines)
     if file is None:
         note("for the file of tokens:")
-        typer.echo(table)
+        typer.echo(entry)
         note("for its holder:")
     else:
-        _add(file, table)
+        _add(file, entry)
         note(f"added to {file}; for its holder, who is shown it this once:")
     typer.echo(secret)
 
 
-def _table(name: str, secret: str, repos: list[str], expires: date | None) -> str:
-    lines = [f"[{json.dumps(name)}]", f"token = {json.dumps(hashed_token(secret))}", f"repos = {json.dumps(repos)}"]
-    return "\n".join([*lines, f"expires = {expires}"] if expires else lines)
-
-
-def _add(file: Path, table: str) -> None:
+def _add(file: Path, entry: str) -> None:
     """Raises `ConfigurationError` where what comes of it would be no file of tokens; then it stays as it was."""
     with exclusive(file.with_name(f".{file.name}.lock")):
         before = ""
@@ -83,7 +80,7 @@ def _add(file: Path, table: str) -> None:
         try:
             handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
             os.close(handle)
-            draft.write_text(f"{before}{table}\n", encoding="utf-8")
+            draft.write_text(f"{before}{entry}\n", encoding="utf-8")
             read_tokens(draft, {}, variable="")
             draft.replace(file)
         except ConfigurationError as error:
@@ -118,13 +115,9 @@ def audit(
         )
 
     lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
-    if as_json:
-        for line in lines:
-            typer.echo(safe_json(line))
-    elif lines:
-        show(table(_FIELDS, [[_shown(line.get(name)) for name in _FIELDS] for line in lines]))
-    else:
-        note(f"no such request is written down in {folder}")
+    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in lines]
+    none = f"no such request is written down in {folder}"
+    present(lines, lambda: table(_FIELDS, rows), as_json=as_json, otherwise=none)
 
 
 def _shown(value: Any) -> str:

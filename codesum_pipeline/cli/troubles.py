@@ -1,4 +1,4 @@
-"""What `codesum doctor` and `codesum status` say of compilers' indexes, and of the trust that rests on them."""
+"""What `codesum doctor`, `status` and `index` say of compilers' indexes, the trust that rests on them, and digests."""
 
 import os
 import sqlite3
@@ -20,11 +20,20 @@ from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.scip.making import MADE_BY
-from codesum_pipeline.summaries.by_model.gates import TrustCount, count_trust
+from codesum_pipeline.summaries.by_model.gates import count_trust
 from codesum_pipeline.wiring import Home
 
 _MOST_STALE = 3
 _MOST_NOTES = 5
+
+
+class Problem(Struct, frozen=True):
+    """Something about one repository, or else what it is `about`, and the way out; None: nothing is left to do."""
+
+    repo: str | None
+    what: str
+    way_out: str | None = None
+    about: str = "Dagster"
 
 
 class IndexedFiles(Struct, frozen=True):
@@ -49,38 +58,56 @@ class IndexedFiles(Struct, frozen=True):
         return "; ".join(filter(None, [tools or "for no file", stale]))
 
 
-def index_troubles(home: Home, key: str) -> Iterator[tuple[str, str | None]]:
-    """What there is to know, and a way out where something is to be done."""
-    indexes = _indexes(home, key)
-    for index in indexes:
-        if index.problem:
-            yield f"index {index.origin}: {index.problem}", _way_out(index.origin, key)
+def index_troubles(home: Home, key: str) -> Iterator[Problem]:
+    """What there is to know of a repository's indexes, and a way out where something is to be done."""
+    indexes = home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
+    refused = {index.origin: index.problem for index in indexes if index.problem}
+    for origin, problem in refused.items():
+        is_made = origin.startswith(MADE_BY)
+        again = f"correct the entry's scip_command, then `codesum index {key} --force`"
+        yield Problem(key, f"index {origin}: {problem}", again if is_made else f"make {origin} anew, or remove it")
     if files := IndexedFiles.of(home, key):
-        yield f"compiler's index: {files}", None
+        yield Problem(key, f"compiler's index: {files}")
         for path, problem in files.stale[:_MOST_STALE]:
-            yield f"  of another text: {path}: {problem}", None
-    yield from ((note, None) for note in _notes(home, key, {index.origin for index in indexes if index.problem}))
-    if trust := count_trust(home.tables, key, home.settings):
-        yield from _without_trust(trust, key, has_files=bool(files), has_index=bool(indexes))
+            yield Problem(key, f"  of another text: {path}: {problem}")
+    for remark in _remarks(home, key, refused):
+        yield Problem(key, remark)
+    if (found := last_disagreement(home, key)).files:
+        yield Problem(key, f"{_agreement(found)}; {edges_line(found)}")
+    trust = count_trust(home.tables, key, home.settings)
+    if trust and not trust.edges:
+        why = "its index says nothing of its files" if indexes else "it has no index"
+        why = "its index is of other texts than those of the commit" if files else why
+        yield Problem(
+            key,
+            f"llm.trust = 'scip' keeps the model from all of {counted(trust.waiting.calls, 'document')}: {why}",
+            f"put an index of the commit at mirrors/{key}.scip and run `codesum index {key}`, or set llm.trust = 'off'",
+        )
 
 
 def unusable_indexes(home: Home, key: str) -> list[str]:
     """Which indexes the last build could not take in or use, each with the reason."""
-    refused = {index.origin: index.problem for index in _indexes(home, key) if index.problem}
+    indexes = home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
+    refused = {index.origin: index.problem for index in indexes if index.problem}
     return [*(f"index {origin}: {problem}" for origin, problem in refused.items()), *_remarks(home, key, refused)]
 
 
-def _indexes(home: Home, key: str) -> list[IndexFile]:
-    return home.tables.read_rows_or_empty("scip_indexes", key, IndexFile)
+def _remarks(home: Home, key: str, refused: Container[str]) -> Iterator[str]:
+    """What of each index that was taken in cannot be used."""
+    parsed = last_report(SYMBOLS, home.layout, key)
+    notes = [(origin, note) for origin, note in (parsed.compiled.problems if parsed else ()) if origin not in refused]
+    yield from (f"index {origin}: {note}" for origin, note in notes[:_MOST_NOTES])
+    if len(notes) > _MOST_NOTES:
+        yield f"{len(notes) - _MOST_NOTES:,} more remarks on indexes"
 
 
-def _way_out(origin: str, key: str) -> str:
-    if origin.startswith(MADE_BY):
-        return f"correct the entry's scip_command, then `codesum index {key} --force`"
-    return f"make {origin} anew, or remove it"
+def last_disagreement(home: Home, key: str) -> Disagreement:
+    """How the last build's indexes and the syntax differ."""
+    report = last_report(CALL_GRAPH, home.layout, key)
+    return report.compiled if report else Disagreement()
 
 
-def disagreement_line(found: Disagreement) -> str:
+def _agreement(found: Disagreement) -> str:
     """How often an index and the syntax say the same."""
     total: Counter[str] = sum(found.by_language().values(), Counter())
     agree = total[Agreement.AGREE]
@@ -96,94 +123,46 @@ def edges_line(found: Disagreement) -> str:
     return f"{counted(found.trusted_edges, 'edge')} confirmed, {found.doubtful_edges:,} doubtful"
 
 
-def last_disagreement(home: Home, key: str) -> Disagreement:
-    """What the last build found."""
-    report = last_report(CALL_GRAPH, home.layout, key)
-    return report.compiled if report else Disagreement()
-
-
-def _remarks(home: Home, key: str, refused: Container[str]) -> Iterator[str]:
-    """What of each index that was taken in cannot be used."""
-    parsed = last_report(SYMBOLS, home.layout, key)
-    notes = [(origin, note) for origin, note in (parsed.compiled.problems if parsed else ()) if origin not in refused]
-    yield from (f"index {origin}: {note}" for origin, note in notes[:_MOST_NOTES])
-    if len(notes) > _MOST_NOTES:
-        yield f"{len(notes) - _MOST_NOTES:,} more remarks on indexes"
-
-
-def _notes(home: Home, key: str, refused: Container[str]) -> Iterator[str]:
-    """What of each index cannot be used, and how often the index and the syntax differ."""
-    yield from _remarks(home, key, refused)
-    if (found := last_disagreement(home, key)).files:
-        yield f"{disagreement_line(found)}; {edges_line(found)}"
-
-
-def _without_trust(
-    trust: TrustCount, key: str, *, has_files: bool, has_index: bool
-) -> Iterator[tuple[str, str | None]]:
-    """A setting under which no text is written by the model."""
-    if trust.edges:
-        return
-    why = (
-        "its index is of other texts than those of the commit"
-        if has_files
-        else "its index says nothing of its files"
-        if has_index
-        else "it has no index"
-    )
-    yield (
-        f"llm.trust = 'scip' keeps the model from all of {counted(trust.waiting.calls, 'document')}: {why}",
-        f"put an index of the commit at mirrors/{key}.scip and run `codesum index {key}`, or set llm.trust = 'off'",
-    )
-
-
-class DigestTrouble(Struct, frozen=True):
-    """What is wrong, and the command or file that mends it."""
-
-    what: str
-    way_out: str
-
-
-def digest_troubles(home: Home) -> Iterator[DigestTrouble]:
+def digest_troubles(home: Home) -> Iterator[Problem]:
     """Standing questions and channels that cannot be used, digests that were not written, and such as were not sent."""
+    for what, way_out in _digest_troubles(home):
+        yield Problem(None, what, way_out, "Digests")
+
+
+def _digest_troubles(home: Home) -> Iterator[tuple[str, str]]:
     try:
         survey = home.intents.survey()
     except ConfigurationError as error:
-        yield DigestTrouble(str(error), f"correct {home.intents.file}")
+        yield str(error), f"correct {home.intents.file}"
         return
     for problem in survey.problems.values():
-        yield DigestTrouble(str(problem), f"correct it in {home.intents.file}")
+        yield str(problem), f"correct it in {home.intents.file}"
     enabled = [intent for intent in survey.intents if intent.enabled]
-    yield from _unusable_channels(home, enabled)
+    delivery = home.settings.delivery
+    for name in sorted({name for intent in enabled for name in intent.channels} | {*delivery.operator_channels}):
+        try:
+            open_channel(name, delivery, home=home.settings.home, environ=os.environ)
+        except ConfigurationError as error:
+            yield str(error), f"codesum digest try {name}"
     for look, file in ((_held, home.layout.digests), (_given_up, home.settings.home / OUTBOX_FILE)):
         try:
             yield from look(home, enabled) if file.exists() else ()
         except (CodesumError, sqlite3.Error) as error:
-            yield DigestTrouble(str(error), f"mv {file} {file}.broken")
+            yield str(error), f"mv {file} {file}.broken"
 
 
-def _unusable_channels(home: Home, enabled: list[Intent]) -> Iterator[DigestTrouble]:
-    delivery = home.settings.delivery
-    asked = {name for intent in enabled for name in intent.channels} | {*delivery.operator_channels}
-    for name in sorted(asked):
-        try:
-            open_channel(name, delivery, home=home.settings.home, environ=os.environ)
-        except ConfigurationError as error:
-            yield DigestTrouble(str(error), f"codesum digest try {name}")
-
-
-def _held(home: Home, enabled: list[Intent]) -> Iterator[DigestTrouble]:
+def _held(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
     """Questions whose last tick wrote nothing, though there was something to tell."""
     with open_digests(home.layout.digests, now=utc_now) as store:
         for intent in enabled:
             for last in store.ticks(intent.name, limit=1):
                 if last.outcome is TickOutcome.HELD:
                     what = f"intent {intent.name!r}: no digest could be written at {last.ended_at}: {last.reason}"
-                    yield DigestTrouble(what, f"codesum digest run --intent {intent.name}")
+                    yield what, f"codesum digest run --intent {intent.name}"
 
 
-def _given_up(home: Home, _enabled: list[Intent]) -> Iterator[DigestTrouble]:
+def _given_up(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]]:
     with open_outbox(home.settings.home, now=utc_now) as outbox:
         for each in outbox.deliveries(states=(DeliveryState.GIVEN_UP,)):
             what = f"{each.post_id} on {each.channel}: given up after {each.tries} tries: {each.detail}"
-            yield DigestTrouble(what, f"codesum digest retry {each.post_id}")
+            yield what, f"codesum digest retry {each.post_id}"

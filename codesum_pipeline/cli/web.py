@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import HostNames, ServedRepos, option, switch
+from codesum_pipeline.cli.options import HostNames, PortOption, ServedRepos, option, switch
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.cli.serving import auditor_of, served_catalogue, told_tokens
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
@@ -20,9 +20,7 @@ DEFAULT_PORT = 7777
 
 def web(
     ctx: typer.Context,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65_535, help="Where to listen; 0 is any free port.")
-    ] = DEFAULT_PORT,
+    port: PortOption = DEFAULT_PORT,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Any other than this machine's own needs a token.")
     ] = DEFAULT_HOST,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.cli.invocation import invocation
-from codesum_pipeline.cli.options import option
+from codesum_pipeline.cli.options import PortOption, option
 from codesum_pipeline.cli.render import note
 from codesum_pipeline.homes.folders import open_copy
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -24,9 +24,7 @@ DEFAULT_PORT = 7779
 
 def webhooks(
     ctx: typer.Context,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", min=0, max=65_535, help="Where to listen; 0 is any free port.")
-    ] = DEFAULT_PORT,
+    port: PortOption = DEFAULT_PORT,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where a proxy reaches it; by default on this machine.")
     ] = DEFAULT_HOST,
@@ -44,7 +42,7 @@ def webhooks(
     """
     called = invocation(ctx)
     secrets = read_secrets(secret_file, os.environ)
-    home, settings = Home(called.settings), called.settings.webhooks
+    home, settings = called.home, called.settings.webhooks
     bound, address = listen(Address(host, port, f"--host {host} --port {port}"))
     receiver = make_receiver(
         secrets,

@@ -12,8 +12,7 @@ import anyio
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
-from codesum_pipeline.cli.first_index import FirstIndex
-from codesum_pipeline.cli.first_use import UnindexedCheckout
+from codesum_pipeline.cli.first_use import FirstIndex, UnindexedCheckout
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
@@ -67,7 +66,7 @@ def building(checkout, tmp_path):
     first = first_index(tmp_path / "home")
     found = UnindexedCheckout.find(first.called, checkout_of(checkout.path))
     assert found
-    from codesum_pipeline.cli.first_index import _Files
+    from codesum_pipeline.cli.first_use import _Files
 
     files = _Files.of(found)
     files.folder.mkdir(parents=True)
