@@ -64,7 +64,8 @@ class DigestClaim(Struct, frozen=True):
 class SummaryResult(Struct, frozen=True):
     """The digest of one intent: Markdown in which `[N]` is the N-th of the citations.
 
-    `claims` are what a model's digest is made of; one that was written without a model has none.
+    `claims` are what a model's digest is made of; one that was written without a model has none. Hooks of operators are
+    given it, so that its names stay.
     """
 
     intent_name: str
@@ -76,3 +77,8 @@ class SummaryResult(Struct, frozen=True):
     def primary(self) -> DigestCitation | None:
         """The first citation."""
         return self.citations[0] if self.citations else None
+
+    @property
+    def other_sources(self) -> tuple[DigestCitation, ...]:
+        """All citations but the first."""
+        return self.citations[1:]
