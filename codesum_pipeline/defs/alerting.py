@@ -216,7 +216,6 @@ def _check(
 
 
 def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
-    """What the planner's last ticks saw."""
     with open_book(home.settings.home, now=utc_now) as book:
         since = book.behind_since(key)
     allowed = timedelta(hours=home.settings.checks.behind_hours)

@@ -108,7 +108,6 @@ _STEPS = {
 
 
 def _asset(name: str, group: str, kinds: str, description: str) -> dg.AssetsDefinition:
-    """The asset of the step with this name."""
     facts = stage_facts().assets[name]
 
     @dg.asset(

@@ -74,7 +74,6 @@ def index_repositories(
 
 
 def _about(key: str, progress: Progress) -> Progress:
-    """Progress that says of which repository it speaks."""
     return lambda doing, done, total: progress(f"{key}: {doing}", done, total)
 
 

@@ -55,7 +55,6 @@ def _without_strings(text: str, starts: frozenset[int]) -> str:
 
 
 def _docstring_spans(tree: ast.Module, line_starts: list[int], starts: frozenset[int]) -> Iterator[Span]:
-    """The bytes of each docstring."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue

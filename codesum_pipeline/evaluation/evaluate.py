@@ -107,15 +107,15 @@ def measure(question: Question, hits: Sequence[Hit], *, levels: Sequence[Level] 
     if tuple(levels) == (Level.MODULE,):
         return _ranked("module", _first_ranks(hits, relevant, _is_above), len(relevant))
     spans_count = question.source.startswith(_SOURCE_WITH_SPANS)
-    # A hit covers a target that has its path, counted from the same root or a deeper one, and shares its lines.
-    covering = _first_ranks(
-        hits[:PAGE],
-        relevant,
-        lambda hit, target: (
-            _is_same_path(hit.file_path, target.file_path)
-            and not (spans_count and _have_lines(hit, target) and not _overlap(hit, target))
-        ),
-    )
+
+    def covers(hit: Hit, target: AnswerPlace) -> bool:
+        """Whether a hit has the target's path, counted from the same root or a deeper one, and shares its lines."""
+        ours, theirs = f"/{hit.file_path}", f"/{target.file_path}"
+        have_lines = hit.start_line is not None and target.start_line is not None
+        is_there = ours.endswith(theirs) or theirs.endswith(ours)
+        return is_there and (not (spans_count and have_lines) or _overlap(hit, target))
+
+    covering = _first_ranks(hits[:PAGE], relevant, covers)
     wanted = {target.file_path for target in relevant}
     files = [rank for rank, path in enumerate(dict.fromkeys(hit.file_path for hit in hits)) if path in wanted]
     measures = {
@@ -169,14 +169,6 @@ def _ideal_dcg(wanted: int) -> float:
     return _dcg(range(min(PAGE, wanted)))
 
 
-def _is_same_path(a: str, b: str) -> bool:
-    return a == b or a.endswith(f"/{b}") or b.endswith(f"/{a}")
-
-
-def _have_lines(hit: Hit, target: AnswerPlace) -> bool:
-    return hit.start_line is not None and target.start_line is not None
-
-
 def _overlap(hit: Hit, target: AnswerPlace) -> bool:
     if hit.start_line is None or hit.end_line is None or target.start_line is None or target.end_line is None:
         return False
@@ -190,12 +182,6 @@ class EvaluationSetup(Struct, frozen=True):
     lanes: tuple[Lane, ...] = LANES
     levels: tuple[Level, ...] = LEVELS
     weights: Weights = DEFAULT_WEIGHTS
-
-    def levels_for(self, question: Question) -> tuple[Level, ...]:
-        """The levels at which a question is asked."""
-        if question.level is None:
-            return self.levels
-        return (question.level,) if question.level in self.levels else ()
 
 
 ALL = EvaluationSetup("all lanes")
@@ -247,7 +233,9 @@ def evaluate(
     answers: list[QuestionResult] = []
     for position, setup in enumerate(setups):
         for number, (question, among) in enumerate(routed, start=position * len(routed) + 1):
-            if levels := setup.levels_for(question):
+            wanted = question.level
+            levels = setup.levels if wanted is None else tuple(level for level in setup.levels if level == wanted)
+            if levels:
                 with guarded(guard, question.id):
                     answers.append(_ask(question, among, setup, levels, embedder))
             progress("questions", number, total)

@@ -290,7 +290,6 @@ def _end_with_parent() -> None:
 
 
 def _work(descriptor: int) -> None:
-    """What a worker does."""
     _end_with_parent()
     pa.set_cpu_count(1)
     pipe = socket.socket(fileno=descriptor).makefile("rwb")

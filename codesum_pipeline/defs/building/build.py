@@ -111,7 +111,6 @@ class Build(Struct, frozen=True, dict=True):
         return CHECKS[name](self.workspace)
 
     def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
-        """What the checks that belong to a step found."""
         if step == "retrieval_evaluation":
             yield self._gate(report)
         if step == _PUBLISHING:

@@ -97,7 +97,6 @@ def _show_documents(ws: Workspace) -> Values:
 
 
 def _texts_of(name: str) -> TablePreview:
-    """Some texts of a level."""
     return TablePreview(
         [name],
         ["document", "summary", "purpose from", "last written because"],
@@ -107,7 +106,6 @@ def _texts_of(name: str) -> TablePreview:
 
 
 def _lanes_of(name: str) -> TablePreview:
-    """How much each lane and level has."""
     return TablePreview(
         [name, "documents"],
         ["lane", "level", "documents", "different texts"],
@@ -118,7 +116,6 @@ def _lanes_of(name: str) -> TablePreview:
 
 
 def _show_candidate(ws: Workspace) -> Values:
-    """The files of the version folder."""
     digest = ws.tables.read("candidate", ws.key).column("digest")[0].as_py()
     files = read_version(ws.layout.versions(ws.key) / digest).manifest["files"]
     rows = [(name, entry["bytes"], entry["sha256"][:12]) for name, entry in sorted(files.items())]
@@ -126,7 +123,6 @@ def _show_candidate(ws: Workspace) -> Values:
 
 
 def _show_overview(ws: Workspace) -> Values:
-    """The page."""
     pages = ws.tables.read("overviews", ws.key, columns=["page"]).column("page").to_pylist()
     return {PREVIEW: Markdown(pages[0])} if pages else {}
 
