@@ -9,7 +9,7 @@ marks; in the canonical source it stays as written, its margin apart.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from textwrap import dedent
 
 from tree_sitter import Node
@@ -66,7 +66,7 @@ class Comments:
                 is_close = is_close and self._text.count("\n", end, position) <= 1
                 if self._is_marked(comment) and not (docs and self._is_block(comment) and self._is_marked(docs[-1])):
                     docs = [*filter(self._is_marked, docs), comment]
-                elif is_close and self._goes_with(comment, docs):
+                elif is_close and self._may_document(comment) and not (docs and self._is_other(comment, docs[-1])):
                     docs.append(comment)
                 elif not self._declaration.doc_marks and not is_close:
                     break
@@ -98,20 +98,17 @@ class Comments:
 
     def canonical(self, node: Node, *, stands_apart: bool = False) -> DocComment:
         """A comment's lines without margin; a blank line after it, if it must not document what follows."""
-        if node.start_byte not in self._canonical:
-            self._canonical[node.start_byte] = self._read_canonical(node, stands_apart=stands_apart)
-        return self._canonical[node.start_byte]
-
-    def _read_canonical(self, node: Node, *, stands_apart: bool) -> DocComment:
-        rows = [row.rstrip(_BLANKS) for row in self._raw(node).split("\n")]
-        offsets = [node.start_byte]
-        for row in self._text[node.start_byte : self.end_of(node)].split("\n")[:-1]:
-            offsets.append(offsets[-1] + len(row) + 1)
-        rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
-        if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
-            rest = [f" {_TAG.sub(_on_one_blank, row.strip(_BLANKS))}" if row.strip(_BLANKS) else "" for row in rest]
-        lines = list(zip([rows[0], *rest], offsets, strict=True))
-        return DocComment(node.start_byte, (*lines, ("", lines[-1][1])) if stands_apart else tuple(lines))
+        start = node.start_byte
+        if start not in self._canonical:
+            rows = [row.rstrip(_BLANKS) for row in self._raw(node).split("\n")]
+            lengths = [len(row) + 1 for row in self._raw(node).split("\n")[:-1]]
+            rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
+            if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
+                rest = [f" {_TAG.sub(_on_one_blank, row.strip(_BLANKS))}" if row.strip(_BLANKS) else "" for row in rest]
+            lines = list(zip([rows[0], *rest], accumulate(lengths, initial=start), strict=True))
+            lines += [("", lines[-1][1])] if stands_apart else []
+            self._canonical[start] = DocComment(start, tuple(lines))
+        return self._canonical[start]
 
     def _is_marked(self, node: Node) -> bool:
         """Whether a comment has the mark of its language's doc comments."""
@@ -119,13 +116,14 @@ class Comments:
         is_marked = bool(self._declaration.doc_marks) and raw.startswith(self._declaration.doc_marks)
         return is_marked and raw not in ("/**/", "//", "--") and self._may_document(node)
 
-    def _goes_with(self, node: Node, docs: Sequence[Node]) -> bool:
-        """Whether a comment without a mark documents what comes right after it: a definition, or more of the same."""
-        is_other = bool(docs) and (self._is_block(node) or self._is_marked(docs[-1]))
-        return not is_other and self._may_document(node)
-
     def _may_document(self, node: Node) -> bool:
-        return not _DIRECTIVE.match(self._raw(node)) and self._starts_line(node)
+        """Whether a comment stands on a line of its own and is no note to a tool."""
+        line = self._text[self._text.rfind("\n", 0, node.start_byte) + 1 : node.start_byte]
+        return not _DIRECTIVE.match(self._raw(node)) and not line.strip(" \t\f")
+
+    def _is_other(self, node: Node, doc: Node) -> bool:
+        """Whether a comment without a mark is not more of the one below it."""
+        return self._is_block(node) or self._is_marked(doc)
 
     def _is_block(self, node: Node) -> bool:
         return self._raw(node).startswith(("/*", "{-", "--[", "=begin"))
@@ -154,12 +152,6 @@ class Comments:
         while position and text[position - 1] in " \t\n\f":
             position -= 1
         return position
-
-    def _starts_line(self, node: Node) -> bool:
-        position = node.start_byte
-        while position and self._text[position - 1] in " \t\f":
-            position -= 1
-        return position == 0 or self._text[position - 1] == "\n"
 
 
 def doc_text(comments: Sequence[str]) -> str:

@@ -134,8 +134,7 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
     compiled = ws.tables.write("compiler_files", ws.key, rows.compiled).table_hash
     facts = ws.tables.write("file_facts", ws.key, rows.facts, note=facts_note(symbols, compiled)).table_hash
-    report = _report(files, len(carried), failures, rows, new.facts, [symbols, facts])
-    return replace(report, compiled=CompiledReport.of(rows.compiled, problems))
+    return _report(files, len(carried), failures, rows, new.facts, [symbols, facts], problems)
 
 
 def facts_note(symbols: str | None, compiled: str | None) -> str:
@@ -185,15 +184,13 @@ def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:
     if not paths:
         return ParsedRows.of_values([])
     wanted = pa.array(sorted(paths), pa.string())
-    return ParsedRows(*(_rows_of(ws, table, wanted) for table in _TABLES))
-
-
-def _rows_of(ws: Workspace, table: str, paths: pa.Array) -> pa.Table:
-    schema = TABLES[table].schema
-    parts = ws.tables.read_parts(table, ws.key, columns=schema.names)
-    return pa.concat_tables(
-        [schema.empty_table(), *(part.filter(pc.is_in(part["file_path"], paths)) for part in parts)]
-    )
+    found = []
+    for table in _TABLES:
+        schema = TABLES[table].schema
+        parts = ws.tables.read_parts(table, ws.key, columns=schema.names)
+        kept = [part.filter(pc.is_in(part["file_path"], wanted)) for part in parts]
+        found.append(pa.concat_tables([schema.empty_table(), *kept]))
+    return ParsedRows(*found)
 
 
 def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) -> Iterator[ParsedBatch]:
@@ -235,8 +232,7 @@ def _report_unchanged(ws: Workspace, files: Sequence[_ParseTask], problems: Prob
         ws.tables.read("compiler_files", ws.key),
     )
     symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
-    report = _report(files, len(files), [], rows, rows.facts.slice(0, 0), [symbols, facts])
-    return replace(report, compiled=CompiledReport.of(rows.compiled, problems))
+    return _report(files, len(files), [], rows, rows.facts.slice(0, 0), [symbols, facts], problems)
 
 
 def _report(
@@ -246,6 +242,7 @@ def _report(
     rows: ParsedRows,
     parsed: pa.Table,
     hashes: Sequence[str],
+    problems: Problems,
 ) -> ParseReport:
     errors = rows.facts["syntax_errors"]
     failed = pa.array([failure.item for failure in failures], pa.string())
@@ -266,4 +263,5 @@ def _report(
         lost_definitions=pc.sum(rows.facts["lost_definitions"]).as_py() or 0,
         table_hash=hashes[0],
         file_facts_hash=hashes[1],
+        compiled=CompiledReport.of(rows.compiled, problems),
     )

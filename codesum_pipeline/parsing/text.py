@@ -39,30 +39,18 @@ def text_parser(hash_policy: HashPolicy) -> str:
     return f"{TEXT_VERSION} {hash_policy}"
 
 
-def parse_text(source: bytes, file_path: str, *, language: str, blob: str, hash_policy: HashPolicy) -> ParsedFile:
-    r"""A file document's facts; `source` is UTF-8 with `\n` line ends."""
-    text = source.decode()
-    references = project_references(text) if is_project_file(file_path) else NO_REFERENCES
-    return _file(source, file_path, language, blob, text_parser(hash_policy), hash_policy, references)
-
-
-def text_of_failed(source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy) -> ParsedFile:
-    """A file that its parser failed on, as a text that says nothing to the graph.
-
-    It has a parser that no file is to be read with, so that the next build does not carry its rows over.
-    """
-    return _file(source, file_path, TEXT, blob, f"{text_parser(hash_policy)} failed", hash_policy, NO_REFERENCES)
-
-
-def _file(
-    source: bytes, file_path: str, language: str, blob: str, parser: str, hash_policy: HashPolicy, references: str
+def parse_text(
+    source: bytes, file_path: str, *, language: str, blob: str, hash_policy: HashPolicy, parser: str = ""
 ) -> ParsedFile:
+    r"""A file document's facts; `source` is UTF-8 with `\n` line ends. One that is told its parser says nothing to the
+    graph."""
     text = source.decode()
+    is_project = not parser and is_project_file(file_path)
     facts = FileFacts(
         file_path=file_path,
         blob=blob,
         language=language,
-        parser=parser,
+        parser=parser or text_parser(hash_policy),
         content_hash=content_hash(hash_policy, text, source),
         source=text,
         lines=count_lines(source),
@@ -70,10 +58,19 @@ def _file(
         imports=(),
         globals=(),
         exports=None,
-        references=references,
+        references=project_references(text) if is_project else NO_REFERENCES,
         syntax_errors=0,
     )
     return ParsedFile(facts, ())
+
+
+def text_of_failed(source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy) -> ParsedFile:
+    """A file that its parser failed on, as a text that says nothing to the graph.
+
+    It has a parser that no file is to be read with, so that the next build does not carry its rows over.
+    """
+    parser = f"{text_parser(hash_policy)} failed"
+    return parse_text(source, file_path, language=TEXT, blob=blob, hash_policy=hash_policy, parser=parser)
 
 
 def project_references(text: str) -> str:
