@@ -26,6 +26,7 @@ from codesum_pipeline.languages.hooks import (
     annotations_and_words,
     at,
     child_of,
+    directly_in,
     field_reader,
     field_text,
     imported,
@@ -223,13 +224,6 @@ def _held_property(node: Node, text: Text) -> Iterator[str]:
         yield from typed_member(node, text)
 
 
-def _component(node: Node, text: Text) -> Iterator[str]:
-    """The parameters of a type are known in all of it."""
-    around = node.parent.parent if node.parent is not None else None
-    if around is not None and around.type in TYPES:
-        yield f"{field_text(node, 'name', text)}: {field_text(node, 'type', text)}"
-
-
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     type_, name = field_text(node, "type", text), at(node, "left" if node.type == "foreach_statement" else "name")
     if type_ != "var" and name is not None and name.type == "identifier":
@@ -270,7 +264,8 @@ DECLARATION = Declaration(
         "field_declaration event_field_declaration": _fields,
         "property_declaration": _held_property,
         "enum_member_declaration": names_in("name"),
-        "parameter": _component,
+        # The parameters of a type are known in all of it.
+        "parameter": directly_in(TYPES, typed_member),
     },
     calls={
         "invocation_expression": _call,

@@ -1,8 +1,9 @@
 """Hooks that many languages have alike, and what hooks are written with."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from html import unescape
+from typing import TypeVar
 
 from tree_sitter import Node
 
@@ -10,6 +11,7 @@ from codesum_pipeline.languages.declaration import CallSyntax, Code, DefinitionH
 from codesum_pipeline.languages.spec import Span, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
+T = TypeVar("T")
 # A longer text is no name, member or call whose class could be told.
 MAX_VALUE = 300
 _NAMES = words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
@@ -104,9 +106,19 @@ def parameter(
     return Parameter(field_text(node, name, text), type_ or None, given or None, kind)
 
 
-def typed_name(node: Node, text: Text) -> Iterator[TypedName]:
-    """What has a field for its name and one for its type."""
-    yield TypedName(field_text(node, "name", text).strip("`"), field_text(node, "type", text))
+def typed_name(name: str = "name", type_: str = "type") -> Callable[[Node, Text], Iterator[TypedName]]:
+    """A hook for what has a field for its name, perhaps in backticks, and one for its type."""
+    return lambda node, text: iter([TypedName(field_text(node, name, text).strip("`"), field_text(node, type_, text))])
+
+
+def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Callable[[Node, Text], T | tuple[()]]:
+    """A hook for nodes in the list that one of some kinds has: the parameters of a class."""
+
+    def hook(node: Node, text: Text) -> T | tuple[()]:
+        around = node.parent.parent if node.parent is not None else None
+        return read(node, text) if around is not None and around.type in kinds else ()
+
+    return hook
 
 
 def member(name: str, type_: str) -> str:

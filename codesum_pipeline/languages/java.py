@@ -29,6 +29,7 @@ from codesum_pipeline.languages.hooks import (
     at,
     child_of,
     defines,
+    directly_in,
     field_reader,
     field_text,
     imported,
@@ -37,6 +38,7 @@ from codesum_pipeline.languages.hooks import (
     names_in,
     plain_text,
     raw_text,
+    typed_name,
 )
 from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -181,10 +183,7 @@ def _made_type(declarator: Node, text: Text) -> str:
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
-    """The components of a record, which stand in its head, are its fields."""
-    around = node.parent.parent if node.parent is not None else None
-    if around is not None and around.type == "record_declaration":
-        yield from [member(typed.name, typed.type) for typed in _typed(node, text)]
+    yield from [member(typed.name, typed.type) for typed in _typed(node, text)]
 
 
 def _typed_variables(node: Node, text: Text) -> Iterator[TypedName]:
@@ -205,11 +204,6 @@ def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
     """`case Circle c`."""
     if node.named_child_count == 2 and text(node.named_children[0]) != "var":
         yield TypedName(text(node.named_children[1]), text(node.named_children[0]))
-
-
-def _typed_test(node: Node, text: Text) -> Iterator[TypedName]:
-    """`shape instanceof Circle c`."""
-    yield TypedName(field_text(node, "name", text), field_text(node, "right", text))
 
 
 def _caught(node: Node, text: Text) -> Iterator[TypedName]:
@@ -238,7 +232,8 @@ DECLARATION = Declaration(
             member(name, type_) for name, type_, _ in _variables(node, text)
         ),
         "enum_constant": names_in("name"),
-        "formal_parameter spread_parameter": _component,
+        # The components of a record, which stand in its head, are its fields.
+        "formal_parameter spread_parameter": directly_in(("record_declaration",), _component),
     },
     calls={
         "method_invocation": _call,
@@ -252,7 +247,8 @@ DECLARATION = Declaration(
         "field_declaration constant_declaration local_variable_declaration": _typed_variables,
         "catch_formal_parameter": _caught,
         "type_pattern record_pattern_component": _typed_pattern,
-        "instanceof_expression": _typed_test,
+        # `shape instanceof Circle c`.
+        "instanceof_expression": typed_name("name", "right"),
     },
     parameters=_parameters,
     return_type=field_reader("type"),

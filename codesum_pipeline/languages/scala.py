@@ -27,6 +27,7 @@ from codesum_pipeline.languages.hooks import (
     at,
     child_of,
     defines,
+    directly_in,
     field_reader,
     field_text,
     last_expression,
@@ -217,11 +218,6 @@ def _package(node: Node, text: Text) -> str:
     return ".".join(names)
 
 
-def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
-    """`case circle: Circle`."""
-    yield TypedName(field_text(node, "pattern", text), field_text(node, "type", text))
-
-
 def _typed_value(node: Node, text: Text) -> Iterator[TypedName]:
     """A value that says its type, or is `new Item(…)` or `Item(…)`: what begins with a capital is a class."""
     value, type_ = _bound(node), field_text(node, "type", text)
@@ -246,10 +242,7 @@ def _field(node: Node, text: Text) -> Iterator[str]:
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
-    """The parameters of a class are known in all of it; those of an enum's case are not its own."""
-    around = node.parent.parent if node.parent is not None else None
-    if around is not None and around.type in TYPES:
-        yield f"{_name(node, 'name')}: {field_text(node, 'type', text)}"
+    yield f"{_name(node, 'name')}: {field_text(node, 'type', text)}"
 
 
 def _member(node: Node, text: Text) -> Iterator[str]:
@@ -285,7 +278,8 @@ DECLARATION = Declaration(
     result=_result,
     fields={
         **dict.fromkeys(VALUES, _field),
-        "class_parameter": _component,
+        # The parameters of a class are known in all of it; those of an enum's case are not its own.
+        "class_parameter": directly_in(TYPES, _component),
         "simple_enum_case full_enum_case type_definition": _member,
     },
     calls={
@@ -297,8 +291,8 @@ DECLARATION = Declaration(
     reexports={"export_declaration": _import},
     typed={
         **dict.fromkeys(VALUES, _typed_value),
-        "parameter class_parameter binding": typed_name,
-        "typed_pattern": _typed_pattern,
+        "parameter class_parameter binding": typed_name(),
+        "typed_pattern": typed_name("pattern"),
     },
     parameters=_parameters,
     return_type=field_reader("return_type"),

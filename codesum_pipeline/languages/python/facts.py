@@ -1,7 +1,9 @@
 """What a Python definition says about itself: parameters, values, what it assigns, and what decorators, bases and names
 make of it: a closed list of words."""
 
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
 
 from tree_sitter import Node
 
@@ -12,42 +14,9 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 RECEIVERS = words("self cls mcs mcls metacls")
 SPLATS = {"list_splat_pattern": "var_positional", "dictionary_splat_pattern": "var_keyword"}
-# The order in which modifiers are told.
-MODIFIERS = str.split("""
-    async staticmethod classmethod property cached abstract setter getter deleter overload override final
-    contextmanager dataclass singledispatch total_ordering runtime_checkable deprecated fixture enum protocol
-    namedtuple typeddict model test exception
-""")
-# The last part of a decorator's name, and what it makes of what it decorates: the word that it is, or others.
-_SAME = words("""
-    staticmethod classmethod property setter getter deleter overload override final contextmanager dataclass
-    singledispatch total_ordering runtime_checkable deprecated fixture
-""")
-BY_DECORATOR: Mapping[str, tuple[str, ...]] = {
-    **{word: (word,) for word in _SAME},
-    "cached_property": ("property", "cached"),
-    "abstractmethod": ("abstract",),
-    "abstractproperty": ("abstract", "property"),
-    "abstractclassmethod": ("abstract", "classmethod"),
-    "abstractstaticmethod": ("abstract", "staticmethod"),
-    **dict.fromkeys(["cache", "lru_cache"], ("cached",)),
-    "asynccontextmanager": ("contextmanager",),
-    **dict.fromkeys(["dataclasses", "define", "attrs"], ("dataclass",)),
-    "singledispatchmethod": ("singledispatch",),
-}
-# The last part of a base's name, without its subscript.
-BY_BASE = {
-    **dict.fromkeys(["Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"], "enum"),
-    "Protocol": "protocol",
-    "ABC": "abstract",
-    "NamedTuple": "namedtuple",
-    "TypedDict": "typeddict",
-    "BaseModel": "model",
-    "TestCase": "test",
-}
+_MODIFIERS = tomllib.loads(Path(__file__).with_suffix(".syntax.toml").read_text(encoding="utf-8"))["modifiers"]
+_ORDER, _SAME = _MODIFIERS["order"].split(), words(_MODIFIERS["same"])
 EXCEPTION_ENDINGS = ("Exception", "Error", "Warning", "KeyboardInterrupt", "SystemExit", "ExceptionGroup")
-# Words whose last part alone says too little.
-WHOLE_DECORATORS = {"attr.s": "dataclass", "attr.dataclass": "dataclass", "attrs.frozen": "dataclass"}
 
 
 def targets(left: Node | None) -> Iterator[Node]:
@@ -106,18 +75,18 @@ def type_of(node: Node) -> SymbolType:
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
-    """The words that hold, in the order of `MODIFIERS`; preambles are decorators."""
+    """The words that hold, in the order of their table; preambles are decorators."""
     found: set[str] = {"async"} if node.children[0].type == "async" else set()
     for decorator in preambles:
         called = text(decorator).removeprefix("@").partition("(")[0]
-        found.update(BY_DECORATOR.get(called.rpartition(".")[2], ()))
-        if called in WHOLE_DECORATORS:
-            found.add(WHOLE_DECORATORS[called])
+        last = called.rpartition(".")[2]
+        found.update([last] if last in _SAME else ())
+        for name in {last, called}:
+            found.update(_MODIFIERS["decorators"].get(name, "").split())
     is_class, name = node.type == "class_definition", raw_text(node, "name")
     for base in bases(node, text):
         last = base.partition("[")[0].partition("(")[0].rpartition(".")[2]
-        if last in BY_BASE:
-            found.add(BY_BASE[last])
+        found.update(_MODIFIERS["bases"].get(last, "").split())
         if last.endswith(EXCEPTION_ENDINGS):
             found.add("exception")
     keywords = (text(given) for given in shown(node, "superclasses") if given.type == "keyword_argument")
@@ -127,4 +96,4 @@ def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str,
         found.add("test")
     if is_class and name.startswith("Test") and name[4:5] != name[4:5].lower():
         found.add("test")
-    return tuple(word for word in MODIFIERS if word in found)
+    return tuple(word for word in _ORDER if word in found)
