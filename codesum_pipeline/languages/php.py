@@ -26,9 +26,9 @@ from codesum_pipeline.languages.hooks import (
     names_in,
     parameter,
     raw_text,
+    spell_plain,
 )
 from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
-from codesum_pipeline.languages.spelling import spell_plain
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 SYNTAX = syntax_beside(__file__)

@@ -21,9 +21,8 @@ from codesum_pipeline.languages.declaration import (
     Text,
     TypedName,
 )
-from codesum_pipeline.languages.hooks import at, field_text, first_values, inside, raw_text
+from codesum_pipeline.languages.hooks import at, field_text, first_values, inside, raw_text, spell_plain
 from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
-from codesum_pipeline.languages.spelling import spell_plain
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 SYNTAX = syntax_beside(__file__)

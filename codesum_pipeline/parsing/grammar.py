@@ -6,8 +6,8 @@ from typing import TypeVar
 from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
+from codesum_pipeline.languages.hooks import is_longer_than_one
 from codesum_pipeline.languages.spec import OPERANDS, Holds, LanguageSpec, Spell, TokenSpacing, is_spaced, settle
-from codesum_pipeline.languages.spelling import is_longer_than_one
 
 T = TypeVar("T")
 # The kind id that tree-sitter gives what it could not parse.

@@ -1,16 +1,16 @@
 """One file of a declared language becomes symbols and facts."""
 
 from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, Declaration, References, Text
+from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.symbols import FileFacts, Import, Symbol, SymbolType
+from codesum_pipeline.model.symbols import FileFacts, Import, Reexport, Symbol, SymbolType
 from codesum_pipeline.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.parsing.comments import Comments
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
@@ -18,7 +18,6 @@ from codesum_pipeline.parsing.expressions import FileTexts
 from codesum_pipeline.parsing.facts import CallReader, FactReader
 from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.recovery import is_cut
-from codesum_pipeline.parsing.reexports import are_all, read_reexports
 from codesum_pipeline.parsing.references import ReferenceReader, read_imports, read_names
 from codesum_pipeline.parsing.structures import CalleeNames, Structures
 from codesum_pipeline.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
@@ -28,6 +27,7 @@ from codesum_pipeline.parsing.walk import Tokens
 _start_byte = attrgetter("start_byte")
 # Build tags stand in a file's head.
 _HEAD_BYTES = 4096
+_ALL = "*"
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")
 
@@ -96,7 +96,7 @@ class FileReader:
             handed_on = (
                 one for kind, _, node in outline.outside if kind in readers for one in readers[kind](node, self._text)
             )
-            reexports = read_reexports(handed_on, imports, exports or ())
+            reexports = _reexports(handed_on, imports, exports or ())
         references = self._references(symbols)
         facts = FileFacts(
             file_path=self._path,
@@ -113,7 +113,7 @@ class FileReader:
             references=references.json,
             syntax_errors=len(self._tokens.errors),
             reexports=reexports,
-            only_reexports=are_all(
+            only_reexports=_are_all(
                 reexports, symbols=len(symbols) - len(tests.ids), globals_=globals_, exports=exports
             ),
             is_test=tests.is_test,
@@ -304,3 +304,52 @@ def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
     code = Code(tokens.text(*span))
     code.span = span
     return code
+
+
+def _reexports(
+    handed_on: Iterable[ImportSyntax], imports: Sequence[Import], exports: Iterable[str]
+) -> tuple[Reexport, ...]:
+    """What a file hands on, in source order: names that others define and that are found here too.
+
+    A file says so by a statement of its language (`export … from`, `pub use`, an export list), or by listing the name
+    of an import among what it exports: names, or `a as b`.
+    """
+    bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
+    found = [*(_stated(said, bound) for said in handed_on), *(_listed(name, bound) for name in exports)]
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _are_all(
+    reexports: Sequence[Reexport], *, symbols: int, globals_: Iterable[str], exports: Sequence[str] | None
+) -> bool:
+    """Whether a file hands on and defines nothing itself, but for names such as `__version__`."""
+    names = {one.name for one in reexports}
+    own = {name for name in globals_ if not (name.startswith("__") and name.endswith("__"))} - names
+    listed = {name.rpartition(" as ")[2] for name in exports or ()}
+    return bool(reexports) and not symbols and not own and (_ALL in names or listed <= names | {"default"})
+
+
+def _bound_name(imported: Import) -> str:
+    """What an import is called in its file; empty where it binds nothing that could be listed."""
+    return imported.alias or ("" if imported.name in (None, _ALL) else imported.name or "")
+
+
+def _stated(said: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
+    if said.module:
+        called = bound.get(said.module)
+        is_alias = said.name == _ALL and called is not None and called.name in (None, _ALL)
+        source = called.module if called is not None and is_alias else said.module
+        name = said.alias or said.name or source.rpartition("::")[2].rpartition("/")[2]
+        return Reexport(name, said.name, source) if name else None
+    first, _, inner = (said.name or "").partition(".")
+    found = bound.get(first)
+    if found is None:
+        return None
+    module = f"{found.module}.{found.name}" if found.name and inner else found.module
+    return Reexport(said.alias or first, inner or found.name, module)
+
+
+def _listed(export: str, bound: dict[str, Import]) -> Reexport | None:
+    inner, _, outer = export.partition(" as ")
+    found = bound.get(inner)
+    return None if found is None else Reexport(outer or inner, found.name, found.module)

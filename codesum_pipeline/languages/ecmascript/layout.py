@@ -7,9 +7,8 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.languages.ecmascript.brackets import GROUP, is_bare_group
-from codesum_pipeline.languages.hooks import at, shown
+from codesum_pipeline.languages.hooks import at, shown, spell_number, spell_quoted
 from codesum_pipeline.languages.spec import words
-from codesum_pipeline.languages.spelling import spell_number, spell_quoted
 
 _PROPERTIES = {("pair", "key"), ("pair_pattern", "key"), ("field_definition", "property")} | {
     (kind, "name")

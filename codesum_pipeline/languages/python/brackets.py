@@ -10,9 +10,8 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.hooks import at
+from codesum_pipeline.languages.hooks import at, is_longer_than_one
 from codesum_pipeline.languages.precedence import Precedence
-from codesum_pipeline.languages.spelling import is_longer_than_one
 
 GROUP = "parenthesized_expression"
 _RULES = Precedence(__file__)
