@@ -20,7 +20,6 @@ from codesum_pipeline.graph.families import LanguageFamily
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.model.scopes import Row
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.workspace import Workspace
 
@@ -150,9 +149,15 @@ def _resolve_family(
     compiled: Collection[str],
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
-    facts = {path: _facts_hash(row) for path, row in family.rows.items()}
-    known = {path: last.files[path] for path in facts if last and _stands(last, path, facts[path])}
-    known = {path: file for path, file in known.items() if file.has_sites == (path in compiled)}
+    facts = {}
+    for path, row in family.rows.items():
+        said = canonical_json([row["exports"], row["reexports"]])
+        facts[path] = sha1_hex(f"{row['language']} {said}\n{row['references']}")
+    known = {
+        path: file
+        for path, file in (last.files if last else {}).items()
+        if facts.get(path) == file.facts and file.has_sites == (path in compiled)
+    }
     interfaces = {path: file.interface for path, file in known.items()}
     for path in (path for path in facts if path not in known):
         interfaces[path] = ""
@@ -190,15 +195,6 @@ def _resolve_family(
         known.pop(path, None)
         tables.pop(path, None)
     return base, known, tables
-
-
-def _stands(last: Resolution, path: str, facts: str) -> bool:
-    return path in last.files and last.files[path].facts == facts
-
-
-def _facts_hash(row: Row) -> str:
-    said = canonical_json([row["exports"], row["reexports"]])
-    return sha1_hex(f"{row['language']} {said}\n{row['references']}")
 
 
 def _path(ws: Workspace) -> Path:

@@ -74,17 +74,18 @@ class Resolver(ABC, Generic[Expression, Step]):
 
     def once(
         self, answers: dict[Any, Any], key: Any, find: Callable[..., Answer], *about: Any, meanwhile: Any = NONE
-    ) -> Any:
+    ) -> Answer:
         """An answer that is found once; `meanwhile` is what it adds to itself, and one that rests on too many others is
         unknown."""
+        known: Any = UNKNOWN
         if key in answers:
-            return answers[key]
-        if self.depth >= MAX_DEPTH:
-            return UNKNOWN
-        answers[key] = meanwhile
-        self.depth += 1
-        answer = answers[key] = find(*about)
-        self.depth -= 1
+            known = answers[key]
+        elif self.depth < MAX_DEPTH:
+            answers[key] = meanwhile
+            self.depth += 1
+            known = answers[key] = find(*about)
+            self.depth -= 1
+        answer: Answer = known
         return answer
 
     def value(self, scope: Scope, expression: Expression) -> Value:

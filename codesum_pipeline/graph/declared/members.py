@@ -19,6 +19,7 @@ from codesum_pipeline.model.values import (
     FunctionValue,
     InstanceValue,
     ModuleValue,
+    NoValue,
     ObjectValue,
     OneOf,
     Reason,
@@ -125,8 +126,7 @@ class DeclaredMembers:
 
     def field(self, class_: Scope, name: str) -> Value:
         """The object in a field of a class."""
-        found: Value = self._resolver.once(self._fields, (class_, name), self._find_field, class_, name)
-        return found
+        return self._resolver.once(self._fields, (class_, name), self._find_field, class_, name)
 
     def _find_field(self, class_: Scope, name: str) -> Value:
         said = [said for said in self._tree.fields(class_.key, name) if self._rules.is_of(class_, said[0])]
@@ -147,7 +147,7 @@ class DeclaredMembers:
             return []
         around = self._rules.scope_of_bases(class_)
         found = self._resolver.once(self._bases, class_, self._named, around, class_.bases, meanwhile=())
-        others = found if found is not UNKNOWN else ()
+        others = () if isinstance(found, NoValue) else found
         return [value for value in others if not (isinstance(value, ClassValue) and value.scope is class_)]
 
     def _named(self, scope: Scope, types: Sequence[TypeName]) -> list[Value]:
@@ -170,8 +170,7 @@ class DeclaredMembers:
             type_ = type_.arguments[0]
         if type_ is None:
             return UNKNOWN
-        found: Value = self._resolver.once(self._objects, (scope, type_), self._object, scope, type_)
-        return found
+        return self._resolver.once(self._objects, (scope, type_), self._object, scope, type_)
 
     def _object(self, scope: Scope, type_: TypeName) -> Value:
         if type_.is_list:

@@ -88,8 +88,7 @@ class DeclaredNames:
     def variable(self, scope: Scope, name: str) -> Value:
         """What a variable of a scope is; many blocks of that ask for it."""
         placed = [(scope, binding) for binding in scope.names.get(name, ())]
-        found: Value = self._resolver.once(self._variables, (scope, name), self.settle, placed)
-        return found
+        return self._resolver.once(self._variables, (scope, name), self.settle, placed)
 
     def settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
         """What a variable or field is, by its type, or else by what it is first given; it is no class and no function

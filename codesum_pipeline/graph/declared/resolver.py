@@ -259,7 +259,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     def _given_back(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
         if step.is_new and self.rules.has_modules:
             return ObjectValue(called.key, Reason.CONSTRUCTOR_TYPE)
-        value: Value = self.once(self._results, called, self._work_out, called)
+        value = self.once(self._results, called, self._work_out, called)
         if value is NoValue.SELF:
             if isinstance(receiver, InstanceValue | ObjectValue | SuperValue):
                 value = receiver

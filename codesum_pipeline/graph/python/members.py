@@ -139,8 +139,7 @@ class Members:
         if not bindings:
             self._own[key] = None
             return None
-        found: Value = self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
-        return found
+        return self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
 
     def of_call(self, value: Value) -> Value:
         """What a call of the value gives back."""
@@ -160,7 +159,7 @@ class Members:
         return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def _of_function(self, function: FunctionValue) -> Value:
-        result: Value = self._resolver.once(self._results, function.scope, self._work_out, function.scope)
+        result = self._resolver.once(self._results, function.scope, self._work_out, function.scope)
         if result is NoValue.SELF:
             result = self._receiver(function)
         return result if result is not NONE else UNKNOWN
