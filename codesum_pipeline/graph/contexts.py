@@ -13,7 +13,7 @@ what lies outside the repository.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -62,19 +62,14 @@ def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], settings: C
     _gather_imports(uses, edges)
     ids = sorted({*(symbol.id for symbol in documents.symbols), *documents.files, *documents.modules()})
     sampler = _Sampler(documents)
-    return [_context(document_id, uses.get(document_id) or _Uses(), sampler, settings) for document_id in ids]
-
-
-def _context(document_id: str, uses: _Uses, sampler: "_Sampler", settings: ContextSettings) -> Context:
-    called_by = sampler.sample(document_id, uses.users, settings.top_k_callers)
-    calls = sampler.sample(document_id, uses.used, settings.top_k_callees)
-    return Context(
-        id=document_id,
-        called_by=called_by,
-        calls=calls,
-        graph_hash=graph_hash(called_by, calls),
-        dependencies=tuple(sorted(uses.dependencies)),
-    )
+    contexts = []
+    for document_id in ids:
+        found = uses.get(document_id) or _Uses()
+        called_by = sampler.sample(document_id, found.users, settings.top_k_callers)
+        calls = sampler.sample(document_id, found.used, settings.top_k_callees)
+        dependencies = tuple(sorted(found.dependencies))
+        contexts.append(Context(document_id, called_by, calls, graph_hash(called_by, calls), dependencies))
+    return contexts
 
 
 class _Sampler:
@@ -112,15 +107,10 @@ def _gather_calls(uses: defaultdict[str, _Uses], symbols: Sequence[SymbolPlace],
         if edge.is_external or (edge.kind is EdgeKind.INHERIT and edge.src_id in functions):
             continue
         users, used = classes.get(edge.src_id, ()), classes.get(edge.dst, ())
-        for document_id in (*_if_in(edge.src_id, functions), *(c for c in users if c not in used)):
+        for document_id in (*({edge.src_id} & functions), *(c for c in users if c not in used)):
             _count(uses[document_id].used, edge.dst, edge.count, besides=edge.src_id)
-        for document_id in (*_if_in(edge.dst, functions), *(c for c in used if c not in users)):
+        for document_id in (*({edge.dst} & functions), *(c for c in used if c not in users)):
             _count(uses[document_id].users, edge.src_id, edge.count, besides=edge.dst)
-
-
-def _if_in(document_id: str, ids: Collection[str]) -> Iterator[str]:
-    if document_id in ids:
-        yield document_id
 
 
 def _count(counts: dict[str, int], neighbour: str, count: int, *, besides: str) -> None:
