@@ -75,7 +75,7 @@ COMMANDS = tuple(Command(name, panel, help) for panel, commands in _PANELS.items
 # A command lives in the module of its name, or with others of its kind.
 _MODULES = {
     "add": "repositories", "remove": "repositories", "repos": "repositories", "attest": "compact", "token": "tokens",
-    "audit": "tokens", "dev": "operating", "worker": "operating", "maintain": "operating",
+    "audit": "tokens", "dev": "operating", "worker": "operating", "maintain": "operating", "explain": "show",
 }  # fmt: skip
 # They import a second or more of code before they can do anything, and say so.
 _LOADING_LONG = {"index", "plan", "ask", "eval", "maintain"}

@@ -161,18 +161,9 @@ def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
     rows = []
     for record in records:
         found = attestation_of(record)
-        rows.append(
-            (
-                record.compacted_at[:10],
-                found.repository or "all",
-                counted(len(found.sources), "row"),
-                found.kind,
-                found.policy.value,
-                found.attested_by,
-                record.job_id,
-                escaped(record.claim),
-            )
-        )
+        what = (counted(len(found.sources), "row"), found.kind, found.policy.value)
+        by, text = found.attested_by, escaped(record.claim)
+        rows.append((record.compacted_at[:10], found.repository or "all", *what, by, record.job_id, text))
     return table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows)
 
 

@@ -212,18 +212,11 @@ def try_(ctx: typer.Context, channel: Annotated[str, argument("CHANNEL", "A name
 
 
 def _deliveries(found: Sequence[Delivery]) -> TableView:
-    rows = [
-        (
-            each.post_id,
-            each.channel,
-            each.state.value,
-            each.tries,
-            each.sent_at or (each.due_at if each.state is not DeliveryState.GIVEN_UP else ""),
-            "may have arrived before" if each.may_have_arrived else "",
-            clean(each.detail),
-        )
-        for each in found
-    ]
+    rows = []
+    for each in found:
+        when = each.sent_at or (each.due_at if each.state is not DeliveryState.GIVEN_UP else "")
+        repeat = "may have arrived before" if each.may_have_arrived else ""
+        rows.append((each.post_id, each.channel, each.state.value, each.tries, when, repeat, clean(each.detail)))
     return table(("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",))
 
 

@@ -87,13 +87,7 @@ ReposOption = Annotated[
 ]
 DocumentArgument = Annotated[str, typer.Argument(metavar="ID", help="A document's id, as `codesum search` prints it.")]
 DocumentRepoOption = Annotated[
-    str | None,
-    typer.Option(
-        "--repo",
-        metavar="KEY",
-        autocompletion=complete_keys,
-        help="The repository, where several have a document with this id.",
-    ),
+    str | None, key_option("The repository, where several have a document with this id.", "--repo")
 ]
 LevelsOption = Annotated[
     list[Level] | None,

@@ -1,15 +1,16 @@
-"""`codesum show`: one document, readable, with what it belongs to and what it uses."""
+"""`codesum show` and `explain`: one document, with what it belongs to and uses, and why it was last written."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 from rich.text import Text
+from rich.tree import Tree
 
 from codesum_pipeline.cli.documents import (
     catalogue_of,
@@ -23,22 +24,27 @@ from codesum_pipeline.cli.documents import (
 )
 from codesum_pipeline.cli.invocation import Invocation, invocation
 from codesum_pipeline.cli.options import DocumentArgument, DocumentRepoOption, switch
-from codesum_pipeline.cli.render import fields, indented, lines_of, note, print_json, styled
+from codesum_pipeline.cli.render import SHORT_COMMIT, fields, indented, lines_of, note, print_json, styled
 from codesum_pipeline.cli.render import show as show_parts
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ledger import AttemptOutcome
-from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.model.printable import clean, counted, one_line
 from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import changed_files
 from codesum_pipeline.tools.surroundings import DocumentRelations, surroundings
+
+if TYPE_CHECKING:
+    from codesum_pipeline.summaries.explain import ExplainStep
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
     "commit", "run_id", "content_hash", "graph_hash", "summary_hash", "text_hash",
 )  # fmt: skip
 _OF_ATTEMPT = ("model", "started_at", "run_id", "attempt", "cost_usd", "error", "answer")
+_PUBLISHED = ("written_by", "model", "prompt_version", "gate")
+_OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
 
 
 def show(
@@ -167,3 +173,76 @@ def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any],
         "secrets masked": ", ".join(f"{number} {kind}" for kind, number in asked.masked.items()) or None,
     }
     return to_builtins(asked), [fields(told), Text(f"\n{clean(asked.user)}")]
+
+
+def explain(
+    ctx: typer.Context,
+    id: DocumentArgument,
+    repo: DocumentRepoOption = None,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
+) -> None:
+    """Show why a document was last rewritten, as the chain of causes.
+
+    Each line is one rewrite: the document, why it was written again, at which commit,
+    in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
+    """
+    # What explains reads the tables; documents are shown without it.
+    from codesum_pipeline.cli.compact import compactions_of_document
+    from codesum_pipeline.summaries.explain import explain as explain_document
+
+    called = invocation(ctx)
+    found = find_document(called, id, repo=repo)
+    document = found.document()
+    told = {name: document[name] for name in _PUBLISHED}
+    told |= failure_and_price(called.layout.warehouse, found.repo, document)
+    steps = explain_document(called.home.workspace(found.repo, run_id="explain"), found.id)
+    compacted = compactions_of_document(called, found.repo, found.id)
+    if as_json:
+        values = [
+            {
+                "depth": step.depth,
+                **{name: getattr(step.row, name) for name in _OF_ROW},
+                "more_causes": step.more_causes,
+                "written_by": step.row.written_by,
+                "writer": step.row.writer,
+            }
+            for step in steps
+        ]
+        print_json({"repo": found.repo, "id": found.id, "steps": values, **told, "compactions": compacted})
+        return
+    # Which earlier rows a text stands in place of.
+    earlier = [
+        f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
+        for each in compacted
+    ]
+    show_parts(_tree(steps), fields(readable(told) | {"compacted": earlier}))
+
+
+def _tree(steps: "Sequence[ExplainStep]") -> Tree:
+    """Steps come in order, each one level below the last step of a smaller depth."""
+    root = Tree(_line(steps[0]))
+    path = [root]
+    for step in steps[1:]:
+        del path[step.depth :]
+        path.append(path[-1].add(_line(step)))
+    return root
+
+
+def _line(step: "ExplainStep") -> Text:
+    """One rewrite."""
+    line = Text(one_line(step.row.id), style="bold")
+    line.append(f"  {step.row.level}", style="dim not bold")
+    cause = f": {step.row.cause}" if step.row.cause else ""
+    line.append(f"  {step.row.event}{cause}", style="yellow not bold")
+    price = f"${step.row.cost_usd:.4f}" if step.row.cost_usd else "free"
+    details = (
+        f"commit {step.row.commit[:SHORT_COMMIT]}",
+        f"run {step.row.run_id[:SHORT_COMMIT]}",
+        step.row.written_at,
+        step.row.writer,
+        price,
+    )
+    line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")
+    if step.more_causes:
+        line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")
+    return line
