@@ -1,5 +1,5 @@
 """All that is particular to a language: one module, or one package, for each.
 
-A language is a module with a `DECLARATION`, and a table of what the program must know of it (`*.toml`). The others are
-what several declarations share.
+A language is a module with a `DECLARATION`, a table of what the program must know of it (`*.toml`), and one of what its
+parser must know (`*.syntax.toml`). The other modules are what several declarations share.
 """

@@ -167,11 +167,8 @@ def _prefix(signs: Sequence[str], at: int) -> int:
         return 2 if after == "mut" else 1
     if sign == "*":
         return int(after != "*")
-    return int((sign in _WAITING and after == "(") or ((sign in _WAITING or sign == "move") and _starts(after)))
-
-
-def _starts(sign: str) -> bool:
-    return bool(sign) and (_is_name(sign) or sign in ("&", "*"))
+    starts = bool(after) and (_is_name(after) or after in ("&", "*"))
+    return int((sign in _WAITING and after == "(") or ((sign in _WAITING or sign == "move") and starts))
 
 
 def _cast(signs: list[str]) -> ExpressionStep | None:
