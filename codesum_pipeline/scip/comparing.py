@@ -75,10 +75,6 @@ class EncodedLines:
             return before[-1:], after[:1]
         return line[span.start - 1 : span.start] if span.start else "", line[span.end : span.end + 1]
 
-    def follows(self, span: Span) -> str:
-        """What stands after a place in its line."""
-        return self._lines[span.line - 1].encode()[span.end :].decode()
-
 
 def range_of(occurrence: Any) -> tuple[int, ...]:
     """The range of an occurrence: (line, start, end), or with a second line before the end; 0-based."""
