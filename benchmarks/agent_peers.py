@@ -22,7 +22,7 @@ from benchmarks.agent_sessions import (
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.indexes.tokens import STOP_WORDS
 from codesum_pipeline.source.languages import is_program, language_of_path
-from codesum_pipeline.summaries.extractive.keywords import STOP_WORDS as MORE_STOP_WORDS
+from codesum_pipeline.summaries.extractive.words import STOP_WORDS as MORE_STOP_WORDS
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,}")
 _NUMBERED = re.compile(r"(\d+)[:-]")

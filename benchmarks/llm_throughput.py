@@ -42,8 +42,8 @@ from codesum_pipeline.llm.call_workers import CallLoad
 from codesum_pipeline.llm.checking import AnswerBounds
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.ledger import open_ledger
+from codesum_pipeline.llm.litellm_calls import arguments_of
 from codesum_pipeline.llm.litellm_door import litellm_client
-from codesum_pipeline.llm.messages import arguments_of
 from codesum_pipeline.llm.pins import SummaryRequest
 from codesum_pipeline.llm.prices import price_of, tokens_upper
 from codesum_pipeline.llm.writing_run import Caps, write_all

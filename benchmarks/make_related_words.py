@@ -14,7 +14,7 @@ from codesum_pipeline.indexes.index_files import StringTable
 from codesum_pipeline.indexes.stored_zip import write_npz
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.retrieval.query import STEPS
-from codesum_pipeline.summaries.documentation.word_lists import frequent_words
+from codesum_pipeline.summaries.documentation.plain import frequent_words
 
 TABLE = Path(__file__).parents[1] / "codesum_pipeline/indexes/models/related_words.npz"
 RAREST = 12

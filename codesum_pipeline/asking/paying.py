@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
+from codesum_pipeline.llm.pins import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import wait_before_retry
 from codesum_pipeline.model.errors import BackendNotConfigured, CodesumError, SummaryCallFailed

@@ -33,9 +33,9 @@ from codesum_pipeline.asking.store import (
 )
 from codesum_pipeline.asking.synthesis import Synthesiser
 from codesum_pipeline.llm.attempts import failure_kind
-from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 from codesum_pipeline.tools.as_of import AsOf

@@ -20,10 +20,15 @@ from codesum_pipeline.scip.taking import snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.meter import calls_of_unchanged, note_avoided
+from codesum_pipeline.summaries.by_model.prices import calls_of_unchanged, note_avoided
 from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
-from codesum_pipeline.summaries.level_build import LevelReport
-from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
+from codesum_pipeline.summaries.level_build import (
+    LevelReport,
+    write_classes,
+    write_files,
+    write_functions,
+    write_modules,
+)
 from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
 from codesum_pipeline.summaries.preview import settle_plan
 

@@ -163,7 +163,7 @@ def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any],
     A person sees the user's turn, and of the system turn, which is the same for every document, where to read it.
     """
     # Other documents are shown without what renders prompts.
-    from codesum_pipeline.summaries.by_model.prompt_of import prompt_of
+    from codesum_pipeline.summaries.by_model.flow import prompt_of
 
     asked = prompt_of(called.home.workspace(found.repo, run_id="prompt"), found.id, Level(found.document()["type"]))
     kind, _, name = asked.templates[0].partition("/")

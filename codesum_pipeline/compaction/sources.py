@@ -22,8 +22,7 @@ from msgspec import Struct, to_builtins
 from codesum_pipeline.compaction.attestation import Attestation, AttestedSource, Policy, Selection
 from codesum_pipeline.digests.rows import DigestRow, DigestState
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError, SourcesChanged

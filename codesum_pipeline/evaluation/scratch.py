@@ -26,7 +26,7 @@ from codesum_pipeline.store.schemas import TABLES, texts_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documents import assemble_documents
-from codesum_pipeline.summaries.levels import write_classes, write_files, write_functions, write_modules
+from codesum_pipeline.summaries.level_build import write_classes, write_files, write_functions, write_modules
 from codesum_pipeline.summaries.plan import plan_summaries
 
 

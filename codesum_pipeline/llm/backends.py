@@ -24,9 +24,8 @@ from codesum_pipeline.llm.backend import (
 )
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.call_workers import CallLoad, CallWorkers
-from codesum_pipeline.llm.chat import ChatBackend, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
-from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.pins import ChatBackend, ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import predict_tokens
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
 from codesum_pipeline.llm.retrying import Rates

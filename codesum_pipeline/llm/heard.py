@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from codesum_pipeline.llm.chat import OnText, ToolCall
 from codesum_pipeline.llm.litellm_door import without_keys
+from codesum_pipeline.llm.pins import OnText, ToolCall
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
+from codesum_pipeline.llm.cache import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.journaling import journal_entry, replay
-from codesum_pipeline.llm.kept_texts import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow

@@ -4,17 +4,61 @@ First what has a documented format, then values that are assigned to a name
 such as `password` or `api_key` and look like nothing that a person would have
 named. A mask names the kind. The number of lines stays, so that line numbers
 stay true. A masked text is not masked again.
+
+A rule's pattern is tried only on texts that hold one of its keywords, in lower
+case. What is secret is the group `s`, or else the whole match. All formats but
+that of private keys are data: `secret_formats.toml`.
 """
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
+from importlib.resources import files
 from math import log2
 
 from msgspec import Struct
 
-from codesum_pipeline.llm.secret_rules import FORMATS, PRIVATE_KEY, Rule
+
+class Rule(Struct, frozen=True):
+    """One kind of secret. Its pattern is compiled for the first text that has one of the keywords."""
+
+    kind: str
+    keywords: tuple[str, ...]
+    pattern: str
+
+
+_PEM = r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+_PEM_END = r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+_PEM_RUN = "[A-Za-z0-9+/=]{24,}"
+# Between its ends a key has base64 and what a language puts around lines of a string, and no code. Nothing of it is
+# tried twice (`*+`): a line break written as an escape could be read in two ways, each of many lines.
+_PEM_HEAD = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]{0,200}"
+_PEM_BODY = rf"""(?:\\[nrt]|{_PEM_RUN}|{_PEM_HEAD}|[\s"'`+,;.:#*|>()\\])*+"""
+
+# The only kind that goes over lines.
+PRIVATE_KEY = Rule(
+    "private-key",
+    ("private",),
+    rf"{_PEM}(?:{_PEM_BODY}[A-Za-z0-9+/=]{{0,76}}{_PEM_BODY}{_PEM_END}|{_PEM_BODY})",
+)
+
+
+def _read_formats() -> tuple[Rule, ...]:
+    formats = tomllib.loads((files(__package__) / "secret_formats.toml").read_text("utf-8"))
+    return tuple(
+        Rule(
+            kind,
+            tuple(found.get("keywords", found.get("prefix", "")).lower().split()),
+            found.get("pattern") or rf"(?<![A-Za-z0-9_]){found['prefix']}{found['rest']}(?![A-Za-z0-9])",
+        )
+        for kind, found in formats.items()
+    )
+
+
+FORMATS = _read_formats()
+
 
 # Part of every key under which a text is kept that was written from masked source.
 MASKING_VERSION = "1"

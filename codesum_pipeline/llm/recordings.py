@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from msgspec import ValidationError, convert, to_builtins
 
-from codesum_pipeline.llm.chat import ChatRequest, ChatResponse
-from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, SummaryRequest, SummaryResponse
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.store.atomic import write_text_atomically
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.llm.attempts import (
     Admission,
+    Books,
     CapReached,
     Desk,
     FreeRequester,
@@ -28,11 +29,9 @@ from codesum_pipeline.llm.attempts import (
     failure_kind,
 )
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
-from codesum_pipeline.llm.books import Books
-from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.llm.factory import form_of
-from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.pins import Parameters
 from codesum_pipeline.llm.prices import Price

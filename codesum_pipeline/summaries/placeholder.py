@@ -14,11 +14,9 @@ from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.llm.plain_text import has_words, markup_of
 from codesum_pipeline.model.documents import Level, WrittenText
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
-from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence
-from codesum_pipeline.summaries.documentation.word_lists import word_set
+from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence, word_set
 from codesum_pipeline.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
-from codesum_pipeline.summaries.extractive.keywords import choose_keywords
-from codesum_pipeline.summaries.extractive.words import place_of
+from codesum_pipeline.summaries.extractive.words import choose_keywords, place_of
 from codesum_pipeline.summaries.inputs import (
     AnyInput,
     ChildText,

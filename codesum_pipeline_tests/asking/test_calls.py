@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from codesum_pipeline.asking.calls import ToolResult, first_overview, run_calls
-from codesum_pipeline.llm.chat import ToolCall
+from codesum_pipeline.llm.pins import ToolCall
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline_tests.support.played_turns import tool_giving
 

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.kept_texts import SharedTexts
+from codesum_pipeline.llm.cache import AnswerCache, SharedTexts
 from codesum_pipeline.llm.ledger import CallAttempt, Ledger, open_ledger
 from codesum_pipeline.model.errors import LeaseLost
 from codesum_pipeline.model.ledger import AttemptOutcome

@@ -4,8 +4,8 @@ from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.steps import metadata_of
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
-from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
+from codesum_pipeline.summaries.by_model.prices import LevelCalls
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
 

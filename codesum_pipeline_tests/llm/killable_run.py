@@ -16,7 +16,7 @@ import aiohttp
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.messages import arguments_of
+from codesum_pipeline.llm.litellm_calls import arguments_of
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.llm.writing_run import Caps, TaskOutcome, write_all

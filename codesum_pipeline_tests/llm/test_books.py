@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.llm.books import Books
+from codesum_pipeline.llm.attempts import Books
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline_tests.llm.making import noon
 from codesum_pipeline_tests.llm.test_ledger import GOOD, attempt

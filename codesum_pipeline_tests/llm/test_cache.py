@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.cache import AnswerCache, CacheStats
-from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.cache import AnswerCache, CacheStats, KeptText
 from codesum_pipeline.model.documents import WrittenText
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline_tests.llm.making import NOON, cache_in, noon

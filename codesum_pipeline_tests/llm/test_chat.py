@@ -9,9 +9,8 @@ import pytest
 
 from codesum_pipeline.llm.backend import AnotherModel
 from codesum_pipeline.llm.backends import LiteLlmBackend, ReplayBackend
-from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
 from codesum_pipeline.llm.heard import StreamedMessage
-from codesum_pipeline.llm.pins import TokenUsage
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,

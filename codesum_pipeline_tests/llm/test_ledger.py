@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.cache import KeptText
 from codesum_pipeline.llm.ledger import (
     KEEP_DAYS,
     UNUSABLE,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.llm.backends import LiteLlmBackend
-from codesum_pipeline.llm.chat import ChatRequest, ChatResponse, ToolCall
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, ToolCall
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed, SummaryError
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline_tests.llm.test_chat import MESSAGES, TOOL

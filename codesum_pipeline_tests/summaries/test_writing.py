@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import levels, writers
+from codesum_pipeline.summaries import level_build, writers
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
@@ -36,7 +36,7 @@ def test_any_number_of_processes_and_of_batches_gives_the_same_rows(
     here = texts_of()
     monkeypatch.setattr(writers, "BATCH_FUNCTIONS", 3)
     in_small_batches = texts_of()
-    monkeypatch.setattr(levels, "LEAST_FUNCTIONS", 1)
+    monkeypatch.setattr(level_build, "LEAST_FUNCTIONS", 1)
     in_processes = texts_of()
 
     assert here.num_rows > 2 * writers.BATCH_FUNCTIONS

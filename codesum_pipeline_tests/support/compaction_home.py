@@ -16,8 +16,7 @@ from codesum_pipeline.compaction.sources import TABLE, CompactionSource, DigestR
 from codesum_pipeline.compaction.ssh_signatures import load_key, sign
 from codesum_pipeline.digests.rows import DigestRow, DigestState
 from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.llm.cache import AnswerCache
-from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy, WrittenText
 from codesum_pipeline.settings.llm import BackendName, LlmSettings, ModelPrice

@@ -22,8 +22,8 @@ from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
 from codesum_pipeline.model.markdown import table
 from codesum_pipeline.parsing.symbols import CompiledReport, ParseReport
-from codesum_pipeline.summaries.by_model.meter import LevelCalls
 from codesum_pipeline.summaries.by_model.planning import LevelForecast
+from codesum_pipeline.summaries.by_model.prices import LevelCalls
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.kept_texts import KeptText
+from codesum_pipeline.llm.cache import KeptText
 from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.settings.llm import BackendName

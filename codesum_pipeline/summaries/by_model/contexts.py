@@ -2,23 +2,246 @@
 
 A context is updated with every change of the graph; a text is written again
 for it only past two thresholds, or on any change under `GraphPolicy.STRICT`.
+
+Shown are what holds a function and its file, in a line each, and its callees' signatures.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from codesum_pipeline.graph.families import family_of
+from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.documents import ContextNeighbour, TextContext
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.settings.stages import ContextSettings, GraphPolicy
+from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.surroundings import FunctionSurroundings, names_shown
+from codesum_pipeline.summaries.documentation.plain import clip, printable
+from codesum_pipeline.summaries.extractive.upper import author_opening
+from codesum_pipeline.summaries.inputs import ClassInput, FileInput
 from codesum_pipeline.summaries.neighbours import said_name
+from codesum_pipeline.summaries.outline import base_name
+from codesum_pipeline.summaries.shown import read_classes
+
+_MAX_HEAD_CHARS = 200
+_MAX_SAID_CHARS = 300
+_MAX_FIELDS_CHARS = 300
+# Of further callees the name is shown alone; by default five are sampled.
+_MAX_SIGNATURES = 10
+# Of Python, Ruby and JavaScript, whose classes need not declare what their objects hold.
+_CONSTRUCTORS = ("__init__", "constructor", "initialize")
+_OWN = ("self.", "this.", "@")
+
+
+class Piece(Struct, frozen=True):
+    """One line about other code; `code` is the part of it whose names are that code's.
+
+    `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class of which nothing more is known.
+    """
+
+    id: str
+    line: str
+    code: str
+    masked: Mapping[str, int]
+    is_name_alone: bool = False
+
+    @property
+    def neighbour(self) -> ContextNeighbour:
+        """The piece as a neighbour, by the hash of its line: a class or file that only moved is the same."""
+        return ContextNeighbour(self.id, hash_of(self.line))
+
+
+class FunctionSurroundings:
+    """The classes, files and callees around the functions of one snapshot, read at the first use."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._known: dict[str, Piece | None] = {}
+        self._called: dict[str, Piece] = {}
+
+    def of(self, id_: str, callees: Collection[str]) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        """What holds a function, the nearest first and its file last; and its callees, by name.
+
+        Outer holders are left out where they say no more than the function's qualified name.
+        """
+        path = _path_of(id_)
+        may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
+        around = [found for above in may_show if (found := self._holder(above))]
+        holders = (*around[:1], *(found for found in around[1:] if not found.is_name_alone))
+        ordered = sorted(callees)
+        called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
+        called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
+        by_line = {found.line: found for found in called}
+        return holders, tuple(by_line[line] for line in sorted(by_line))
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, tuple[str | None, str]]:
+        """Of each symbol its parent and its signature."""
+        names = ["id", "parent_id", "signature"]
+        table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
+        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
+        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
+
+    @cached_property
+    def _classes(self) -> Mapping[str, ClassInput]:
+        """With the attributes that a constructor sets, where the class declares none."""
+        found = {head.id: head for head in read_classes(self._workspace)}
+        for id_, writes in self._constructors():
+            head = found.get(id_.rpartition(SEPARATOR)[0])
+            if head and not head.fields:
+                found[head.id] = replace(head, fields=_attributes(writes))
+        return found
+
+    def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The ids of constructors, and what each of them assigns."""
+        for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
+            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
+            writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
+            yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
+
+    @cached_property
+    def _files(self) -> Mapping[str, tuple[str, str | None]]:
+        """Of each file its language and what documents it."""
+        names = ["file_path", "language", "docstring"]
+        table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
+        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
+        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
+
+    @cached_property
+    def _unsent(self) -> frozenset[str]:
+        """Files and single definitions of which no code is sent: tests, unless the settings say so."""
+        if self._workspace.settings.llm.tests:
+            return frozenset()
+        return read_tests(self._workspace.tables, self._workspace.key)
+
+    def _above(self, id_: str) -> Iterator[str]:
+        """The ids that hold a symbol, the nearest first. A method may be in another file than its class, which is then
+        found by name."""
+        above = self._symbols.get(id_, (None, ""))[0] or self._class_elsewhere(id_)
+        while above is not None:
+            yield above
+            above = self._symbols.get(above, (None, ""))[0]
+        yield _path_of(id_)
+
+    def _class_elsewhere(self, id_: str) -> str | None:
+        """The one class of a method's name and family of languages whose code is sent."""
+        language, _ = self._files.get(_path_of(id_), ("", None))
+        return self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
+
+    @cached_property
+    def _elsewhere(self) -> Mapping[tuple[str, str], str]:
+        """Classes by family of languages and qualified name, where only one has both."""
+        sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
+        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
+        count = Counter(name for name, _ in named)
+        return {name: id_ for name, id_ in named if count[name] == 1}
+
+    def _is_unsent(self, id_: str) -> bool:
+        return is_among(self._unsent, id_)
+
+    def _holder(self, id_: str) -> Piece | None:
+        if id_ not in self._known:
+            self._known[id_] = self._piece(id_)
+        return self._known[id_]
+
+    def _piece(self, id_: str) -> Piece | None:
+        if id_ in self._classes:
+            return _class_piece(self._classes[id_])
+        if id_ in self._symbols:
+            shown = _MaskedTexts()
+            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature, shown.masked)
+        return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
+
+    def _callee(self, id_: str) -> Piece:
+        if id_ not in self._called:
+            self._called[id_] = self._called_piece(id_)
+        return self._called[id_]
+
+    def _called_piece(self, id_: str) -> Piece:
+        if self._is_unsent(id_):
+            return _name_alone(id_)
+        shown = _MaskedTexts()
+        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
+        if id_ in self._classes:
+            head, fields = _head_and_fields(self._classes[id_], shown)
+        else:
+            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+        told = "; ".join((head, *fields))
+        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
+
+
+class _MaskedTexts:
+    """Texts of others as they are shown; `masked` counts what was taken out of them."""
+
+    def __init__(self) -> None:
+        self.masked: Counter[str] = Counter()
+
+    def line(self, text: str, limit: int) -> str:
+        return clip(printable(self.without_secrets(text)), limit)
+
+    def without_secrets(self, text: str) -> str:
+        found = mask_secrets(text)
+        self.masked.update(found.counts)
+        return found.text
+
+
+def _path_of(id_: str) -> str:
+    return id_.partition(SEPARATOR)[0]
+
+
+def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
+    shown = _MaskedTexts()
+    return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
+
+
+def _name_alone(id_: str) -> Piece:
+    (name,), masked = names_shown([said_name(id_)])
+    return Piece(id_, f"calls {name}", "", masked)
+
+
+def _class_piece(found: ClassInput) -> Piece:
+    shown = _MaskedTexts()
+    head, fields = _head_and_fields(found, shown)
+    documented = replace(found, docstring=shown.without_secrets(found.docstring or ""))
+    parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
+    is_name_alone = len(parts) == 1 and not found.bases
+    return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
+
+
+def _head_and_fields(found: ClassInput, shown: _MaskedTexts) -> tuple[str, list[str]]:
+    fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
+    return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+
+
+def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
+    """The attributes of its own object among what a constructor assigns."""
+    bare = (text.removeprefix(mark) for text in writes for mark in _OWN if text.startswith(mark))
+    return tuple(dict.fromkeys(name for name in bare if name.isidentifier()))
+
+
+def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
+    """A file by its name alone: where it lies says nothing about its functions."""
+    shown, name = _MaskedTexts(), base_name(path)
+    documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
+    parts = [f"in file: {printable(name)}", *_said(author_opening(documented))]
+    return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
+
+
+def _said(opening: str) -> list[str]:
+    """The opening of a class's or file's documentation, in quotes, so that it does not read as part of the prompt."""
+    return [f'it says "{clip(opening, _MAX_SAID_CHARS)}"'] if opening else []
+
 
 NO_NEIGHBOURS = TextContext((), (), (), ())
 

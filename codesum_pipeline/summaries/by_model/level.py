@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.attempts import ANOTHER_MODEL, UNFORESEEN
+from codesum_pipeline.llm.cache import KeptText
 from codesum_pipeline.llm.conversation import WritingTask
 from codesum_pipeline.llm.factory import build_backend
-from codesum_pipeline.llm.kept_texts import KeptText
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline.llm.prices import price_of, tokens_upper
@@ -40,9 +40,8 @@ from codesum_pipeline.summaries.by_model.caps import above_what_is_left, all_abo
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.gates import CallCandidate, importance_of, in_order, trusted_ids
-from codesum_pipeline.summaries.by_model.meter import LevelCalls, TextOrigins, read_meter
 from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
-from codesum_pipeline.summaries.by_model.prices import Estimator
+from codesum_pipeline.summaries.by_model.prices import Estimator, LevelCalls, TextOrigins, read_meter
 from codesum_pipeline.summaries.by_model.prompting import Prompt, Prompter, TextSource
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import Rewrite

@@ -7,10 +7,9 @@ from msgspec import Struct
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.llm.cache import AnswerCache
+from codesum_pipeline.llm.cache import AnswerCache, SharedTexts
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.fitting_templates import fitting_templates
-from codesum_pipeline.llm.kept_texts import SharedTexts
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of

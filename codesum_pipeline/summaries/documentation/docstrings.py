@@ -16,10 +16,17 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.languages.profiles import Trait, has
-from codesum_pipeline.summaries.documentation.markup import plain, without_roles
-from codesum_pipeline.summaries.documentation.plain import clip, is_aside, join_sentences, printable_lines, sentence
+from codesum_pipeline.summaries.documentation.plain import (
+    clip,
+    is_aside,
+    join_sentences,
+    plain,
+    printable_lines,
+    sentence,
+    without_roles,
+    word_table,
+)
 from codesum_pipeline.summaries.documentation.prose import sentences_in_code
-from codesum_pipeline.summaries.documentation.word_lists import word_table
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput, FunctionInput
 
 if TYPE_CHECKING:

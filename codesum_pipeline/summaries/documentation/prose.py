@@ -14,8 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.summaries.documentation.markup import plain
-from codesum_pipeline.summaries.documentation.plain import clip, is_aside, printable_lines, sentences
+from codesum_pipeline.summaries.documentation.plain import clip, is_aside, plain, printable_lines, sentences
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _RULE = re.compile(r"([^\w\s])\1{2,}")

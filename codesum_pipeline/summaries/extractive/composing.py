@@ -15,9 +15,17 @@ from codesum_pipeline.llm.leaks import names_in
 from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
 from codesum_pipeline.summaries.documentation.docstrings import further_sentence
 from codesum_pipeline.summaries.documentation.plain import clip, join_sentences, printable, sentences
-from codesum_pipeline.summaries.extractive.keywords import DOCSTRING, merge_keywords
 from codesum_pipeline.summaries.extractive.names import in_words, with_words
-from codesum_pipeline.summaries.extractive.words import capitalized, fact, listed, name_words, said, split_identifier
+from codesum_pipeline.summaries.extractive.words import (
+    DOCSTRING,
+    capitalized,
+    fact,
+    listed,
+    merge_keywords,
+    name_words,
+    said,
+    split_identifier,
+)
 from codesum_pipeline.summaries.inputs import (
     AnyInput,
     ChildText,

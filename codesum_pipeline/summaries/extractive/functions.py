@@ -17,9 +17,17 @@ from codesum_pipeline.summaries.extractive.composing import (
     ExtractiveText,
     composed,
 )
-from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER
 from codesum_pipeline.summaries.extractive.names import own_names
-from codesum_pipeline.summaries.extractive.words import capitalized, fact, place_of, said
+from codesum_pipeline.summaries.extractive.words import (
+    BODY,
+    DOCSTRING,
+    NAME,
+    PARAMETER,
+    capitalized,
+    fact,
+    place_of,
+    said,
+)
 from codesum_pipeline.summaries.inputs import FunctionInput
 
 _MAX_TYPE_CHARS = 120

@@ -12,19 +12,28 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from codesum_pipeline.model.documents import PurposeSource
-from codesum_pipeline.summaries.documentation.markup import plain
-from codesum_pipeline.summaries.documentation.plain import clip, printable, printable_lines, sentence, sentences
+from codesum_pipeline.summaries.documentation.plain import (
+    clip,
+    plain,
+    printable,
+    printable_lines,
+    sentence,
+    sentences,
+    word_table,
+)
 from codesum_pipeline.summaries.documentation.prose import read_prose
-from codesum_pipeline.summaries.documentation.word_lists import word_table
 from codesum_pipeline.summaries.extractive.composing import MAX_ITEM, MAX_RESPONSIBILITIES, ExtractiveText, composed
-from codesum_pipeline.summaries.extractive.keywords import BODY, NAME, PARAMETER, telling
 from codesum_pipeline.summaries.extractive.words import (
+    BODY,
+    NAME,
+    PARAMETER,
     fact,
     folder_of,
     listed,
     name_of_file,
     shortened,
     split_identifier,
+    telling,
 )
 from codesum_pipeline.summaries.inputs import TextFileInput
 

@@ -10,9 +10,8 @@ from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.symbols import Reexport
 from codesum_pipeline.parsing.facts import MAX_FACTS
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, joined, opening_of, read_documentation
-from codesum_pipeline.summaries.documentation.plain import printable
+from codesum_pipeline.summaries.documentation.plain import printable, word_table
 from codesum_pipeline.summaries.documentation.prose import read_prose
-from codesum_pipeline.summaries.documentation.word_lists import word_table
 from codesum_pipeline.summaries.extractive.code_facts import telling_texts
 from codesum_pipeline.summaries.extractive.composing import (
     ExtractiveText,
@@ -23,10 +22,13 @@ from codesum_pipeline.summaries.extractive.composing import (
     ranked,
     told_of_few,
 )
-from codesum_pipeline.summaries.extractive.keywords import BODY, DOCSTRING, NAME, PARAMETER
 from codesum_pipeline.summaries.extractive.names import own_names
 from codesum_pipeline.summaries.extractive.text_files import is_prose
 from codesum_pipeline.summaries.extractive.words import (
+    BODY,
+    DOCSTRING,
+    NAME,
+    PARAMETER,
     capitalized,
     fact,
     folder_of,

@@ -11,7 +11,7 @@ from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, W
 from codesum_pipeline.model.ledger import AvoidanceReason as Reason
 from codesum_pipeline.model.ledger import AvoidedRow, CallTotals
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.meter import TextOrigins, idle
+from codesum_pipeline.summaries.by_model.prices import TextOrigins, idle
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop

@@ -7,7 +7,7 @@ import pytest
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import RetryLater
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.prompt_of import prompt_of
+from codesum_pipeline.summaries.by_model.flow import prompt_of
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop
 

@@ -2,11 +2,16 @@
 
 import pytest
 
-from codesum_pipeline.summaries.documentation.plain import clip, sentence
-from codesum_pipeline.summaries.documentation.word_lists import word_bucket
+from codesum_pipeline.summaries.documentation.plain import clip, sentence, word_bucket
 from codesum_pipeline.summaries.extractive.code_facts import message
-from codesum_pipeline.summaries.extractive.keywords import choose_keywords, fold
-from codesum_pipeline.summaries.extractive.words import listed, shared_prefix, split_identifier, spoken
+from codesum_pipeline.summaries.extractive.words import (
+    choose_keywords,
+    fold,
+    listed,
+    shared_prefix,
+    split_identifier,
+    spoken,
+)
 
 
 @pytest.mark.parametrize(
