@@ -99,7 +99,7 @@ FAULTS = {
         "shop/bad.py",
         batches.ParsedRows,
         "of_values",
-        lambda parsed: any(file.symbols and file.facts.file_path == "shop/bad.py" for file in parsed),
+        lambda parsed: any(file.parsed.symbols and file.parsed.facts.file_path == "shop/bad.py" for file in parsed),
         BAD_FILE - {"shop/good.py"},
     ),
     "reading a project file": Fault(
@@ -135,7 +135,7 @@ FAULTS = {
         "function_summaries",
         "shop/broken.py::half",
         writers,
-        "asdict",
+        "to_builtins",
         # No other function has syntax errors.
         lambda _: True,
         frozenset({"shop/broken.py::half", "shop/broken.py", "shop", "."}),
