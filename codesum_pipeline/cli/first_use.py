@@ -31,9 +31,9 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.tools.catalogue import Checkout, checkout_of, entries_of
 
 _TIMEOUT_S = 60.0
 # Of a build on two cores: to start it, and the source that it takes in a second (benchmarks/results/growth.md).

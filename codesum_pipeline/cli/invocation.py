@@ -23,10 +23,10 @@ from codesum_pipeline.homes.loading import HOME_FOLDER, SETTINGS_FILE, load_sett
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.layout import HomeLayout, layout_of
-from codesum_pipeline.tools.catalogue import Checkout, checkout_of, entries_of
 
 if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home

@@ -19,8 +19,8 @@ from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.printable import clean
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.checkouts import checkout_of, entries_of
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.catalogue import checkout_of, entries_of
 from codesum_pipeline.tools.overview import read_overview, tell_differing
 
 # A terminal shows what uses what in words.

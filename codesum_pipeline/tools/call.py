@@ -20,10 +20,11 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.query import innermost
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
+from codesum_pipeline.source.checkouts import checkout_of, entries_of
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.tools.answers import Cursor, PagedArguments, fitting, shortened, some_of
 from codesum_pipeline.tools.as_of import AsOf, as_of_all
-from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell, checkout_of, entries_of
+from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.sources import SourceReader, Trees
 

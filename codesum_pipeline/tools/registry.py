@@ -18,6 +18,7 @@ from codesum_pipeline.model.errors import CodesumError, ConfigurationError, Repo
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.checkouts import checkout_of
 from codesum_pipeline.source.folders import scan_files
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.locations import is_url
@@ -25,7 +26,7 @@ from codesum_pipeline.source.remote import source_git_dir
 from codesum_pipeline.source.work_trees import work_tree_state
 from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, explained, some_of
 from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.catalogue import IndexCatalogue, checkout_of
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.changes import watch_changes
 from codesum_pipeline.tools.graph import get_dependencies, get_file_analysis, get_symbol_info, graph
 from codesum_pipeline.tools.overview import FrameworkEntry, get_framework_analysis, get_semantic_neighborhoods, overview

@@ -17,11 +17,12 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex, are_kept, open_tree, settle_tree
 from codesum_pipeline.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.decoding import read_file, read_files
 from codesum_pipeline.source.git import try_git
 from codesum_pipeline.store.layout import HomeLayout, reading_copy
 from codesum_pipeline.store.locks import exclusive
-from codesum_pipeline.tools.catalogue import Checkout, ComparedTree, IndexCatalogue, Tell, checkout_of, entries_of
+from codesum_pipeline.tools.catalogue import ComparedTree, IndexCatalogue, Tell
 
 # Commits that this process looked for, found or not, so that it waits for a host only once.
 _looked_for: set[tuple[Path, str]] = set()

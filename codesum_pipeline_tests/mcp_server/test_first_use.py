@@ -17,7 +17,8 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry, RepositoryScope
-from codesum_pipeline.tools.catalogue import IndexCatalogue, checkout_of
+from codesum_pipeline.source.checkouts import checkout_of
+from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.mcp_client import CALLS, text_of, with_client

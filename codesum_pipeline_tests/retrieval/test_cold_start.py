@@ -45,3 +45,11 @@ def test_the_search_command_imports_nothing_that_only_homes_in_buckets_need() ->
     of_buckets = {"brought_files", "heads", "home_files", "objects", "reading_copy"}
     of_store = {name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("codesum_pipeline.store.")}
     assert of_store & of_buckets == set()
+
+
+def test_a_command_that_only_prints_its_help_imports_neither_numpy_nor_arrow() -> None:
+    code = "import sys, codesum_pipeline.cli.app; print(*sys.modules, sep='\\n')"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert {"numpy", "pyarrow"}.isdisjoint(done.stdout.split())
