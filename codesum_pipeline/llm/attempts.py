@@ -208,14 +208,15 @@ class TextRequester:
         if before is not None:
             claim, has_tool_call = before
             return _read(SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0), read, self._task.id)
+
+        def count(_attempt: int) -> None:
+            self.attempts += 1
+
         return await with_retries(
             lambda: self._attempt(request, read, tokens_upper),
             attempts=self._desk.max_retries + 1,
-            on_attempt=self._count,
+            on_attempt=count,
         )
-
-    def _count(self, _attempt: int) -> None:
-        self.attempts += 1
 
     async def _attempt(self, request: SummaryRequest, read: Read, tokens_upper: int) -> AnswerReading:
         desk = self._desk

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
@@ -91,16 +91,6 @@ def _is_in_calendar(written: str | None) -> bool:
 Templates = Mapping[Level, ResolvedTemplate]
 
 
-class PinnedRequest(Protocol):
-    """A request that names a model; a strict one accepts answers under exactly that name."""
-
-    @property
-    def model_name(self) -> str: ...
-
-    @property
-    def is_strict(self) -> bool: ...
-
-
 class SummaryBackend(Protocol):
     """Turns one pinned request into one answer as it came. Slow, costs money, may fail."""
 
@@ -172,7 +162,7 @@ def checked(request: SummaryRequest, response: SummaryResponse, settings: LlmSet
     return response
 
 
-def is_by_pinned(request: PinnedRequest, echoed: str, settings: LlmSettings) -> bool:
+def is_by_pinned(request: SummaryRequest | ChatRequest, echoed: str, settings: LlmSettings) -> bool:
     """Whether the echoed name stands for the pinned model; a strict request accepts the pinned name alone."""
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
@@ -181,7 +171,7 @@ def is_by_pinned(request: PinnedRequest, echoed: str, settings: LlmSettings) -> 
     return is_dated_name_of(pinned, echoed) or (meant is not None and is_name_of(pinned, meant))
 
 
-def mismatch(request: PinnedRequest, echoed: str) -> str:
+def mismatch(request: SummaryRequest | ChatRequest, echoed: str) -> str:
     """A message for an answer by another model: what to do about it."""
     pinned = request.model_name
     if request.is_strict:

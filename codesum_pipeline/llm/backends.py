@@ -27,7 +27,7 @@ from codesum_pipeline.llm.call_workers import CallLoad, CallWorkers
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.llm.pins import ChatBackend, ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import predict_tokens
-from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
+from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.llm.retrying import Rates
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.settings.llm import LlmSettings
@@ -77,7 +77,7 @@ class RecordBackend:
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         response = await self._recorded.chat(request, on_text, timeout_s=timeout_s)
-        write_chat(self._folder, request, response)
+        write_recording(self._folder, request, response)
         return response
 
     async def health(self) -> bool:

@@ -76,7 +76,7 @@ _GUESS = re.compile(r"\b(?:likely|probably|seems|appears to)\b", re.IGNORECASE)
 _MASK = re.compile(r"«masked [^»]*»?")
 
 
-def forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
+def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
     """Complaints about the texts of an answer; `name` is the document's own, qualified."""
     field = "purpose" if level is Level.FUNCTION else "summary"
     if opening := _opening(answer[field], level, name):
@@ -93,13 +93,6 @@ def forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
         ):
             if found := pattern.search(text):
                 yield f"{place}: {told.format(found.group()[:40])}"
-
-
-def unknown_parameters(answer: Any, head: frozenset[str] | None) -> Iterator[str]:
-    """Complaints about inputs whose name is not in the head of the function; none where `head` is None."""
-    for place, given in enumerate(answer["inputs"]):
-        if head is not None and not names_in(given["name"]) <= head:
-            yield f"inputs.{place}.name: {given['name'][:80]!r} is no parameter of the function"
 
 
 def _opening(text: str, level: Level, name: str) -> str:
@@ -133,20 +126,19 @@ def repaired(value: Any, schema: Mapping[str, Any]) -> Any:
     """The value, repaired where the table says so; the check refuses the rest."""
     if "anyOf" in schema:
         (filled,) = (option for option in schema["anyOf"] if option.get("type") != "null")
-        return None if _says_null(value) else repaired(value, filled)
+        says_null = value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
+        return None if says_null else repaired(value, filled)
     match schema.get("type"):
         case "object":
             return _object(_from_text(value, dict), schema)
         case "array":
             return _list(_from_text(value, list), schema)
+        case "integer" if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+            return int(value)
         case "integer":
-            return _number(value)
+            return int(value) if isinstance(value, float) and value.is_integer() else value
         case _:
             return one_line(value) if isinstance(value, str) else value
-
-
-def _says_null(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
 
 
 def _object(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -172,12 +164,6 @@ def _list(value: Any, schema: Mapping[str, Any]) -> Any:
     items = [repaired(item, schema["items"]) for item in value]
     kept = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
     return list(reversed(kept.values()))
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
-        return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _from_text(value: Any, wanted: type) -> Any:
@@ -231,7 +217,7 @@ def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds
         if isinstance(answer, FunctionAnswer)
         else (_upper_text(answer, shown), _upper_complaints(answer, shown))
     )
-    if found := [*complaints, *_leaks(written, shown), *forbidden_in(value, shown.level, shown.name)]:
+    if found := [*complaints, *_leaks(written, shown), *_forbidden_in(value, shown.level, shown.name)]:
         complain(found)
     return written
 
@@ -272,9 +258,8 @@ def _read_json(claim: str, form: AnswerForm) -> Any:
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise AnswerProblem(
-            f"The answer is not valid JSON ({_json_fault(error)}). Answer again, with every field."
-        ) from error
+        fault = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise AnswerProblem(f"The answer is not valid JSON ({fault}). Answer again, with every field.") from error
     if not isinstance(value, dict):
         raise AnswerProblem("The answer is not a JSON object. Answer again, with every field.")
     return value
@@ -282,10 +267,6 @@ def _read_json(claim: str, form: AnswerForm) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
-
-
-def _json_fault(error: Exception) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _without_receivers(value: Any, shown: AnswerBounds) -> Any:
@@ -319,7 +300,12 @@ def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[st
         for name in ("purpose", "inputs", "returns", "side_effects", "invariants")
         if getattr(answer, name) and name not in cited
     ]
-    return [*outside, *missing, *unknown_parameters(answer.model_dump(), shown.head_names)]
+    unknown = [
+        f"inputs.{place}.name: {given.name[:80]!r} is no parameter of the function"
+        for place, given in enumerate(answer.inputs)
+        if shown.head_names is not None and not names_in(given.name) <= shown.head_names
+    ]
+    return [*outside, *missing, *unknown]
 
 
 def _function_text(answer: FunctionAnswer) -> WrittenText:

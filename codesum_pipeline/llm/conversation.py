@@ -89,7 +89,9 @@ async def converse(
             sources=(task.prompt, *turns),
             max_output_bytes=MAX_OUTPUT_BYTES,
         )
-        answered = await ask(request, read, tokens_upper=task.prompt_tokens_upper + _tokens_of(turns))
+        # No tokenizer makes more than one token of a byte.
+        added = sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in turns)
+        answered = await ask(request, read, tokens_upper=task.prompt_tokens_upper + added)
         if answered.text:
             return answered.text
         if answered.failure:
@@ -97,8 +99,3 @@ async def converse(
         complaint = answered.complaint
         turns = (*turns, answered.claim, complaint)
     raise SummaryOutputInvalid(f"{task.id}: {max_attempts} answers of {model}; of the last: {complaint}")
-
-
-def _tokens_of(turns: tuple[str, ...]) -> int:
-    """At most so many tokens: no tokenizer makes more than one of a byte."""
-    return sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in turns)

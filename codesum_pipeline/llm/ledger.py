@@ -178,7 +178,9 @@ class Ledger:
             )
             self._written.add(sequence)
             if kept:
-                self._connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({_marks(8)})", kept.row())
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO llm_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept.row()
+                )
 
     def refused_answers(self) -> dict[str, tuple[str, bool]]:
         """By the hash of the request, the unusable answers of the last days, each with whether it was a tool call. An
@@ -238,11 +240,15 @@ class Ledger:
 
         After a kill rows can be in both; the next time knows them by run and sequence.
         """
-        new = self._not_in_table()
-        waiting = [row for row in self.rows() if row.sequence in new]
+        waiting = _rows(self._connection, "outcome IS NOT NULL AND is_in_table = 0")
         before = tables.read_rows_or_empty("ledger", repo, LedgerRow)
         known = {(row.run_id, row.sequence) for row in before}
-        added = [_for_table(row) for row in waiting if (row.run_id, row.sequence) not in known]
+        # An accepted answer is left out: its text is kept in the cache.
+        added = [
+            row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
+            for row in waiting
+            if (row.run_id, row.sequence) not in known
+        ]
         if added:
             tables.write_rows("ledger", repo, [*before, *added], LedgerRow)
         with self.together():
@@ -260,12 +266,6 @@ class Ledger:
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC to the millisecond."""
         return iso_moment(self._now())
-
-    def _not_in_table(self) -> set[int]:
-        rows = self._connection.execute(
-            "SELECT sequence FROM llm_attempts WHERE outcome IS NOT NULL AND is_in_table = 0"
-        )
-        return {sequence for (sequence,) in rows}
 
 
 @contextmanager
@@ -368,12 +368,3 @@ def _row(values: sqlite3.Row) -> LedgerRow:
 
 def _midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _for_table(row: LedgerRow) -> LedgerRow:
-    """The row without an accepted answer, whose text is kept in the cache."""
-    return row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

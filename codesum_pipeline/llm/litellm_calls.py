@@ -30,7 +30,7 @@ from codesum_pipeline.llm.pins import (
     SummaryResponse,
     TokenUsage,
 )
-from codesum_pipeline.llm.prices import Price, cost_usd, listed, price_of
+from codesum_pipeline.llm.prices import cost_usd, listed, price_of
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.settings.llm import LlmSettings
@@ -43,9 +43,15 @@ _MARK = {"cache_control": {"type": "ephemeral"}}
 def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: AnswerTool) -> dict[str, Any]:
     """The named arguments of a completion: messages, what forces the form of the answer, and the parameters."""
     form = request.parameters.form
+    system = template.system
+    if form is AnswerForm.JSON_TEXT:
+        system += f"\n\nThe schema of the JSON object that you answer with:\n\n{tool.schema_bytes.decode()}"
     return {
         "model": request.model_name,
-        "messages": [_system(form, template, tool), *_conversation(request, tool)],
+        "messages": [
+            {"role": "system", "content": [{"type": "text", "text": system, **_MARK}]},
+            *_conversation(request, tool),
+        ],
         "temperature": request.parameters.temperature,
         "max_tokens": request.parameters.max_tokens,
         **_form(form, tool),
@@ -66,13 +72,6 @@ def chat_arguments(request: ChatRequest) -> dict[str, Any]:
         *tools, last = map(dict, request.tools)
         arguments |= {"tools": [*tools, {**last, **_MARK}], "tool_choice": request.tool_choice.value}
     return arguments
-
-
-def _system(form: AnswerForm, template: ResolvedTemplate, tool: AnswerTool) -> dict[str, Any]:
-    text = template.system
-    if form is AnswerForm.JSON_TEXT:
-        text += f"\n\nThe schema of the JSON object that you answer with:\n\n{tool.schema_bytes.decode()}"
-    return {"role": "system", "content": [{"type": "text", "text": text, **_MARK}]}
 
 
 def _form(form: AnswerForm, tool: AnswerTool) -> dict[str, Any]:
@@ -163,13 +162,16 @@ class LiteLlmCalls:
         """The names of the variables where a model's key is missing; empty where it is there."""
         name = self._settings.api_key_env
         if name and _provider_of(model) == self._provider:
-            return "" if self._key(model) else name
-        return ", ".join(_missing_variables(model))
+            return "" if self._named_key() else name
+        # LiteLLM takes an empty variable for one that is set.
+        usual = f"{_provider_of(model).upper()}_API_KEY"
+        missing: list[str] = litellm_client().validate_environment(model)["missing_keys"]
+        return ", ".join(missing or ([usual] if os.environ.get(usual) == "" else []))
 
     def require_named_key(self, model: str) -> None:
         """Raise where the variable that the settings name is empty: LiteLLM would look for keys elsewhere."""
         name = self._settings.api_key_env
-        if name and _provider_of(model) == self._provider and not self._key(model):
+        if name and _provider_of(model) == self._provider and not self._named_key():
             raise SummaryCallFailed(
                 f"{model}: the variable {name} (llm.api_key_env) is empty: put the key into it",
                 failure=CallFailure.CREDENTIALS,
@@ -222,9 +224,11 @@ class LiteLlmCalls:
             raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None
 
     def _sending(self, model: str, timeout_s: float) -> dict[str, Any]:
-        """How a call is sent: where to, and once."""
+        """How a call is sent: where to, and once. For providers other than the main model's LiteLLM knows address and
+        key."""
+        is_main = _provider_of(model) == self._provider
         return {
-            **self._connection(model),
+            **({"api_base": self._settings.api_base, "api_key": self._named_key() or None} if is_main else {}),
             "timeout": timeout_s,
             "num_retries": 0,
             "max_retries": 0,
@@ -232,15 +236,6 @@ class LiteLlmCalls:
             # Reasoning models have no temperature, and refuse to be told one.
             "drop_params": True,
         }
-
-    def _connection(self, model: str) -> dict[str, Any]:
-        """The address and key for a model; for providers other than the main model's, LiteLLM knows both."""
-        if _provider_of(model) != self._provider:
-            return {}
-        return {"api_base": self._settings.api_base, "api_key": self._key(model) or None}
-
-    def _key(self, model: str) -> str:
-        return self._named_key() if _provider_of(model) == self._provider else ""
 
     def _named_key(self) -> str:
         """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
@@ -260,8 +255,11 @@ class LiteLlmCalls:
         )
 
     def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
-        price = _price_if_known(model, self._settings)
-        return None if price is None or usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+        try:
+            price = price_of(model, self._settings)
+        except ConfigurationError:
+            return None
+        return None if usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
@@ -287,21 +285,6 @@ def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
     cached = int(getattr(details, "cached_tokens", 0) or 0)
     written = getattr(usage, "cache_creation_input_tokens", 0) or getattr(details, "cache_write_tokens", 0) or 0
     return TokenUsage(int(usage.prompt_tokens), int(usage.completion_tokens), cached), int(written)
-
-
-def _price_if_known(model: str, settings: LlmSettings) -> Price | None:
-    try:
-        return price_of(model, settings)
-    except ConfigurationError:
-        return None
-
-
-def _missing_variables(model: str) -> list[str]:
-    """The variables that LiteLLM would read a key from and that are not set, or are empty."""
-    found: list[str] = litellm_client().validate_environment(model)["missing_keys"]
-    # LiteLLM takes an empty one for set.
-    usual = f"{_provider_of(model).upper()}_API_KEY"
-    return found or ([usual] if os.environ.get(usual) == "" else [])
 
 
 def _provider_of(model: str) -> str:

@@ -104,7 +104,8 @@ def price_of(model: str, settings: LlmSettings) -> Price:
     for own in settings.prices:
         if own.model == model:
             cached = own.input if own.cached_input is None else own.cached_input
-            return _scaled(own.input, own.output, cached)
+            plain, output, cached = (value / _PER_MILLION for value in (own.input, own.output, cached))
+            return Price(plain, output, cached, plain)
     entry = listed(model)
     if entry is None or "input_cost_per_token" not in entry:
         raise ConfigurationError(
@@ -152,7 +153,3 @@ def _listed_price(entry: Mapping[str, Any], suffix: str) -> Price:
         cached_input=of("cache_read_input_token_cost", plain),
         cache_write=of("cache_creation_input_token_cost", plain),
     )
-
-
-def _scaled(plain: float, output: float, cached: float) -> Price:
-    return Price(plain / _PER_MILLION, output / _PER_MILLION, cached / _PER_MILLION, plain / _PER_MILLION)

@@ -23,19 +23,11 @@ Request = TypeVar("Request", SummaryRequest, ChatRequest)
 Response = TypeVar("Response", SummaryResponse, ChatResponse)
 
 
-def write_recording(folder: Path, request: SummaryRequest, response: SummaryResponse) -> Path:
-    """Write one entry; an earlier one of the same request is replaced."""
-    return _write(folder, request.request_hash, {"request": to_builtins(request), "response": to_builtins(response)})
-
-
-def write_chat(folder: Path, request: ChatRequest, response: ChatResponse) -> Path:
-    """Write one message of a conversation; an earlier one of the same request is replaced."""
-    entry = {"kind": _CHAT, "request": to_builtins(request), "response": to_builtins(response)}
-    return _write(folder, request.request_hash, entry)
-
-
-def _write(folder: Path, request_hash: str, entry: dict[str, Any]) -> Path:
-    path = folder / f"{request_hash.partition(':')[2]}{_SUFFIX}"
+def write_recording(folder: Path, request: Request, response: SummaryResponse | ChatResponse) -> Path:
+    """Write one entry, of a summary or a conversation's message; an earlier one of the same request is replaced."""
+    kind = {"kind": _CHAT} if isinstance(request, ChatRequest) else {}
+    entry = {**kind, "request": to_builtins(request), "response": to_builtins(response)}
+    path = folder / f"{request.request_hash.partition(':')[2]}{_SUFFIX}"
     folder.mkdir(parents=True, exist_ok=True)
     write_text_atomically(path, json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     return path

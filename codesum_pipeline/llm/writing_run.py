@@ -219,7 +219,13 @@ class WritingRun:
         gate, failure, unforeseen = Gate.FAILED, "", None
         for model in self._models:
             try:
-                text = await self._converse(task, caller, model)
+                text = await converse(
+                    task,
+                    caller,
+                    model=model,
+                    parameters=Parameters(max_tokens=self._settings.max_tokens, form=form_of(self._settings, model)),
+                    max_attempts=self._settings.max_attempts,
+                )
             except CapReached:
                 _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
                 gate, failure = Gate.CAP, ""
@@ -245,12 +251,6 @@ class WritingRun:
             task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls,
             unforeseen=unforeseen,
         )  # fmt: skip
-
-    async def _converse(self, task: WritingTask, caller: TextRequester | FreeRequester, model: str) -> WrittenText:
-        parameters = Parameters(max_tokens=self._settings.max_tokens, form=form_of(self._settings, model))
-        return await converse(
-            task, caller, model=model, parameters=parameters, max_attempts=self._settings.max_attempts
-        )
 
     def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester | FreeRequester) -> None:
         """Count documents in a row for which calls were made in vain."""

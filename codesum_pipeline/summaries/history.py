@@ -38,7 +38,8 @@ def append_history(workspace: Workspace) -> TextChangeCounts:
     history = tables.read_or_empty("document_history", key)
     of_documents = without_compactions(history)
     latest = _latest(of_documents)
-    last_input = _last_inputs(of_documents)
+    inputs = (of_documents.column(name).to_pylist() for name in ("id", "summary_hash"))
+    last_input = dict(zip(*inputs, strict=True))
     texts = {level: _text_hashes(workspace, level) for level in LEVELS}
     present = {id_ for found in texts.values() for id_ in found}
     changed = {
@@ -73,11 +74,6 @@ def _latest(history: pa.Table) -> dict[str, str | None]:
         id_: None if event == HistoryEvent.REMOVED else text_hash
         for id_, event, text_hash in zip(ids, events, hashes, strict=True)
     }
-
-
-def _last_inputs(history: pa.Table) -> dict[str, str]:
-    """The hash of what each document's text was last made from."""
-    return dict(zip(history.column("id").to_pylist(), history.column("summary_hash").to_pylist(), strict=True))
 
 
 def _text_hashes(workspace: Workspace, level: Level) -> dict[str, tuple[str, str]]:

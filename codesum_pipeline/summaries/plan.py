@@ -199,7 +199,8 @@ class _Planner:
             rewrite = rewrites.get(found.id)
             if decision.cause and not decision.stays and (rewrite is None or rewrite.cause is not Cause.FORCED):
                 rewrite = Rewrite(found.id, *decision.cause)
-            self._add(level, found.id, _action(rewrite), rewrite, found.writer, found.summary_hash, decision)
+            action = PlanAction.WRITE if rewrite else PlanAction.KEEP
+            self._add(level, found.id, action, rewrite, found.writer, found.summary_hash, decision)
 
     def _heads(self, level: Level, layers: Sequence[Sequence[Head]]) -> None:
         """Plan documents with children, children first."""
@@ -352,7 +353,3 @@ def _turn(last: _Before, writer: str) -> Cause:
     if not last.writer.startswith(f"{WrittenBy.LLM}/"):
         return Cause.UPGRADED
     return Cause.PROMPT if last.writer != writer else Cause.MODEL
-
-
-def _action(rewrite: Rewrite | None) -> PlanAction:
-    return PlanAction.WRITE if rewrite else PlanAction.KEEP

@@ -11,7 +11,7 @@ from codesum_pipeline.llm.backend import AnotherModel
 from codesum_pipeline.llm.backends import LiteLlmBackend, ReplayBackend
 from codesum_pipeline.llm.heard import StreamedMessage
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
-from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_chat, write_recording
+from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.model.errors import (
     BackendNotConfigured,
     CallFailure,
@@ -177,14 +177,14 @@ def test_a_model_off_the_allowlist_is_not_asked(server: ScriptedServer) -> None:
 def test_messages_and_summaries_can_be_recorded_in_one_folder(tmp_path: Path) -> None:
     summary = request_for()
     write_recording(tmp_path, summary, responding(function_answer()))
-    write_chat(tmp_path, REQUEST, SAID)
+    write_recording(tmp_path, REQUEST, SAID)
 
     assert read_chats(tmp_path) == {REQUEST.request_hash: SAID}
     assert list(read_recordings(tmp_path)) == [summary.request_hash]
 
 
 def test_a_replay_gives_what_was_recorded_and_refuses_the_rest(tmp_path: Path) -> None:
-    write_chat(tmp_path, REQUEST, SAID)
+    write_recording(tmp_path, REQUEST, SAID)
     heard: list[str] = []
     replay = ReplayBackend(LlmSettings(enabled=True, model=MODEL, recording=tmp_path), {})
 

@@ -84,7 +84,7 @@ class Chooser:
         # A recording must hold every answer, so the cache is not used.
         is_recorded = self._setup.llm.backend is BackendName.RECORD
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
-        keys = {self._keys(choice): choice for choice in open_ones}
+        keys = {self._setup.keys(one.wanted, self._level, one.context): one for one in open_ones}
         found = self._cache.find_many(list(keys)) if keys else {}
         open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
         names = names_of_suspects(
@@ -99,9 +99,6 @@ class Chooser:
                     kept[choice.wanted.id] = fitting
         fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
         return [replace(choice, found=kept.get(choice.wanted.id)) for choice in fine]
-
-    def _keys(self, choice: Choice) -> tuple[str, str]:
-        return self._setup.keys(choice.wanted, self._level, choice.context)
 
     def _look_back(self, source: TextSource) -> Choice:
         """Whether the last build's text is kept, or why not."""

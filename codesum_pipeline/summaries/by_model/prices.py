@@ -157,7 +157,7 @@ def spared_by_cache(settings: Settings, levels: Mapping[Level, PlanPrice]) -> tu
 
 def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that stops documents, what would let them pass; in the order of the gates."""
-    return [way(key, settings, priced) for gate, way in _WAYS.items() if gate in priced.stopped]
+    return [_way_on(gate, key, settings, priced) for gate in _TOLD if gate in priced.stopped]
 
 
 def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
@@ -165,62 +165,45 @@ def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
     if not settings.llm.enabled:
         return None
     priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))
-    return _confirm(key, settings, priced) if Gate.CONFIRM in priced.stopped else None
+    return _way_on(Gate.CONFIRM, key, settings, priced) if Gate.CONFIRM in priced.stopped else None
 
 
-def _offline(key: str, settings: Settings, priced: PlanPrice) -> str:
-    return f"offline = true keeps {_so_much(priced.stopped[Gate.OFFLINE])} from being asked for"
+_TOLD = (Gate.OFFLINE, Gate.TRUST, Gate.TESTS, Gate.DOCUMENTED, Gate.CAP, Gate.CONFIRM)
 
 
-def _trust(key: str, settings: Settings, priced: PlanPrice) -> str:
-    return (
-        f"llm.trust = {settings.llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and "
-        f"{_so_much(priced.stopped[Gate.TRUST])} wait: no edge that a compiler's index confirms touches them"
-    )
-
-
-def _tests(key: str, settings: Settings, priced: PlanPrice) -> str:
-    return (
-        f"llm.tests = false leaves out test code: {_so_much(priced.stopped[Gate.TESTS])}. llm.tests = true asks for it"
-    )
-
-
-def _documented(key: str, settings: Settings, priced: PlanPrice) -> str:
-    return (
-        f"llm.documented = false leaves {_so_much(priced.stopped[Gate.DOCUMENTED])} to their authors' words: "
-        "llm.documented = true asks for them"
-    )
-
-
-def _cap(key: str, settings: Settings, priced: PlanPrice) -> str:
-    llm, stopped = settings.llm, priced.stopped[Gate.CAP]
-    if not llm.max_summaries_per_run:
-        return (
-            f"llm.max_summaries_per_run = 0 asks for nothing: it would be {_so_much(stopped)}. Set it to a number, and "
-            "llm.max_cost_usd_per_run to a price, to let a build ask"
-        )
-    dollars = "" if llm.max_cost_usd_per_run is None else f" and ${llm.max_cost_usd_per_run:,.2f}"
-    return (
-        f"the caps ({llm.max_summaries_per_run:,} texts{dollars} a run) leave {_so_much(stopped)} to later runs: "
-        f"`codesum index {key}` again goes on"
-    )
-
-
-def _confirm(key: str, settings: Settings, priced: PlanPrice) -> str:
-    return (
-        f"held: {_so_much(priced.stopped[Gate.CONFIRM])}, since the model would write more than "
-        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms"
-    )
-
-
-_WAYS = {
-    Gate.OFFLINE: _offline,
-    Gate.TRUST: _trust,
-    Gate.TESTS: _tests,
-    Gate.DOCUMENTED: _documented,
-    Gate.CAP: _cap,
-    Gate.CONFIRM: _confirm,
-}
+def _way_on(gate: Gate, key: str, settings: Settings, priced: PlanPrice) -> str:
+    """What would let the documents pass that a gate stops."""
+    llm, stopped = settings.llm, _so_much(priced.stopped[gate])
+    match gate:
+        case Gate.OFFLINE:
+            return f"offline = true keeps {stopped} from being asked for"
+        case Gate.TRUST:
+            return (
+                f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped} wait: no edge "
+                "that a compiler's index confirms touches them"
+            )
+        case Gate.TESTS:
+            return f"llm.tests = false leaves out test code: {stopped}. llm.tests = true asks for it"
+        case Gate.DOCUMENTED:
+            return (
+                f"llm.documented = false leaves {stopped} to their authors' words: llm.documented = true asks for them"
+            )
+        case Gate.CAP if not llm.max_summaries_per_run:
+            return (
+                f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped}. Set it to a number, and "
+                "llm.max_cost_usd_per_run to a price, to let a build ask"
+            )
+        case Gate.CAP:
+            dollars = "" if llm.max_cost_usd_per_run is None else f" and ${llm.max_cost_usd_per_run:,.2f}"
+            return (
+                f"the caps ({llm.max_summaries_per_run:,} texts{dollars} a run) leave {stopped} to later runs: "
+                f"`codesum index {key}` again goes on"
+            )
+        case _:
+            return (
+                f"held: {stopped}, since the model would write more than {settings.max_rewrite_fraction:.0%} of the "
+                f"index again: `codesum index {key} --yes` confirms"
+            )
 
 
 def _so_much(saving: CallTotals) -> str:

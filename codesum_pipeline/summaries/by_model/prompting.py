@@ -71,13 +71,18 @@ class Prompter(Struct):
         """The prompt about a class, file or folder: its metadata and its children's texts."""
         name = self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
         told = {key: value for key, value in model_metadata(given).items() if key not in _IN_NAME}
-        about = self._bounded(self._lines(told), name)
+        lines = (f"{key}: {_joined(value)}" for key, value in told.items() if value)
+        about = self._bounded(self._masked("\n".join(lines)), name)
         fields = {"name": enclose(name, "name"), "metadata": enclose(about, "metadata")}
         if isinstance(given, TextFileInput):
             body = cut(self._masked(shown_words(given)), self._room(name, about))
             fields["body"] = enclose(body, "text")
             return Prompt(self._render(given.language, fields), AnswerBounds(level, line_count=None))
-        filled = fill_entries([self._entry(child) for child in given.children], self._room(name, about), about=given.id)
+        entries = [
+            Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
+            for child in given.children
+        ]
+        filled = fill_entries(entries, self._room(name, about), about=given.id)
         listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
         if filled.left_out:
             listed += f"\n({filled.left_out} more are not shown)"
@@ -85,9 +90,6 @@ class Prompter(Struct):
         language = "" if isinstance(given, ModuleInput) else given.language
         names = tuple(child.name for child in given.children[: len(filled.entries)])
         return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
-
-    def _entry(self, child: ChildText) -> Entry:
-        return Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
 
     def _bounded(self, about: str, name: str) -> str:
         """The context or metadata, cut to at most half of the room that it shares with the body."""
@@ -111,10 +113,6 @@ class Prompter(Struct):
         masked = mask_secrets(text)
         self.masked.update(masked.counts)
         return masked.text
-
-    def _lines(self, values: Mapping[str, Any]) -> str:
-        lines = (f"{name}: {_joined(value)}" for name, value in values.items() if value)
-        return self._masked("\n".join(lines))
 
 
 def model_metadata(given: UpperInput) -> dict[str, Any]:
