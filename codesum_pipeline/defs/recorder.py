@@ -9,21 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from multiprocessing.connection import Connection
-from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
 
 from codesum_pipeline.workers.child import start_child
 
-# What Dagster imports, for a fifth of the time of its import, and a run seldom calls: migrations, locks of files that
-# nobody shares here, the database that its parent uses, and what people see of all that.
-_SELDOM = (
-    *("alembic.command", "alembic.config", "alembic.runtime.environment", "alembic.runtime.migration"),
-    *("alembic.script", "docstring_parser", "duckdb", "filelock", "rich", "rich.console", "rich.traceback", "tqdm"),
-)
 # How long the child that is done, or has nobody to work for, may take to close its files.
 CLOSE_S = 10.0
 
@@ -118,39 +110,8 @@ def main(descriptor: int) -> None:
     os._exit(0)
 
 
-class _SeldomModule(ModuleType):
-    """Stands in for a module until something of it is used."""
-
-    def __getattr__(self, name: str) -> "_SeldomName":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _SeldomName(self.__name__, name)
-
-
-class _SeldomName:
-    """A name of such a module."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return self._imported()(*given, **named)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._imported(), name)
-
-    def _imported(self) -> Any:
-        for module in [*sys.modules]:
-            if isinstance(sys.modules[module], _SeldomModule):
-                del sys.modules[module]
-        return getattr(import_module(self._module), self._name)
-
-
 def _import_dagster() -> None:
     """What needs nothing of the parent."""
-    for name in _SELDOM:
-        for part in (name.partition(".")[0], name):
-            sys.modules.setdefault(part, _SeldomModule(part)).__path__ = []
     import dagster_duckdb  # noqa: F401
 
     # Private: imported ahead of time, as opening the instance would.
