@@ -36,7 +36,7 @@ from codesum_pipeline.tools.registry import changed_files
 from codesum_pipeline.tools.surroundings import DocumentRelations, surroundings
 
 if TYPE_CHECKING:
-    from codesum_pipeline.summaries.explain import ExplainStep
+    from codesum_pipeline.summaries.history import ExplainStep
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
@@ -188,7 +188,7 @@ def explain(
     """
     # What explains reads the tables; documents are shown without it.
     from codesum_pipeline.cli.compact import compactions_of_document
-    from codesum_pipeline.summaries.explain import explain as explain_document
+    from codesum_pipeline.summaries.history import explain as explain_document
 
     called = invocation(ctx)
     found = find_document(called, id, repo=repo)

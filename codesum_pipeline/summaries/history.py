@@ -4,9 +4,10 @@ Provenance is kept out of the documents, so that the same content always gives
 the same rows. A row is appended when a text changes, comes or goes, and when it was
 written again and reads as it did: the plan says why. Removals come first and
 children before parents, so that a cause always has a smaller sequence number
-than its effect.
+than its effect. So one text's cause can be followed to its beginning.
 """
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.model.documents import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
+from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.store.rows import column_names, from_table, nulls, schema_of, to_table
@@ -155,3 +157,53 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
 def _children_first(id_: str) -> tuple[int, int, str]:
     depth = 0 if id_ == ROOT_MODULE else id_.count("/") + 1
     return -id_.count(SEPARATOR), -depth, id_
+
+
+# A chain is as long as the levels are deep; a wide one is cut for the reader.
+MAX_CAUSES_SHOWN = 10
+
+
+class ExplainStep(Struct, frozen=True):
+    """One rewrite of the chain; `depth` 0 is that of the document in question. `more_causes` counts those left out."""
+
+    depth: int
+    row: HistoryRow
+    more_causes: int
+
+
+def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
+    """The last rewrite of a document's text and, below it, what caused it; depth first.
+
+    A rewrite to the same words is followed by the rewrite that first gave these words.
+    """
+    history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
+    rows: dict[str, list[HistoryRow]] = {}
+    about_documents = (row for row in history if row.event is not HistoryEvent.COMPACTED)
+    for row in sorted(about_documents, key=lambda row: row.sequence):
+        rows.setdefault(row.id, []).append(row)
+    if doc_id not in rows:
+        near = difflib.get_close_matches(doc_id, rows, n=3, cutoff=0.5)
+        hint = f"; near: {', '.join(near)}" if near else ""
+        raise ConfigurationError(f"repository {workspace.key!r} has no document {doc_id!r}{hint}")
+    steps: list[ExplainStep] = []
+    _descend(rows, rows[doc_id][-1], 0, steps)
+    return tuple(steps)
+
+
+def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, steps: list[ExplainStep]) -> None:
+    causes = [id_ for id_ in row.cause_ids if id_ != row.id]
+    steps.append(ExplainStep(depth, row, max(0, len(causes) - MAX_CAUSES_SHOWN)))
+    is_looked_at = row.event is HistoryEvent.SAME_TEXT
+    for id_ in causes[:MAX_CAUSES_SHOWN]:
+        earlier = [
+            found
+            for found in rows.get(id_, ())
+            if found.sequence < row.sequence and (is_looked_at or found.event is not HistoryEvent.SAME_TEXT)
+        ]
+        if earlier:
+            _descend(rows, earlier[-1], depth + 1, steps)
+    if is_looked_at:
+        written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
+        # The rows of a removed document may have been compacted.
+        if written:
+            _descend(rows, written[-1], depth + 1, steps)

@@ -230,10 +230,13 @@ LEAST_FUNCTIONS = 2_000
 
 def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
     """Write the functions that the plan names; the rest keep their text."""
-    planned = _planned(workspace)
+    plan = workspace.tables.read("plan", workspace.key)
+    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
+    planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
     writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
     _must_match(workspace, summary_hashes(workspace, writers), planned)
-    rewrites = _rewrites(planned)
+    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
+    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build = LevelBuild.open(workspace, Level.FUNCTION, progress)
     if build.model:
         # Where no model writes, nothing of it is imported.
@@ -287,20 +290,6 @@ def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: Docume
     children = texts.children([rewrite.id for rewrite in rewrites], outline)
     shown = [shows.with_children(head, children[head.id]) for head in left if head.id in children]
     texts.add(build.write_upper(shown, wanted, rewrites))
-
-
-def _planned(workspace: Workspace) -> pa.Table:
-    """What `summary_plan` decided about the functions that must exist."""
-    plan = workspace.tables.read("plan", workspace.key)
-    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
-    is_function = pc.equal(plan.column("level"), Level.FUNCTION.value)
-    return plan.filter(pc.and_not(is_function, is_removed))
-
-
-def _rewrites(planned: pa.Table) -> list[Rewrite]:
-    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
-    rows = planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause"))))
-    return from_table(rows, Rewrite)
 
 
 def _must_match(workspace: Workspace, hashes: Mapping[str, str], planned: pa.Table) -> None:

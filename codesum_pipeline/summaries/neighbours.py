@@ -18,7 +18,7 @@ from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.extractive.names import RECEIVERS, file_names, function_names
+from codesum_pipeline.summaries.extractive.composing import RECEIVERS, file_names, function_names
 
 
 class NeighbourNames(Struct):

@@ -6,7 +6,8 @@ without the suffix of an overload, which would tell a writer nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -61,6 +62,21 @@ class DocumentTree(Struct, frozen=True):
     files: tuple[str, ...]
     modules: tuple[str, ...]
     levels: Mapping[str, Level]
+
+    def above(self, id_: str) -> Iterator[str]:
+        """The documents that hold one, the nearest first."""
+        above = self.parents.get(id_)
+        while above is not None:
+            yield above
+            above = self.parents.get(above)
+
+    def all_above(self, ids: Iterable[str]) -> set[str]:
+        """All that holds one of some documents."""
+        found: set[str] = set()
+        for id_ in ids:
+            # A holder that was met before has its own holders in the set.
+            found.update(takewhile(lambda holder: holder not in found, self.above(id_)))
+        return found
 
 
 def read_outline(workspace: Workspace) -> DocumentTree:

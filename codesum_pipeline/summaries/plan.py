@@ -159,7 +159,9 @@ class _Planner:
             Level.MODULE, [[shows.module_head(path, workspace, readmes) for path in layer] for layer in folders]
         )
         for level in Level:
-            self._removed(level)
+            wanted = {id_ for of_level, id_ in self._rows if of_level is level} | self._kept.ids(level)
+            for id_ in self._last[level].removed(wanted):
+                self._add(level, id_, PlanAction.REMOVE, None)
 
     def _functions(self) -> None:
         writers = choose_writers(self._workspace)
@@ -227,7 +229,8 @@ class _Planner:
         layer: int,
     ) -> None:
         """Plan a document with children that a model may write: an upper bound of the work for it."""
-        if self._is_empty(head):
+        below = self._outline.children.get(head.id, ())
+        if is_empty(head, [ChildText(child.id, child.name, child.level, "", False) for child in below]):
             self._add(level, head.id, action, rewrite)
             return
         is_by_model = last is not None and last.writer == model.writer(level)
@@ -255,10 +258,6 @@ class _Planner:
         levels = {child.id: child.level for child in self._outline.children.get(head.id, ())}
         return all(model.is_caller(levels[id_], id_) for id_ in rewrite.cause_ids if id_ in levels)
 
-    def _is_empty(self, head: Head) -> bool:
-        below = self._outline.children.get(head.id, ())
-        return is_empty(head, [ChildText(child.id, child.name, child.level, "", False) for child in below])
-
     def _judge(self, head: Head, before: _Before | None) -> tuple[PlanAction, Rewrite | None]:
         below = self._outline.children.get(head.id, ())
         children = frozenset(child.id for child in below)
@@ -278,11 +277,6 @@ class _Planner:
         if touched:
             return PlanAction.MAYBE, Rewrite(head.id, Cause.CHILD, tuple(sorted(touched)))
         return PlanAction.KEEP, None
-
-    def _removed(self, level: Level) -> None:
-        wanted = {id_ for of_level, id_ in self._rows if of_level is level} | self._kept.ids(level)
-        for id_ in self._last[level].removed(wanted):
-            self._add(level, id_, PlanAction.REMOVE, None)
 
     def _add(
         self,

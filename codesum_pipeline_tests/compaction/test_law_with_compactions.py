@@ -11,7 +11,7 @@ from codesum_pipeline.compaction.sources import HistoryRows
 from codesum_pipeline.model.documents import LEVELS, HistoryEvent, HistoryRow
 from codesum_pipeline.settings.llm import ModelPrice
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.explain import explain
+from codesum_pipeline.summaries.history import explain
 from codesum_pipeline_tests.compaction.test_kills import Paid
 from codesum_pipeline_tests.law.test_law import must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.support.compaction_home import KEYS, MODEL, OPS, now, signed

@@ -22,7 +22,7 @@ from codesum_pipeline.model.documents import (
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.explain import explain
+from codesum_pipeline.summaries.history import explain
 from codesum_pipeline.summaries.level_build import write_functions
 from codesum_pipeline.summaries.preview import preview_plan
 from codesum_pipeline.wiring import preview_of

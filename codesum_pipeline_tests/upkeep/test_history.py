@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.summaries.explain import explain
+from codesum_pipeline.summaries.history import explain
 from codesum_pipeline.upkeep.tables import kept_sequences
 
 EVER = ""

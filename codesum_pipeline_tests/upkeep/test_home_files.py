@@ -13,7 +13,7 @@ from codesum_pipeline.model.documents import LEVELS, HistoryRow
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.lease import hold_lease
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.explain import explain
+from codesum_pipeline.summaries.history import explain
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.upkeep.maintaining import MaintainedHome
 from codesum_pipeline.wiring import Home

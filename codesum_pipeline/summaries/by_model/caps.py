@@ -3,7 +3,7 @@
 A document above one that is left to a later run waits: its text would be written, and paid, again then.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import pyarrow.compute as pc
 
@@ -14,7 +14,7 @@ from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.choosing import LastText, last_by_model
+from codesum_pipeline.summaries.by_model.choosing import last_by_model
 from codesum_pipeline.summaries.by_model.contexts import NO_NEIGHBOURS, Contexts, changed_by
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.outline import DocumentTree
@@ -24,18 +24,7 @@ def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: Documen
     """The documents above one that a later run may write; the texts of all lower levels must be there."""
     found: set[str] = set()
     for below in LEVELS[: LEVELS.index(level)]:
-        found.update(all_above(_left(workspace, setup, below), outline))
-    return found
-
-
-def all_above(ids: Iterable[str], outline: DocumentTree) -> set[str]:
-    """All that holds one of some documents."""
-    found: set[str] = set()
-    for id_ in ids:
-        above = outline.parents.get(id_)
-        while above is not None and above not in found:
-            found.add(above)
-            above = outline.parents.get(above)
+        found |= outline.all_above(_left(workspace, setup, below))
     return found
 
 
@@ -54,9 +43,11 @@ def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
     last = last_by_model(workspace, level) if asked else {}
     contexts = Contexts(workspace)
     for id_ in asked & last.keys():
-        is_other = not _is_current(last[id_], setup, level)
+        text = last[id_]
+        is_other = (text.writer, text.parameters) != (setup.writer(level), setup.parameters)
+        is_other = is_other or text.model not in setup.models
         if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
-            then = last[id_].written_with or NO_NEIGHBOURS
+            then = text.written_with or NO_NEIGHBOURS
             is_other = bool(changed_by(then, contexts.of(id_), workspace.settings))
         if is_other:
             left.add(id_)
@@ -71,10 +62,6 @@ def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, C
     found = plan.filter(pc.and_(is_call, pc.not_equal(plan.column("action"), PlanAction.REMOVE.value)))
     rows = zip(*(found.column(name).to_pylist() for name in ("id", "cause", "gate")), strict=True)
     return {id_: Cause(cause) if cause else None for id_, cause, gate in rows if gate in (None, Gate.CAP)}
-
-
-def _is_current(last: LastText, setup: ModelSetup, level: Level) -> bool:
-    return last.writer == setup.writer(level) and last.model in setup.models and last.parameters == setup.parameters
 
 
 def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict[str, float], set[str]]:

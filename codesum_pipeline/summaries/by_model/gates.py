@@ -116,10 +116,8 @@ def importance_of(workspace: Workspace, outline: DocumentTree) -> Mapping[str, f
     for id_ in outline.parents:
         if outline.children.get(id_):
             continue
-        above: str | None = id_
-        while above is not None:
-            worth[above] = worth.get(above, 0.0) + ranks.get(id_, 0.0)
-            above = outline.parents.get(above)
+        for holder in (id_, *outline.above(id_)):
+            worth[holder] = worth.get(holder, 0.0) + ranks.get(id_, 0.0)
     return worth
 
 
@@ -151,13 +149,8 @@ def trusted_ids(workspace: Workspace, outline: DocumentTree) -> Collection[str] 
         return None
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", *OF_TRUST])
     sure = edges.filter(is_trusted(edges))
-    found: set[str] = set()
-    for id_ in {*sure.column("src_id").to_pylist(), *sure.column("dst").to_pylist()} & outline.parents.keys():
-        above: str | None = id_
-        while above is not None and above not in found:
-            found.add(above)
-            above = outline.parents.get(above)
-    return found
+    found = {*sure.column("src_id").to_pylist(), *sure.column("dst").to_pylist()} & outline.parents.keys()
+    return found | outline.all_above(found)
 
 
 class TestCode:

@@ -36,7 +36,7 @@ from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.caps import above_what_is_left, all_above, caps_left, read_plan, rewrites_left
+from codesum_pipeline.summaries.by_model.caps import above_what_is_left, caps_left, read_plan, rewrites_left
 from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.gates import CallCandidate, importance_of, in_order, trusted_ids
@@ -179,7 +179,7 @@ class ModelLevel:
         for id_ in {row.id for row in rows} - self._waiting:
             self._gates.pop(id_, None)
         self._gates.update(stopped)
-        self._waiting |= all_above((id_ for id_, gate in stopped.items() if gate is Gate.CAP), self._outline)
+        self._waiting |= self._outline.all_above(id_ for id_, gate in stopped.items() if gate is Gate.CAP)
         return Results(rows, stopped, failures)
 
     def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:

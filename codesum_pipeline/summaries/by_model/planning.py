@@ -1,6 +1,6 @@
 """Before anything is spent: which texts a model would write, what stops the others, and at what price."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -272,15 +272,9 @@ class ModelPlanner:
                 worth,
                 is_new,
                 estimate.usd,
-                tuple(self._above(id_)),
+                tuple((self._outline.levels[above], above) for above in self._outline.above(id_)),
                 if_below,
                 (_LEVELS.index(level), layer),
                 is_documented,
             )
         return gate
-
-    def _above(self, id_: str) -> Iterator[tuple[Level, str]]:
-        above = self._outline.parents.get(id_)
-        while above is not None:
-            yield self._outline.levels[above], above
-            above = self._outline.parents.get(above)

@@ -222,7 +222,9 @@ def plain(text: str) -> str:
         text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
     text = _SPACE.sub(" ", _ESCAPED.sub(r"\1", text))
     text = _URL.sub("", text) if "://" in text else text
-    return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", _EMPTY_BRACKETS.sub(_empty_call, text))).strip()
+    # The brackets of a call or a type stay.
+    text = _EMPTY_BRACKETS.sub(lambda match: match[0] if match[0] in ("()", "[]") else "", text)
+    return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", text)).strip()
 
 
 def without_link_targets(text: str) -> str:
@@ -240,10 +242,6 @@ def _role_words(match: re.Match[str]) -> str:
     if target.startswith("~"):
         return target.rpartition(".")[2].lstrip("~")
     return target.lstrip("!~.")
-
-
-def _empty_call(match: re.Match[str]) -> str:
-    return match[0] if match[0] == "()" or match[0] == "[]" else ""
 
 
 def without_html(text: str) -> str:

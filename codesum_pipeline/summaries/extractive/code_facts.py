@@ -13,8 +13,7 @@ from codesum_pipeline.languages.profiles import Trait, has
 from codesum_pipeline.model.symbols import Fact, Form, Parameter
 from codesum_pipeline.parsing.expressions import bound_names
 from codesum_pipeline.summaries.documentation.plain import clip, printable, word_set
-from codesum_pipeline.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM
-from codesum_pipeline.summaries.extractive.names import in_words
+from codesum_pipeline.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM, in_words
 from codesum_pipeline.summaries.extractive.words import fact, name_words, said, shared_prefix, split_identifier, telling
 from codesum_pipeline.summaries.inputs import FunctionInput
 

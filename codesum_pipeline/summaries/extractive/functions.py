@@ -16,8 +16,8 @@ from codesum_pipeline.summaries.extractive.composing import (
     MIN_TYPE_SUMMARY,
     ExtractiveText,
     composed,
+    own_names,
 )
-from codesum_pipeline.summaries.extractive.names import own_names
 from codesum_pipeline.summaries.extractive.words import (
     BODY,
     DOCSTRING,

@@ -19,10 +19,10 @@ from codesum_pipeline.summaries.extractive.composing import (
     composed,
     names_of,
     offers,
+    own_names,
     ranked,
     told_of_few,
 )
-from codesum_pipeline.summaries.extractive.names import own_names
 from codesum_pipeline.summaries.extractive.text_files import is_prose
 from codesum_pipeline.summaries.extractive.words import (
     BODY,

@@ -3,8 +3,8 @@
 import pytest
 
 from codesum_pipeline.llm.leaks import code_names, is_foreign_name, names_in
+from codesum_pipeline.summaries.extractive.composing import in_words
 from codesum_pipeline.summaries.extractive.functions import write_function
-from codesum_pipeline.summaries.extractive.names import in_words
 from codesum_pipeline.summaries.extractive.upper import write_class, write_file, write_module
 from codesum_pipeline.summaries.extractive.words import _BRANDS
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import (
