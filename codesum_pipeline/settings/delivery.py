@@ -166,10 +166,12 @@ class DeliverySettings(SettingsGroup):
         {}, "Messages go out by these channels, a table each by its name; see [delivery](delivery.md#channels)."
     )
     operator_channels: tuple[str, ...] = setting(
-        (), "These channels hear what a person has to repair; empty: the log alone."
+        (), "These channels hear of what a person has to repair; empty: only the log does."
     )
     max_attempts: int = setting(8, "One message is tried N times on one channel, and then given up.", ge=1, le=50)
-    web_hosts: dict[str, WebHost] = setting({}, "What your own git hosts run: github, gitlab, gitea or bitbucket.")
+    web_hosts: dict[str, WebHost] = setting(
+        {}, "Your own git hosts run this, which shapes links: github, gitlab, gitea or bitbucket."
+    )
 
     @field_validator("channels")
     @classmethod

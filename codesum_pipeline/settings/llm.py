@@ -54,7 +54,9 @@ class LlmSettings(SettingsGroup):
     model: str = setting("", "This model writes them, named as LiteLLM does: `anthropic/claude-haiku-4-5`.", _TEXTS)
     fallback_models: tuple[str, ...] = setting((), "These models are asked where the first one fails.", _TEXTS)
     max_summaries_per_run: int = setting(0, "A run asks for at most N texts; 0: it only counts them.", LIMITS, ge=0)
-    max_cost_usd_per_run: float | None = setting(None, "A run spends at most N US dollars.", LIMITS, ge=0)
+    max_cost_usd_per_run: float | None = setting(
+        None, "A run spends at most N US dollars; default: no cap.", LIMITS, ge=0
+    )
     max_cost_usd_per_day: float = setting(
         0.0, "Runs that Dagster starts for what is left over spend at most N US dollars a day.", NOTHING, ge=0
     )
@@ -71,20 +73,30 @@ class LlmSettings(SettingsGroup):
     api_key_env: str | None = setting(
         None, "This environment variable has the key; default: the one that LiteLLM reads for the provider.", NOTHING
     )
-    allowlist: tuple[str, ...] = setting((), "Only these may be asked; empty: `model` and `fallback_models`.", NOTHING)
+    allowlist: tuple[str, ...] = setting(
+        (), "Only these models may be asked; empty: `model` and `fallback_models`.", NOTHING
+    )
     echoed_names: dict[str, str] = setting(
-        {}, "Providers answer under these names for these models; an added date or revision needs no entry.", NOTHING
+        {},
+        "A provider answers under these names for these models; a name with a date or revision added needs no entry.",
+        NOTHING,
     )
     prices: tuple[ModelPrice, ...] = setting(
-        (), "Prices that LiteLLM's list lacks or has otherwise; 0 is one.", NOTHING
+        (), "Prices of models that LiteLLM's list lacks or has otherwise; 0 is a price.", NOTHING
     )
     concurrency: int = setting(8, "N calls are made at a time.", NOTHING, ge=1, le=1024)
-    requests_per_minute: int | None = setting(None, "One model gets at most N calls a minute.", NOTHING, ge=1)
-    tokens_per_minute: int | None = setting(None, "One model gets at most N tokens a minute.", NOTHING, ge=1)
-    max_attempts: int = setting(
-        3, "One text takes at most N calls, repairs of its answer included.", _TEXTS, ge=1, le=10
+    requests_per_minute: int | None = setting(
+        None, "One model gets at most N calls a minute; default: no limit.", NOTHING, ge=1
     )
-    max_retries: int = setting(4, "A call that failed in a way that passes is repeated N times.", NOTHING, ge=0, le=20)
+    tokens_per_minute: int | None = setting(
+        None, "One model gets at most N tokens a minute; default: no limit.", NOTHING, ge=1
+    )
+    max_attempts: int = setting(
+        3, "One text takes at most N calls: the first, and repairs of its answer.", _TEXTS, ge=1, le=10
+    )
+    max_retries: int = setting(
+        4, "A call is repeated up to N times if it failed in a way that passes.", NOTHING, ge=0, le=20
+    )
     max_tokens: int = setting(2048, "One answer has at most N tokens.", _TEXTS, ge=256)
     timeout_s: float = setting(60.0, "One call takes at most N seconds.", NOTHING, gt=0)
     # What it comes to is among the versions, since the models say it, too.
@@ -97,16 +109,18 @@ class LlmSettings(SettingsGroup):
     )
     form: Literal["auto", "tool", "json_schema", "json_text"] = setting(
         "auto",
-        "A model answers by a forced tool call, a response format or JSON in its text; auto: the first it can.",
+        "How a model answers: by a forced tool call, a response format or JSON in its text; auto: the first it can.",
         _TEXTS,
     )
     trust: Trust = setting(
-        Trust.OFF, "off: a model writes about all code; scip: only where a compiler's index confirms an edge.", _TEXTS
+        Trust.OFF,
+        "off: a model writes about all code; scip: only where a compiler's index confirms an edge.",
+        _TEXTS,
     )
     tests: bool = setting(False, "A model writes about test code, too.", _TEXTS)
     documented: bool = setting(
         False,
-        "A model writes about what its author documented (by a docstring, a doc comment or a README), too.",
+        "A model writes about what its author documented, too: by a docstring, a doc comment or a README.",
         _TEXTS,
     )
     language: str = setting("English", "The texts are in this language.", _TEXTS, min_length=1, max_length=60)
@@ -135,10 +149,14 @@ class AskSettings(SettingsGroup):
     """How far a model may go to answer a question, and at most at what cost. Which model: `llm`."""
 
     max_cost_usd_per_question: float = setting(
-        0.5, "A question costs at most N US dollars; 0: free models alone.", ge=0
+        0.5, "One question costs at most N US dollars; 0: only models that cost nothing.", ge=0
     )
-    max_cost_usd_per_day: float = setting(5.0, "All questions of a day (UTC) cost at most N US dollars.", ge=0)
-    max_steps: int = setting(50, "A model calls tools at most N times for a question, then answers.", ge=1, le=1000)
+    max_cost_usd_per_day: float = setting(
+        5.0, "All questions of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
+    )
+    max_steps: int = setting(
+        50, "A model calls tools at most N times for one question; then it has to answer.", ge=1, le=1000
+    )
     max_tokens: int = setting(4096, "One answer has at most N tokens.", ge=256)
     primary_document: str = setting(
         "README",
@@ -146,7 +164,9 @@ class AskSettings(SettingsGroup):
         min_length=1,
         max_length=200,
     )
-    synthesis_timeout_s: float = setting(90.0, "A question waits N seconds for an overview, no longer.", gt=0)
+    synthesis_timeout_s: float = setting(
+        90.0, "A question waits N seconds for an overview, and is then answered without it.", gt=0
+    )
 
 
 class CompactionSettings(SettingsGroup):
@@ -157,17 +177,27 @@ class CompactionSettings(SettingsGroup):
         "This file names those who may sign attestations, in OpenSSH's format; relative to the home.",
         BELOW_HOME,
     )
-    max_cost_usd_per_job: float = setting(0.5, "A job costs at most N US dollars; 0: free models alone.", ge=0)
-    max_cost_usd_per_day: float = setting(5.0, "All jobs of a day (UTC) cost at most N US dollars.", ge=0)
+    max_cost_usd_per_job: float = setting(
+        0.5, "One attested job costs at most N US dollars; 0: only models that cost nothing.", ge=0
+    )
+    max_cost_usd_per_day: float = setting(
+        5.0, "All attested jobs of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
+    )
 
 
 class DigestSettings(SettingsGroup):
     """Where the standing questions are, how items are grouped, and at most at what cost a model writes."""
 
     intents_file: Path = setting(
-        Path("intents.yaml"), "The file of standing questions; relative to the home.", BELOW_HOME
+        Path("intents.yaml"), "This file has the standing questions; relative to the home.", BELOW_HOME
     )
-    grouped: bool = setting(True, "Near-duplicate changes are one item in daily and weekly digests, too.")
+    grouped: bool = setting(
+        True, "Near-duplicate changes are one item in daily and weekly digests, as they are in those of a build."
+    )
     max_tokens: int = setting(4096, "One answer about a digest has at most N tokens.", ge=1)
-    max_cost_usd_per_digest: float = setting(0.25, "A digest costs at most N US dollars; 0: free models alone.", ge=0)
-    max_cost_usd_per_day: float = setting(1.0, "All digests of a day (UTC) cost at most N US dollars.", ge=0)
+    max_cost_usd_per_digest: float = setting(
+        0.25, "One digest costs at most N US dollars; 0: only models that cost nothing.", ge=0
+    )
+    max_cost_usd_per_day: float = setting(
+        1.0, "All digests of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
+    )

@@ -48,11 +48,17 @@ class Settings(ContextSettings, ScanSettings):
     home: Annotated[Path, NOTHING] = Field(
         description="This folder keeps everything; of a home in a bucket, what this worker uses of it."
     )
-    bucket: str | None = setting(None, "Set by the home alone: a bucket's URL; `home` is a local copy.", NOTHING)
-    home_mode: Literal["0700", "0750", "0755"] = setting(
-        "0700", "Who may read what is written there: its owner, the group too, or all. Only the owner writes.", NOTHING
+    bucket: str | None = setting(
+        None, "Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy.", NOTHING
     )
-    repos_file: Path = setting(Path("repos.yaml"), "The registry; relative to the home.", NOTHING, BELOW_HOME)
+    home_mode: Literal["0700", "0750", "0755"] = setting(
+        "0700",
+        "Who may read what is written there: its owner, also the group, or everybody. Only the owner writes.",
+        NOTHING,
+    )
+    repos_file: Path = setting(
+        Path("repos.yaml"), "This file is the registry; relative to the home.", NOTHING, BELOW_HOME
+    )
     hash_policy: HashPolicy = setting(
         HashPolicy.CANONICAL,
         "content_hash covers: canonical (the source without layout) or raw (its bytes).",
@@ -69,18 +75,29 @@ class Settings(ContextSettings, ScanSettings):
     embedder_api_base: ApiBase = setting(
         None, "A LiteLLM embedding model is asked at this address; default: at its provider.", Shapes("index")
     )
-    summary_embed_max_tokens: int = setting(512, "N tokens of a document's text are embedded.", Shapes("index"), ge=16)
+    summary_embed_max_tokens: int = setting(
+        512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
+    )
     extra_lanes: tuple[ExtraLane, ...] = setting(
         (), "These vectors are made, too, for searches that name their lane: code.", Shapes("index")
     )
     keep_versions: int = setting(3, "N published versions are kept.", NOTHING, ge=2)
-    lease_wait_s: float = setting(600.0, "A build waits N seconds for another one.", NOTHING, BY_RUN, ge=0)
+    lease_wait_s: float = setting(
+        600.0, "A build waits N seconds for another of the same repository.", NOTHING, BY_RUN, ge=0
+    )
     llm: LlmSettings = LlmSettings()
     max_rewrite_fraction: float = setting(
-        0.5, "A model waits for a confirmation where it would write more of an index again.", LIMITS, ge=0, le=1
+        0.5,
+        "A model that would write more of an existing index again waits until that is confirmed.",
+        LIMITS,
+        ge=0,
+        le=1,
     )
     summary_cache_dir: Path = setting(
-        Path("cache"), "This folder keeps models' texts; relative to the home.", NOTHING, BELOW_HOME
+        Path("cache"),
+        "This folder keeps models' texts for all repositories; relative to the home.",
+        NOTHING,
+        BELOW_HOME,
     )
     prompts_dir: Path = setting(
         Path("prompts"),

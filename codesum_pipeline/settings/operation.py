@@ -32,9 +32,13 @@ class StorageSettings(SettingsGroup):
     """How a worker uses the bucket of its home; a home in a folder has no use for them."""
 
     lease_s: float = setting(
-        60.0, "A worker renews a lease three times in N seconds; one that was silent as long is replaced.", ge=1
+        60.0,
+        "A worker renews a lease three times in N seconds; another replaces a worker that was silent as long.",
+        ge=1,
     )
-    retry_s: float = setting(60.0, "A worker repeats a request for N seconds if a bucket does not answer.", ge=0)
+    retry_s: float = setting(
+        60.0, "A worker repeats a request for N seconds where the bucket does not answer or is too busy.", ge=0
+    )
     transfers: int = setting(8, "A worker sends or fetches N files at once.", ge=1)
 
 
@@ -44,10 +48,12 @@ class ReadingSettings(SettingsGroup):
     open_indexes: int = setting(
         1000, "A process keeps N indexes open between questions; it closes those that were not asked for longest.", ge=1
     )
-    fresh_s: float = setting(5.0, "Home in a bucket: a process looks again after N seconds.", ge=0)
+    fresh_s: float = setting(
+        5.0, "Home in a bucket: a process looks again for what is published after N seconds.", ge=0
+    )
     cache_gb: float = setting(
         20.0,
-        "Home in a bucket: a machine keeps N GB in the user's cache; what was unread for longest goes first.",
+        "Home in a bucket: a machine keeps N GB in the user's cache folder; what was not read for longest goes first.",
         gt=0,
     )
 
@@ -61,9 +67,13 @@ class PlannerSettings(SettingsGroup):
         "The schedule sends digests that are due at these times; intents have their own times and time zones.",
     )
     sensor_interval_s: int = setting(60, "The sensor looks for new commits every N seconds.", ge=5)
-    push_interval_s: int = setting(5, "The sensor looks every N seconds for pushes that a webhook told of.", ge=1)
+    push_interval_s: int = setting(
+        5, "The sensor looks every N seconds for repositories that a webhook said were pushed to.", ge=1
+    )
     poll_interval_s: float = setting(
-        60.0, "The sensor asks each remote for its head every N seconds; with webhooks, a day is enough.", gt=0
+        60.0,
+        "The sensor asks each remote for its head every N seconds; where webhooks tell of pushes, a day is enough.",
+        gt=0,
     )
     polls_per_tick: int = setting(200, "One tick asks N remotes; those that waited longest go first.", ge=1)
     poll_parallel: int = setting(16, "The sensor looks at N repositories at one time.", ge=1, le=256)
@@ -79,28 +89,38 @@ class MaintenanceSettings(SettingsGroup):
 
     cron: str = setting("30 3 * * *", "The schedule prunes at this time (UTC).")
     keep_runs: int = setting(
-        10, "Dagster keeps N runs of each repository and job, besides running ones and the last of each asset.", ge=1
+        10,
+        "Dagster keeps N runs of each repository and job, besides those under way and those that last made an asset.",
+        ge=1,
     )
     history_rows: int = setting(
         10, "The history keeps N rows of each document, besides those that its text and `codesum explain` need.", ge=1
     )
     history_days: int = setting(90, "The history drops these rows, too, after N days.", ge=1)
     books_days: int = setting(
-        90, "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.", ge=31
+        90,
+        "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.",
+        ge=31,
     )
     answers_days: int = setting(365, "The cache drops a model's text that no build took for N days; 0: never.", ge=0)
     overlays_days: int = setting(30, "The index of a work tree that nobody opened for N days is deleted.", ge=1)
     mirrors_days: int = setting(30, "The mirror of a repository that is not registered is deleted after N days.", ge=1)
     parts_hours: int = setting(
-        24, "A bucket keeps parts that no state names for N hours, so that readers of earlier ones can finish.", ge=1
+        24,
+        "A bucket keeps parts that no state names any more for N hours, so that readers of earlier ones can finish.",
+        ge=1,
     )
-    unreachable_days: int = setting(14, "A mirror keeps commits that no index and no ref leads to for N days.", ge=1)
+    unreachable_days: int = setting(
+        14, "A mirror keeps commits that no kept index and no registered ref leads to for N days.", ge=1
+    )
 
 
 class AuditSettings(SettingsGroup):
     """What is written down of those who ask with a token."""
 
-    enabled: bool = setting(True, "Servers that ask for a token write a line for each request into audit/audit.jsonl.")
+    enabled: bool = setting(
+        True, "Servers that ask for a token write a line for each request into audit/audit.jsonl in the home."
+    )
     questions: bool = setting(False, "The lines have the questions themselves, too.")
     max_mb: float = setting(10.0, "A file that would get larger than N MB is closed.", gt=0, le=1024)
     files: int = setting(10, "N files are kept; the oldest goes first.", ge=1, le=1000)
@@ -117,7 +137,7 @@ class CheckSettings(SettingsGroup):
         0.0, "At least this share of calls has a known target, in the repository or outside.", ge=0, le=1
     )
     resolved_calls_drop: float = setting(
-        0.1, "That share may be N below the median of the last ten commits.", ge=0, le=1
+        0.1, "That share may be N below the median of the repository's last ten commits.", ge=0, le=1
     )
     placeholders_most: float = setting(0.95, "At most this share of documents are placeholders.", ge=0, le=1)
     model_texts_least: float = setting(
@@ -127,7 +147,9 @@ class CheckSettings(SettingsGroup):
     cost_usd_most: float | None = setting(
         None, "A repository's texts cost at most N US dollars on one day (UTC); default: not looked at.", ge=0
     )
-    verify_days: float = setting(7.0, "Each published index is compared with its tables every N days.", gt=0)
+    verify_days: float = setting(
+        7.0, "Each published index is compared with its tables, byte by byte, every N days.", gt=0
+    )
 
 
 class AlertSettings(SettingsGroup):
@@ -139,7 +161,9 @@ class AlertSettings(SettingsGroup):
     severity: Literal["WARN", "ERROR"] = setting("WARN", "Checks whose failure is less than this are left out.")
     failed_builds: int = setting(3, "An alert tells of N failed runs in a row of one repository (or job).", ge=1)
     settle_minutes: float = setting(
-        5.0, "A new state is told once it has lasted N minutes; each further alert of a day doubles that.", ge=0
+        5.0,
+        "A new state is told once it has lasted N minutes; each alert about the same thing within a day doubles that.",
+        ge=0,
     )
     digest_above: int = setting(5, "More than N changes at one time are one message, not one each.", ge=1)
     away_hours: float = setting(1.0, "The sensor says that it was away after N hours without a look; 0: never.", ge=0)
@@ -153,7 +177,9 @@ class KubernetesSettings(SettingsGroup):
     image: str | None = setting(None, "A job runs this image; must be set where `engine.launcher` is k8s.")
     service_account: str = setting("default", "A job's pod has this service account.")
     instance_config_map: str = setting("dagster-instance", "This ConfigMap holds `dagster.yaml`; a job's pod reads it.")
-    kubeconfig: Path | None = setting(None, "How the cluster is reached; default: by a pod's service account.")
+    kubeconfig: Path | None = setting(
+        None, "This file says how the cluster is reached; default: as a pod of it, by its service account."
+    )
     secrets: tuple[str, ...] = setting((), "These Secrets become environment variables of a job.")
     config_maps: tuple[str, ...] = setting((), "These ConfigMaps become environment variables of a job.")
 
@@ -179,12 +205,14 @@ class EngineSettings(SettingsGroup):
     )
     max_concurrent_runs: int | None = setting(
         None,
-        "N runs at a time; with celery as many as workers have processes. Default: see `dagster.yaml`.",
+        "N runs are under way at a time; with celery as many as workers have processes. Default: see `dagster.yaml`.",
         ge=1,
         le=10_000,
     )
     worker_processes: int = setting(1, "One `codesum worker` carries out N runs at a time.", ge=1, le=1024)
-    worker_lost_after_s: float = setting(90.0, "A run that no worker has named for N seconds is started anew.", ge=5)
+    worker_lost_after_s: float = setting(
+        90.0, "A run is started anew once no Celery worker has named it for N seconds.", ge=5
+    )
     k8s: KubernetesSettings = KubernetesSettings()
 
     @model_validator(mode="after")
@@ -201,12 +229,16 @@ class EngineSettings(SettingsGroup):
 class HostSettings(SettingsGroup):
     """How hosts are asked. Which organisations: `codesum org`, [organisations](organisations.md)."""
 
-    sync_cron: str = setting("23 * * * *", "The schedule asks hosts for repositories of organisations then (UTC).")
+    sync_cron: str = setting(
+        "23 * * * *", "The schedule asks hosts which repositories their organisations have at these times (UTC)."
+    )
     timeout_s: float = setting(30.0, "One request to a host's API takes at most N seconds.", gt=0)
-    max_wait_s: float = setting(60.0, "One sync waits N seconds in all where a host limits requests.", ge=0)
+    max_wait_s: float = setting(
+        60.0, "One sync waits N seconds in all where a host limits requests; the next sync tries again.", ge=0
+    )
     max_retired_share: float = setting(
         0.2,
-        "A sync that would retire a larger share of an organisation's repositories waits for a confirmation.",
+        "A sync that would retire more of an organisation's repositories, and more than two, waits for a confirmation.",
         ge=0,
         le=1,
     )
@@ -215,5 +247,7 @@ class HostSettings(SettingsGroup):
 class WebhookSettings(SettingsGroup):
     """What hosts that tell of pushes may send. Their secrets are in no settings: see [webhooks](webhooks.md)."""
 
-    max_body_mb: float = setting(5.0, "A larger event is refused. Hosts send up to 25 MB.", gt=0, le=25)
+    max_body_mb: float = setting(
+        5.0, "A larger event is refused; polling finds what it tells of. Hosts send up to 25 MB.", gt=0, le=25
+    )
     max_per_minute: int = setting(600, "One address gets N answers in a minute.", ge=1)

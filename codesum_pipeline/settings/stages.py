@@ -28,7 +28,9 @@ class ExtraLane(StrEnum):
 class ScanSettings(SettingsGroup):
     """Which files are indexed."""
 
-    offline: bool = setting(False, "Nothing is fetched; what the mirrors hold is indexed.", Shapes("scan"))
+    offline: bool = setting(
+        False, "codesum fetches nothing over the network and indexes what the mirrors hold.", Shapes("scan")
+    )
     lang_allowlist: tuple[str, ...] = setting((), "Only these languages are indexed; empty: all.", Shapes("scan"))
     skip_patterns: tuple[str, ...] = setting(
         (), "Files that match these further patterns, written as in .gitignore, are skipped.", Shapes("scan")
@@ -48,7 +50,7 @@ class ContextSettings(SettingsGroup):
     top_k_callees: int = setting(5, "A document's context samples N callees.", Shapes("graph"), BY_RUN, ge=0)
     graph_policy: GraphPolicy = setting(
         GraphPolicy.THRESHOLD,
-        "When a changed context has a text written again: threshold (the next two keys) or strict.",
+        "When a changed context has a text written again: threshold (the next two keys) or strict (always).",
         Shapes("graph", "policy", by_model=True),
     )
     context_similarity_threshold: float = setting(
@@ -69,12 +71,20 @@ class ContextSettings(SettingsGroup):
 class FilterSettings(SettingsGroup):
     """Which functions get a placeholder instead of a text of their own."""
 
-    min_lines: int = setting(3, "A function of fewer lines gets a placeholder.", Shapes("filter"), BY_RUN, ge=0)
+    min_lines: int = setting(
+        3, "A function of fewer than N canonical lines gets a placeholder.", Shapes("filter"), BY_RUN, ge=0
+    )
     min_complexity: int = setting(
-        2, "A less complex function whose name matches a skip pattern gets one, too.", Shapes("filter"), BY_RUN, ge=0
+        2,
+        "A function of less complexity gets a placeholder if its name matches a skip pattern.",
+        Shapes("filter"),
+        BY_RUN,
+        ge=0,
     )
     skip_patterns: tuple[str, ...] = setting(
-        ("^get_", "^set_", "^__.*__$"), "Regular expressions for names of trivial functions.", Shapes("filter")
+        ("^get_", "^set_", "^__.*__$"),
+        "These regular expressions match the names of trivial functions.",
+        Shapes("filter"),
     )
 
     @field_validator("skip_patterns")
@@ -91,7 +101,9 @@ class FilterSettings(SettingsGroup):
 class EvaluationSettings(SettingsGroup):
     """Whether a build measures its retrieval, on which questions, and whether a worse index is held back."""
 
-    enabled: bool = setting(False, "A new index is measured before it is published; that takes longer than a build.")
+    enabled: bool = setting(
+        False, "Each new index is measured before it is published, which takes longer than a first build."
+    )
     questions: Path | None = setting(
         None,
         "This file has the questions, one JSON object a line; relative to the home. Default: the repository's own "
@@ -101,7 +113,9 @@ class EvaluationSettings(SettingsGroup):
     sample: int = setting(200, "N functions, and N classes, are asked for by their docstrings.", ge=1)
     commits: int = setting(300, "The messages of N commits are tried as questions.", ge=0)
     gate: bool = setting(False, "The published index stays where the new one is worse by more than the margin.")
-    margin: float = setting(0.02, "An index is worse if the whole 95 % interval lies below this.", ge=0, le=1)
+    margin: float = setting(
+        0.02, "An index is worse if the whole 95 % interval lies below this difference.", ge=0, le=1
+    )
 
     @model_validator(mode="after")
     def _gate_has_figures(self) -> Self:
@@ -119,12 +133,20 @@ class ScipSettings(SettingsGroup):
     )
     network: bool = setting(False, "A command in the sandbox may use the network.")
     timeout_s: float = setting(1800.0, "A command is ended after N seconds.", gt=0)
-    max_memory_mb: int = setting(4096, "A command, with all that it starts, may have N MB of memory.", ge=16)
-    max_index_mb: int = setting(
-        4096, "All indexes of a repository may have N MB uncompressed, and so may each file of a command.", ge=1
+    max_memory_mb: int = setting(
+        4096, "A command, with all that it starts, may have N MB of memory at one time.", ge=16
     )
-    environment: tuple[str, ...] = setting((), "A command gets these environment variables, too.")
-    read_only: tuple[str, ...] = setting((), "A command may read these folders, too, such as an indexer's.")
+    max_index_mb: int = setting(
+        4096,
+        "All indexes of a repository may have N MB, uncompressed, and so may each file that a command writes.",
+        ge=1,
+    )
+    environment: tuple[str, ...] = setting(
+        (), "A command gets the environment variables of these names, besides PATH and the like."
+    )
+    read_only: tuple[str, ...] = setting(
+        (), "A command may read these folders, too, such as the one that holds an indexer."
+    )
 
     @field_validator("environment")
     @classmethod
