@@ -66,12 +66,10 @@ class Article(Struct, frozen=True):
 
 
 class Articles(Struct, frozen=True):
-    """The entries that fit, and how many at the end do not. `cap` is the length above which texts were cut."""
+    """The entries that fit, and how many at the end do not."""
 
     shown: tuple[Article, ...]
     left_out: int
-    cap: int | None
-    cut_count: int
 
     @property
     def block(self) -> str:
@@ -104,7 +102,7 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
     for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1):
         said = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
         shown.append(Article(number, f"[{number}]\n{enclose(said, _LABEL)}", tuple(body.sources(entry.body))))
-    return Articles(tuple(shown), filled.left_out, filled.cap, filled.cut_count)
+    return Articles(tuple(shown), filled.left_out)
 
 
 def with_closed_fence(text: str) -> str:

@@ -36,14 +36,6 @@ _SPACE = re.compile(r"\s")
 _log = logging.getLogger(__name__)
 
 
-class BudgetedBodies(Struct, frozen=True):
-    """Bodies as they are shown. `cap` is the length above which bodies were cut, None where none was."""
-
-    bodies: tuple[str, ...]
-    cap: int | None
-    cut_count: int
-
-
 class Entry(Struct, frozen=True):
     """One child in a prompt: a head that is always whole, and a body that can be cut."""
 
@@ -56,8 +48,6 @@ class FilledEntries(Struct, frozen=True):
 
     entries: tuple[Entry, ...]
     left_out: int
-    cap: int | None
-    cut_count: int
 
 
 class SiblingRank(Struct, frozen=True):
@@ -112,14 +102,14 @@ def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boile
     return budget
 
 
-def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> BudgetedBodies:
+def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> tuple[str, ...]:
     """Cut the longest bodies to a common cap, at a line's or a sentence's end, so that all fit; `about` is logged."""
-    cap = _common_cap([len(body) for body in bodies], budget)
+    cap = common_cap([len(body) for body in bodies], budget)
     if cap is None:
-        return BudgetedBodies(tuple(bodies), None, 0)
+        return tuple(bodies)
     cut_count = sum(len(body) > cap for body in bodies)
     _log.warning("%s: %d of %d texts cut to %d characters each to fit the prompt", about, cut_count, len(bodies), cap)
-    return BudgetedBodies(tuple(cut(body, cap) for body in bodies), cap, cut_count)
+    return tuple(cut(body, cap) for body in bodies)
 
 
 def fill_entries(
@@ -152,8 +142,7 @@ def fill_entries(
         _log.warning("%s: %d of %d %s left out to fit the prompt", about, left_out, len(entries) + further, called)
     heads = sum(len(entry.head) + around_chars for entry in kept)
     filled = water_fill([entry.body for entry in kept], max(budget - heads, 0), about=about)
-    parts = tuple(Entry(entry.head, body) for entry, body in zip(kept, filled.bodies, strict=True))
-    return FilledEntries(parts, left_out, filled.cap, filled.cut_count)
+    return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(kept, filled, strict=True)), left_out)
 
 
 def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
@@ -190,7 +179,7 @@ def _last_stop(body: str, room: int) -> int:
     return spaces[-1] if spaces and spaces[-1] else room
 
 
-def _common_cap(lengths: Sequence[int], budget: int) -> int | None:
+def common_cap(lengths: Sequence[int], budget: int) -> int | None:
     """The largest cap under which the lengths fit the budget together; None where they fit as they are."""
     if sum(lengths) <= budget:
         return None

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from codesum_pipeline.llm.budgets import (
     CUT_MARK,
     LEAST_SHOWN,
-    BudgetedBodies,
     Entry,
     SiblingRank,
     body_budget,
+    common_cap,
     cut,
     fill_entries,
     local_order,
@@ -41,7 +41,7 @@ def test_a_negative_budget_names_the_setting_and_the_value_that_would_do() -> No
 
 
 def test_what_fits_stays_as_it_is() -> None:
-    assert water_fill(["abc", "", "d"], 4, about="m") == BudgetedBodies(("abc", "", "d"), None, 0)
+    assert water_fill(["abc", "", "d"], 4, about="m") == ("abc", "", "d")
 
 
 def test_only_bodies_above_the_common_cap_are_cut_and_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -49,9 +49,7 @@ def test_only_bodies_above_the_common_cap_are_cut_and_it_is_logged(caplog: pytes
     with caplog.at_level(logging.WARNING):
         filled = water_fill(["short", long, longer], 400, about="module src")
 
-    assert filled.cap == 215
-    assert filled.cut_count == 1
-    assert filled.bodies == ("short", long, "Line of the text.\n" * 11 + CUT_MARK)
+    assert filled == ("short", long, "Line of the text.\n" * 11 + CUT_MARK)
     assert caplog.messages == ["module src: 1 of 3 texts cut to 215 characters each to fit the prompt"]
 
 
@@ -59,13 +57,12 @@ def test_only_bodies_above_the_common_cap_are_cut_and_it_is_logged(caplog: pytes
 def test_filled_bodies_fit_and_none_is_cut_that_is_within_the_cap(bodies: list[str], budget: int) -> None:
     filled = water_fill(bodies, budget, about="m")
 
-    assert sum(map(len, filled.bodies)) <= budget
-    cap = budget if filled.cap is None else filled.cap
-    assert filled.cut_count == sum(len(body) > cap for body in bodies)
-    for body, shown in zip(bodies, filled.bodies, strict=True):
-        assert shown == body if len(body) <= cap else len(shown) <= cap
-    if filled.cap is not None:
-        assert sum(min(len(body), filled.cap + 1) for body in bodies) > budget
+    assert sum(map(len, filled)) <= budget
+    cap = common_cap([len(body) for body in bodies], budget)
+    for body, shown in zip(bodies, filled, strict=True):
+        assert shown == body if cap is None or len(body) <= cap else len(shown) <= cap
+    if cap is not None:
+        assert sum(min(len(body), cap + 1) for body in bodies) > budget
 
 
 @given(PROSE, st.integers(0, 400))
@@ -109,7 +106,7 @@ def test_short_entries_leave_their_room_to_others() -> None:
 
     filled = fill_entries(entries, 110, about="m")
 
-    assert (filled.left_out, filled.cut_count) == (0, 1)
+    assert filled.left_out == 0
     assert [entry.body for entry in filled.entries] == ["short", f"{'y' * 80}\n{CUT_MARK}", "short"]
 
 
