@@ -17,7 +17,7 @@ from codesum_pipeline.cli.render import escaped, note, on_terminal, print_json, 
 from codesum_pipeline.intents.templates import FIELDS, delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
-from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
+from codesum_pipeline.llm.fitting_templates import fitting_templates
 from codesum_pipeline.llm.templates import (
     ASK_TEMPLATES,
     COMPACTION_NAME,
@@ -180,7 +180,8 @@ class _Templates(Struct, frozen=True, dict=True):
         for level in LEVELS:
             try:
                 most = prompt_chars(llm)
-                names = fitting_template(self.folder, level, language=llm.language, max_prompt_chars=most).names
+                fitting = fitting_templates(self.folder, [level], language=llm.language, max_prompt_chars=most)
+                names = fitting[level].names
             except ConfigurationError:
                 names = ()
             is_short = f"{TemplateKind.SYSTEM}/{SHORT_NAME}" in names

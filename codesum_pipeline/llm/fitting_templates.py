@@ -11,20 +11,13 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 
 
-def fitting_template(
-    prompts_dir: Path | None, level: Level, *, language: str, max_prompt_chars: int
-) -> ResolvedTemplate:
-    """The templates of a level under this bound: the short one is read and used only where the full one does not fit.
-
-    Raises `ConfigurationError` where neither can be used.
-    """
-    return fitting_templates(prompts_dir, [level], language=language, max_prompt_chars=max_prompt_chars)[level]
-
-
 def fitting_templates(
     prompts_dir: Path | None, levels: Iterable[Level], *, language: str, max_prompt_chars: int
 ) -> dict[Level, ResolvedTemplate]:
-    """The templates of several levels; where the bound is too small, the error names one that fits all of them."""
+    """The templates of levels under this bound: a short one is read and used only where the full one does not fit.
+
+    Raises `ConfigurationError` where neither can be used; the error names a bound that fits all of the levels.
+    """
     found: dict[Level, ResolvedTemplate] = {}
     too_long: list[_Choice] = []
     for level in levels:

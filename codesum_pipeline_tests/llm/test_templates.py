@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.llm.budgets import FAIR_MATERIAL_CHARS, USABLE_SHARE
-from codesum_pipeline.llm.fitting_templates import fitting_template, fitting_templates
+from codesum_pipeline.llm.fitting_templates import fitting_templates
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.templates import (
     MAX_TEMPLATE_BYTES,
@@ -282,7 +282,8 @@ def test_a_placeholder_that_is_always_empty_at_a_level_is_not_saved(tmp_path: Pa
 
 
 def chosen(folder: Path | None, max_prompt_chars: int) -> tuple[str, ...]:
-    return fitting_template(folder, Level.CLASS, language="English", max_prompt_chars=max_prompt_chars).names
+    found = fitting_templates(folder, [Level.CLASS], language="English", max_prompt_chars=max_prompt_chars)
+    return found[Level.CLASS].names
 
 
 def test_the_short_template_is_taken_only_where_the_full_one_does_not_fit() -> None:
