@@ -257,7 +257,7 @@ def open_store(home: Path, *, now: Callable[[], datetime]) -> Iterator[AskStore]
     with AskStore.opened(home / STORE_FILE, now=now) as store:
         for turn in store.sweep():
             with open_ledger(store.path, run_id=turn, now=now) as ledger:
-                ledger.recover_own()
+                ledger.recover(run_id=turn)
         yield store
 
 

@@ -129,16 +129,12 @@ class Ledger:
         if refused:
             raise refused
 
-    def recover(self) -> int:
-        """Close the attempts that a dead run left open, at the most that they can have cost; returns how many."""
-        with self.together():
-            return self._connection.execute(_INTERRUPT, (AttemptOutcome.INTERRUPTED,)).rowcount
-
-    def recover_own(self) -> int:
-        """Close the open attempts of this run alone, which is dead: other runs may be alive."""
+    def recover(self, *, run_id: str | None = None) -> int:
+        """Close the attempts that dead runs left open, at the most that they can have cost; returns how many. With a
+        `run_id` those of that run alone, where others may be alive."""
         with self.together():
             return self._connection.execute(
-                f"{_INTERRUPT} AND run_id = ?", (AttemptOutcome.INTERRUPTED, self._run_id)
+                f"{_INTERRUPT} AND coalesce(?, run_id) = run_id", (AttemptOutcome.INTERRUPTED, run_id)
             ).rowcount
 
     def reserve(self, attempt: CallAttempt) -> int:

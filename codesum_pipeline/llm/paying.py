@@ -94,7 +94,7 @@ def run_job(
     async def run() -> Answer:
         with open_ledger(books, run_id=job_id, now=now) as ledger:
             # A job has one process at a time: what is open is that of a dead one.
-            ledger.recover_own()
+            ledger.recover(run_id=job_id)
             try:
                 return await work(ledger)
             finally:

@@ -141,7 +141,7 @@ def kept_sequences(history: Sequence[PastRow], *, newest: int, since: str) -> fr
 
 
 def _chain(of_documents: dict[str, list[PastRow]], last: PastRow) -> Iterator[PastRow]:
-    """The rows that explain a row, as `summaries.explain` follows them, and itself."""
+    """The rows that explain a row, as `summaries.history.explain` follows them, and itself."""
     waiting, seen = [last], {last.sequence}
     while waiting:
         row = waiting.pop()
