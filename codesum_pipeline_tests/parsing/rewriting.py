@@ -80,6 +80,9 @@ def texts(source: str) -> Iterator[Edit]:
         match = re.fullmatch(r"""([A-Za-z]*)(['"]+?)(.*)\2""", text, re.DOTALL)
         assert match is not None
         prefix, _, body = match.groups()
+        # Quotes in the fields of a formatted text keep those around it as they are.
+        if "f" in prefix.lower() and re.search(r"""\{[^{}]*['"]""", body):
+            continue
         forms = [f"{mark}{prefix}{q}{body}{q}" for q in ("'", '"', "'''", '"""') for mark in ("", "u", "R")]
         forms += [f"{prefix.upper()}{text[len(prefix) :]}", f"{prefix}'\\x4A' {text}"]
         # A docstring in pieces has no margin that is layout.
