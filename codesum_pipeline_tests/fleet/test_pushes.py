@@ -3,10 +3,10 @@
 import re
 import subprocess
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
