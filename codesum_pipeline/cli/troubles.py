@@ -164,5 +164,6 @@ def _held(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
 def _given_up(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]]:
     with open_outbox(home.settings.home, now=utc_now) as outbox:
         for each in outbox.deliveries(states=(DeliveryState.GIVEN_UP,)):
-            what = f"{each.post_id} on {each.channel}: given up after {each.tries} tries: {each.detail}"
+            tries = counted(each.tries, "try", "tries")
+            what = f"{each.post_id} on {each.channel}: given up after {tries}: {each.detail}"
             yield what, f"codesum digest retry {each.post_id}"
