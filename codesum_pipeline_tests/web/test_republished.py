@@ -53,7 +53,10 @@ def test_a_list_goes_on_where_it_was_and_says_that_the_index_is_another(versions
         second = page(site, more)
 
     assert "banana" in first.text
-    assert "boxes was published anew since the last part" in second.text and "apple" in second.text
+    assert (
+        "boxes was published anew, or its work tree changed, since the last part" in second.text
+        and "apple" in second.text
+    )
 
 
 def test_each_page_is_of_one_whole_version_while_it_is_published_again_and_again(versions, tmp_path):
