@@ -173,16 +173,16 @@ def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress)
     """Run a step, unless its last run still stands; raises `CannotWrite` where the disk has no room for it."""
     with writing(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
         memo = None if ws.tables.is_scratch or ws.force else _standing_memo(step, ws)
+        report = _report_in(memo, step)
+        is_reused = report is not None
         if ws.tables.is_scratch:
             report = step.run(ws, progress=progress)
-        elif memo is None:
+        elif memo is None or report is None:
             report = _run(step, ws, progress)
-        else:
-            report = json.decode(memo.report, type=step.report)
-            if step.settle and memo.changed_inputs(ws):
-                report = _settle(step, step.settle, ws, memo, report)
+        elif step.settle and memo.changed_inputs(ws):
+            report = _settle(step, step.settle, ws, memo, report)
         step.account(ws, report)
-        return Done(report, is_reused=memo is not None)
+        return Done(report, is_reused)
 
 
 def is_current(step: Step[Any], ws: Workspace) -> bool:
@@ -192,7 +192,11 @@ def is_current(step: Step[Any], ws: Workspace) -> bool:
 
 def last_report(step: Step[R], layout: HomeLayout, key: str) -> R | None:
     """What the last run of a step reported, whatever changed since; None where it left no memo."""
-    memo = Memo.read(layout.memos(key) / f"{step.name}.json")
+    return _report_in(Memo.read(layout.memos(key) / f"{step.name}.json"), step)
+
+
+def _report_in(memo: Memo | None, step: Step[R]) -> R | None:
+    """None also where another version of the step reported other fields."""
     try:
         return json.decode(memo.report, type=step.report) if memo else None
     except DecodeError:

@@ -1,5 +1,6 @@
 """Which steps a change makes run, on a real repository; what the others answer with is what they would report."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -176,3 +177,14 @@ def test_a_file_that_was_deleted_is_made_again_by_its_step(
 
     assert ran == {*ALWAYS, *made_by}
     assert path.read_bytes() == content
+
+
+def test_a_step_whose_kept_report_has_other_fields_runs_again(built: Workspace) -> None:
+    path = built.layout.memos(built.key) / "symbols.json"
+    memo = json.loads(path.read_text(encoding="utf-8"))
+    path.unlink()
+    path.write_text(json.dumps({**memo, "report": '{"of_an_earlier_version": 1}'}), encoding="utf-8")
+
+    ran, _ = run_steps(built)
+
+    assert ran == {*ALWAYS, "symbols"}
