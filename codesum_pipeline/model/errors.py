@@ -59,25 +59,32 @@ from functools import partial
 from typing import Any
 
 
-class CodesumError(Exception): ...
+class CodesumError(Exception):
+    """The root of the tree: caught by the ways in, and nowhere else."""
 
 
-class ConfigurationError(CodesumError): ...
+class ConfigurationError(CodesumError):
+    """Something a person configured cannot work as it stands."""
 
 
-class UnknownRepository(ConfigurationError): ...
+class UnknownRepository(ConfigurationError):
+    """A repository key that the registry does not have."""
 
 
-class InvalidKey(ConfigurationError): ...
+class InvalidKey(ConfigurationError):
+    """A repository key that cannot be a folder and partition name."""
 
 
-class TemplateNotFound(ConfigurationError): ...
+class TemplateNotFound(ConfigurationError):
+    """A prompt template that neither the project's folder nor the package has."""
 
 
-class TemplateRenderError(ConfigurationError): ...
+class TemplateRenderError(ConfigurationError):
+    """A prompt template that cannot be used: an unknown placeholder, a stray brace, too large, not text."""
 
 
-class RefusedText(ConfigurationError): ...
+class RefusedText(ConfigurationError):
+    """A provider of embeddings refuses a request: for one of its texts, or it would refuse any."""
 
 
 class SkippedFile(CodesumError):
@@ -89,13 +96,16 @@ class SkippedFile(CodesumError):
         self.detail = detail
 
 
-class RefusedIndex(CodesumError): ...
+class RefusedIndex(CodesumError):
+    """A compiler's index cannot be used; what it would say is left out."""
 
 
-class RetryLater(CodesumError): ...
+class RetryLater(CodesumError):
+    """The same request can succeed at another time."""
 
 
-class RepositoryUnavailable(RetryLater): ...
+class RepositoryUnavailable(RetryLater):
+    """Git could not reach or read the repository."""
 
 
 class HostUnavailable(RetryLater):
@@ -106,19 +116,24 @@ class HostUnavailable(RetryLater):
         self.retry_after_s = retry_after_s
 
 
-class LeaseHeld(RetryLater): ...
+class LeaseHeld(RetryLater):
+    """Another build of the same repository is under way."""
 
 
-class BucketUnavailable(RetryLater): ...
+class BucketUnavailable(RetryLater):
+    """A bucket could not be reached, or had too much to do."""
 
 
-class LeaseLost(RetryLater): ...
+class LeaseLost(RetryLater):
+    """Another worker took over a repository; what this one built since its last commit is not kept."""
 
 
-class BeingIndexed(RetryLater): ...
+class BeingIndexed(RetryLater):
+    """A repository has no index yet, and gets one at this moment."""
 
 
-class EmbedderUnavailable(RetryLater): ...
+class EmbedderUnavailable(RetryLater):
+    """A provider of embeddings could not be reached, or had too much to do."""
 
 
 class DeliveryFailed(RetryLater):
@@ -130,28 +145,36 @@ class DeliveryFailed(RetryLater):
         self.may_have_arrived = may_have_arrived
 
 
-class DeliveryRefused(CodesumError): ...
+class DeliveryRefused(CodesumError):
+    """A channel refused a message in a way that another try does not change."""
 
 
-class WriteConflict(CodesumError): ...
+class WriteConflict(CodesumError):
+    """A conditional write found another object than its writer had seen; nothing was written."""
 
 
-class AlreadyThere(WriteConflict): ...
+class AlreadyThere(WriteConflict):
+    """An object that was to be created is there."""
 
 
-class Superseded(WriteConflict): ...
+class Superseded(WriteConflict):
+    """An object that was to be replaced is another one by now."""
 
 
-class ProcessGone(CodesumError): ...
+class ProcessGone(CodesumError):
+    """Of the process that builds and the one that records, one ended before the other was done."""
 
 
-class CannotWrite(CodesumError): ...
+class CannotWrite(CodesumError):
+    """The system refuses to write a file: no space, a limit, or read-only."""
 
 
-class HeldBack(CodesumError): ...
+class HeldBack(CodesumError):
+    """The promotion gate keeps a candidate from being published."""
 
 
-class UnusableVectors(CodesumError): ...
+class UnusableVectors(CodesumError):
+    """An embedding model gave too many or too few vectors, or such that cannot be compared."""
 
 
 class DiscriminatedError(CodesumError):
@@ -164,18 +187,26 @@ class DiscriminatedError(CodesumError):
 
 
 class SummaryError(DiscriminatedError):
+    """A text could not be had from a model."""
+
     discriminator = "summary_error"
 
 
 class BackendNotConfigured(SummaryError):
+    """There is no backend, or none that holds an answer to this request."""
+
     discriminator = "summary_backend_not_configured"
 
 
 class ModelNotInAllowlist(SummaryError):
+    """The pinned model may not be asked; nothing was sent."""
+
     discriminator = "summary_model_not_in_allowlist"
 
 
 class PromptTemplateMismatch(SummaryError):
+    """The pinned template is not the one that would be sent; nothing was sent."""
+
     discriminator = "summary_prompt_template_mismatch"
 
 
@@ -222,60 +253,87 @@ class SummaryCallFailed(SummaryError):
 
 
 class SummaryOutputInvalid(SummaryError):
+    """An answer that is not what was asked for: another model's, empty, too long, or wrong after all repairs."""
+
     discriminator = "summary_output_validation_failed"
 
 
 class DigestGatedOff(DiscriminatedError):
+    """No model may be asked for a digest: offline, switched off, or a cap."""
+
     discriminator = "digest_gated_off"
 
 
 class DigestCapReached(DigestGatedOff):
+    """The next call could pass a cap in dollars; it was not made."""
+
     discriminator = "digest_cost_cap_reached"
 
 
 class CompactionRefused(DiscriminatedError):
+    """Rows are not compacted as their attestation says. Nothing was changed."""
+
     discriminator = "compaction_refused"
 
 
 class AttestationInvalid(CompactionRefused):
+    """A file that is no attestation, or not in its canonical form."""
+
     discriminator = "attestation_invalid"
 
 
 class SignatureInvalid(CompactionRefused):
+    """There is no signature, none that can be read, or it is not one of this file."""
+
     discriminator = "attestation_signature_invalid"
 
 
 class SignerNotAllowed(CompactionRefused):
+    """The key that signed is not one of the attestation's operator, or not for this purpose."""
+
     discriminator = "attestation_signer_not_allowed"
 
 
 class SignerExpired(CompactionRefused):
+    """The key that signed is allowed at another time."""
+
     discriminator = "attestation_signer_expired"
 
 
 class SourcesChanged(CompactionRefused):
+    """The rows that the selection finds now are not those that were attested."""
+
     discriminator = "attestation_sources_changed"
 
 
 class JobReused(CompactionRefused):
+    """A job id stands for one attestation; another one of the same id was carried out."""
+
     discriminator = "attestation_job_reused"
 
 
 class PromptTooLong(CompactionRefused):
+    """The rows do not fit into the model's prompt, and none of them may be left out."""
+
     discriminator = "compaction_prompt_too_long"
 
 
 class CompactionCapReached(CompactionRefused):
+    """The call could pass a cap in dollars; it was not made."""
+
     discriminator = "compaction_cost_cap_reached"
 
 
-class BrokenStore(CodesumError): ...
+class BrokenStore(CodesumError):
+    """What is stored contradicts itself; a rebuild is the way out."""
 
 
-class MissingTable(BrokenStore): ...
+class MissingTable(BrokenStore):
+    """A step ran before the step whose table it reads."""
 
 
-class SchemaMismatch(BrokenStore): ...
+class SchemaMismatch(BrokenStore):
+    """A table was written by another version of the package."""
 
 
 class BrokenIndex(BrokenStore):

@@ -73,7 +73,7 @@ def shape(node: Node) -> Any:
         return (operator.type, *links(node, operator.type))
     if node.type == "string" or not node.child_count:
         return node.type, (node.text or b"").strip(b"'\"")
-    return node.type, *[shape(child) for child in held(node)]
+    return (node.type, *[shape(child) for child in held(node)])
 
 
 def links(node: Node, operator: str) -> list[Any]:
