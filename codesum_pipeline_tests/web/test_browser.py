@@ -39,6 +39,15 @@ def test_hits_come_while_somebody_types(page, site):
     assert page.locator(".hits h2 a").first.text_content() == "digest"
 
 
+def test_the_field_has_the_focus_before_the_page_is_drawn(page, site):
+    page.add_init_script(
+        "addEventListener('DOMContentLoaded', () => { window.focusedAtOnce = document.activeElement.name; })"
+    )
+    page.goto(site)
+
+    assert page.evaluate("window.focusedAtOnce") == "q"
+
+
 def test_an_emptied_field_shows_the_repositories_again(page, site):
     page.goto(f"{site}/?q=feed")
     page.keyboard.press("Escape")

@@ -14,6 +14,9 @@ const asked = () => {
 const withQuery = (path, query) => (query ? `${path}?${query}` : path);
 
 if (form.dataset.live) {
+  // `autofocus` waits for the first drawing, which on a busy machine comes after the first key.
+  if (document.activeElement === document.body) field.focus();
+
   const results = document.getElementById("results");
   let shown = asked();
   let waiting, underWay;
