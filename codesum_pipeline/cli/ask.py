@@ -43,19 +43,23 @@ def ask(
     goes_on: Annotated[
         bool,
         typer.Option(
-            "--continue", "-c", help="Go on with the last conversation about the same repositories: it is read first."
+            "--continue",
+            "-c",
+            help="Continue the last conversation about the same repositories: the model reads it first.",
         ),
     ] = False,
-    conversation: Annotated[str | None, option("ID", "Go on with this one; --json prints the id of each.")] = None,
+    conversation: Annotated[
+        str | None, option("ID", "Continue this conversation; --json prints the id of each.")
+    ] = None,
     as_json: Annotated[bool, switch("--json", "Print the answer and what it took as one JSON object.")] = False,
 ) -> None:
     """Answer a question about repositories, with the places that show it.
 
     codesum ask "how does a request reach the database?"
 
-    A language model looks around with the index's tools; what that may cost say `ask.max_cost_usd_per_question` and
-    `ask.max_cost_usd_per_day`. Without one (`llm.enabled`) the best that the index has is shown. In a checkout of an
-    indexed repository the question is about that one, else about all.
+    A language model calls the index's tools; `ask.max_cost_usd_per_question` and `ask.max_cost_usd_per_day` limit its
+    cost. Without a model (`llm.enabled`), the best hits of the index are shown. In a checkout of an indexed repository,
+    the question is about that repository, elsewhere about all.
     """
     if goes_on and conversation:
         raise ConfigurationError("--continue and --conversation: choose one of them")

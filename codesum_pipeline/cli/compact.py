@@ -129,10 +129,10 @@ def compact(
         bool, switch("--json", "Print one JSON object per compaction, with text, rows and signature.")
     ] = False,
 ) -> None:
-    """Compress old rows into one text, as an attestation says; list what was.
+    """Replace old rows by one text, as a signed attestation says; list earlier ones.
 
-    Nothing is asked or changed where the signature, the signer, the rows, the model or the template is not what was
-    attested. A job that is done is not done again.
+    No model is asked and nothing is changed if the signature, the signer, the rows, the model or the template differs
+    from the attestation. A finished job is not repeated.
 
     codesum compact --attest job.json
     """

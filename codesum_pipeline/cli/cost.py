@@ -55,15 +55,13 @@ def cost(
         By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
     ] = By.DAY,
     since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
-    avoided: Annotated[
-        bool, switch("--avoided", "Show what builds did not have to ask for, by cause, instead.")
-    ] = False,
+    avoided: Annotated[bool, switch("--avoided", "Show instead how many calls builds avoided, by cause.")] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
     plot: Annotated[Path | None, option("FILE.png", "Draw dollars per day, and their sum, too.")] = None,
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
-    Texts of builds come first; the questions of [bold]codesum ask[/] and digests have tables of their own below.
+    The texts of builds come first; below are tables for the questions of [bold]codesum ask[/] and for digests.
 
     codesum cost --since 2026-01-01 --plot cost.png
     """

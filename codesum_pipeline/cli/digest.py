@@ -40,7 +40,7 @@ def list_digests(
     state: Annotated[list[DigestState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the digests and roll-ups, the newest first, with what each cost, and compactions in the place of old ones.
+    """List the digests and roll-ups, newest first, with the cost of each, and the compactions that replaced old ones.
 
     codesum digest list --intent billing --since 2026-10-01
     """
@@ -75,7 +75,7 @@ def show_digest(
     digest: Annotated[str, argument("ID", "A digest, as the list names it.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show one digest: its text, its sources, where it was sent, and how that stands.
+    """Show one digest: its text, its sources, where it was sent, and whether it arrived.
 
     codesum digest show ID
     """
@@ -133,7 +133,7 @@ digest.command()(send)
 
 @digest.command()
 def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """List the channels: whether each can be used, and what it promises about sending something twice.
+    """List the channels: whether each can be used, and whether it may deliver a message twice.
 
     codesum digest channels
     """
@@ -159,7 +159,7 @@ def outbox(
     state: Annotated[list[DeliveryState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what is to be sent and what was, the newest first; with an ID, show one post.
+    """List the messages to be sent and those that were sent, newest first; with an ID, show one.
 
     codesum digest outbox --state given_up
     """
@@ -174,7 +174,7 @@ def outbox(
 
 @digest.command()
 def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Send what is due now. What fails is tried again later, by the next call or tick.
+    """Send the messages that are due now. The next call or tick tries a failed one again.
 
     codesum digest deliver
     """
@@ -192,7 +192,7 @@ def retry(
     post: Annotated[str, argument("ID", "The post, as the outbox lists it.")],
     channel: Annotated[str | None, option(None, "Only on this channel. Default: wherever it was given up.")] = None,
 ) -> None:
-    """Have what was given up sent again, at the next `codesum digest deliver` or tick.
+    """Send messages that were given up once more, at the next `codesum digest deliver` or tick.
 
     codesum digest retry digest-1
     """

@@ -36,7 +36,7 @@ def doctor(
         bool,
         switch(
             "--release-lease",
-            "Take the lease of KEY away from whoever holds it. Only for a holder on a machine that is gone: "
+            "Take the lease of KEY away from its holder. Do so only if the holder's machine is gone: "
             "two builds of one repository at a time can break its index.",
         ),
     ] = False,
@@ -44,29 +44,29 @@ def doctor(
         bool,
         switch(
             "--trust",
-            "Record that the home is yours, so that it counts without being named. Only for one whose settings "
-            "you know: they can run code, and send sources and keys to any address.",
+            "Record that the home is yours, so that codesum uses it without --home. Do so only if you know its "
+            "settings: they can run code, and send sources and keys to any address.",
         ),
     ] = False,
     llm: Annotated[
         bool,
         switch(
             "--llm",
-            "Look whether the language model could be asked now: its key is there, its server listens. Costs "
-            "nothing, and does not tell whether the model's name is right.",
+            "Check whether the language model could be asked now: its key is set, its server listens. This costs "
+            "nothing, and does not check the model's name.",
         ),
     ] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per problem.")] = False,
 ) -> None:
     """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
-    Every published index is compared with its manifest and with the tables; a registered repository without one is
-    named, and data of one that is not registered; runs whose process is gone are marked as failed, so that Dagster
-    starts new ones; broken records of Dagster are mended, or kept aside and begun anew. Of digests it names standing
-    questions and channels that cannot be used, and what could not be written or sent. Of a compiler's index it says for
-    how many files it counts, and how often it and the syntax differ. Of a home in a bucket it looks whether the bucket
-    can be reached and swaps objects, who holds repositories, and whether all parts are there; with KEY the index of one
-    is fetched and compared. Ends with exit code 1 when anything is to be done.
+    Every published index is compared with its manifest and with the tables. Registered repositories without an index
+    are named, and so is data of repositories that are not registered. Runs whose process is gone are marked as failed,
+    so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew. Standing
+    questions and channels that cannot be used are named, and so are digests that could not be written or sent. For each
+    compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a bucket,
+    the check covers access, conditional writes, leases and missing parts; with KEY, the index of that repository is
+    fetched and compared. The exit code is 1 where something has to be repaired.
     """
     called = invocation(ctx)
     home = called.home

@@ -49,7 +49,9 @@ def eval(
     each_level: Annotated[bool, switch("--each-level", "Ask each level alone as well.")] = False,
     lift: Annotated[
         bool,
-        switch("--lift", "Show instead what the written texts add to code alone, level by level, and their price."),
+        switch(
+            "--lift", "Show instead how much the written texts improve on code alone, level by level, and their price."
+        ),
     ] = False,
     as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
     report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,

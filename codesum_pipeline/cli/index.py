@@ -64,10 +64,13 @@ def index(
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = None,
     force: Annotated[
-        bool, switch("--force", "Run every step and write every text again, also where nothing changed.")
+        bool, switch("--force", "Run every step and write every text again, even if nothing changed.")
     ] = False,
     rebuild: Annotated[
-        bool, switch("--rebuild", "Drop the tables first: the way out where they were written by another version.")
+        bool,
+        switch(
+            "--rebuild", "Delete the repository's tables first. Needed where another version of codesum wrote them."
+        ),
     ] = False,
     yes: Annotated[
         bool, switch("--yes", "Let a language model write more of an index again than `max_rewrite_fraction`.")
@@ -76,7 +79,7 @@ def index(
 ) -> None:
     """Bring repositories' indexes up to date, registering what is not known yet.
 
-    Only what changed since the last time is parsed, written and embedded again, and where nothing did nothing is run.
+    Only what changed since the last build is parsed, written and embedded again; without a change, nothing runs.
 
     codesum index .
 

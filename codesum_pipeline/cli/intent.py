@@ -72,10 +72,10 @@ def add(
     at: Annotated[str | None, option("HH:MM", "Its time. Default: 07:00.")] = None,
     timezone: Annotated[str | None, option("ZONE", "As Europe/Berlin. Default: UTC.")] = None,
     language: Annotated[
-        str | None, option(None, "What it is written in: a name or tag (German, de). Default: English.")
+        str | None, option(None, "The language of its digests: a name or tag (German, de). Default: English.")
     ] = None,
     channel: Annotated[
-        list[str] | None, option("NAME", "Where it is sent; `codesum digest channels`. Can be repeated.")
+        list[str] | None, option("NAME", "Where it is sent; `codesum digest channels` lists them. Can be repeated.")
     ] = None,
     system: Annotated[str | None, option("NAME", "A digest_system template. Default: default.")] = None,
     instruction: Annotated[str | None, option("NAME", "A digest_instruction template. Default: default.")] = None,
@@ -129,7 +129,8 @@ def add(
 def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
     """List the intents: what each is about, when its next digest is, and what is wrong with it.
 
-    They stand in intents.yaml in the home, which is also edited by hand. The exit code is 2 where one cannot be used.
+    They are kept in intents.yaml in the home, which can also be edited by hand. The exit code is 2 if one of them
+    cannot be used.
     """
     called = invocation(ctx)
     survey, surroundings = intents_of(called).survey(), _surroundings(called)
@@ -149,7 +150,8 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
 def remove(
     ctx: typer.Context, name: Annotated[str, argument("NAME", "An intent.", autocompletion=complete_intents)]
 ) -> None:
-    """Take a standing question out of intents.yaml. Its digests are kept; what waited for the next one is not.
+    """Take a standing question out of intents.yaml. Its digests are kept; the matches that waited for its next one are
+    not.
 
     codesum intent remove login
     """
@@ -234,7 +236,7 @@ def test(
         bool, switch("--json", "Print one JSON object per repository, with all that was looked at.")
     ] = False,
 ) -> None:
-    """Show what an intent would have matched in the last commits, commit by commit. Nothing is changed or paid for.
+    """Show which changes of the last commits an intent would have matched. Nothing is changed or paid for.
 
     codesum intent test login --commits 50
 

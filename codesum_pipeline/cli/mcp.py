@@ -67,12 +67,12 @@ def mcp(
     install: Annotated[
         Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and stop.")
     ] = None,
-    uninstall: Annotated[Agent | None, option(None, "Take away what --install wrote for an agent, and stop.")] = None,
+    uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and stop.")] = None,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 
-    An agent starts it itself: [bold]codesum mcp --install AGENT[/] tells it how. In a checkout of an indexed
-    repository that one is asked where a call names none.
+    An agent starts it by itself: [bold]codesum mcp --install AGENT[/] tells the agent how. In a checkout of an indexed
+    repository, calls that name no repository are about that one.
     """
     called = invocation(ctx)
     if install or uninstall:

@@ -48,8 +48,8 @@ def dev(
 ) -> None:
     """Open the Dagster UI, with its daemon, on the same data.
 
-    The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off
-    in the UI. Pages of others in the same browser are not answered. Stop with Ctrl-C.
+    The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off in the UI.
+    Requests from pages of other sites in the same browser are refused. Stop it with Ctrl-C.
     """
     home = invocation(ctx).home
     if only is not UiProcess.DAEMON:
@@ -69,8 +69,8 @@ def worker(
 ) -> None:
     """Carry out runs that `codesum dev` hands over, on this machine or another.
 
-    It needs engine.launcher = "celery", the Redis in CODESUM_BROKER_URL and the Postgres in CODESUM_POSTGRES_URL. At
-    SIGTERM it finishes what it has begun, and ends.
+    It needs engine.launcher = "celery", the Redis in CODESUM_BROKER_URL and the Postgres in CODESUM_POSTGRES_URL. On
+    SIGTERM it finishes its current runs, and ends.
     """
     home = invocation(ctx).home
     if home.settings.engine.launcher != "celery":
@@ -125,9 +125,9 @@ def maintain(
 ) -> None:
     """Prune old runs, rows, mirrors and caches, and say what that freed.
 
-    What is kept, and for how long, is set below [bold]maintenance[/] in codesum.toml. The schedule of the same name in
-    the Dagster UI does this every night. Builds and readers go on meanwhile; a repository that is being built is left
-    for the next time.
+    The settings below [bold]maintenance[/] in codesum.toml say what is kept, and for how long. The schedule of the same
+    name in the Dagster UI does this every night. Builds and searches continue meanwhile; a repository that is being
+    built is pruned the next time.
     """
     called = invocation(ctx)
     called.settings.apply_mode()

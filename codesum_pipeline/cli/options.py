@@ -102,7 +102,7 @@ LanesOption = Annotated[
     list[Lane] | None,
     option(
         "LANE",
-        "Rank by this alone (code, summary, fused, keywords, symbol) instead of a weighted mix. Can be repeated.",
+        "Rank by this lane alone (code, summary, fused, keywords, symbol) instead of a weighted mix. Can be repeated.",
         "--lane",
     ),
 ]
@@ -129,7 +129,9 @@ TestsOption = Annotated[
 ]
 
 # What is registered.
-KeyOption = Annotated[str | None, option("KEY", "What to call it. Default: the last part of the location.", "--key")]
+KeyOption = Annotated[
+    str | None, option("KEY", "The repository's key. Default: the last part of the location.", "--key")
+]
 RefOption = Annotated[str | None, option("REF", "Branch, tag or commit. Default: the remote's HEAD.", "--ref")]
 SubdirOption = Annotated[
     str | None,
@@ -154,7 +156,7 @@ ScipOption = Annotated[
     list[str] | None,
     option(
         "PATH[@FOLDER]",
-        "A SCIP index file; FOLDER is the folder of the repository that its paths start at. Can be repeated.",
+        "A SCIP index file; its paths are relative to FOLDER of the repository. Can be repeated.",
         "--scip",
     ),
 ]
@@ -177,6 +179,6 @@ PortOption = Annotated[
     int, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="Where to listen; 0 is any free port.")
 ]
 HostNames = Annotated[
-    list[str] | None, option("NAME", "Another name that clients call the HTTP server by.", "--host-name")
+    list[str] | None, option("NAME", "Another host name by which clients reach the HTTP server.", "--host-name")
 ]
 ServedRepos = Annotated[list[str] | None, key_option("Serve this repository and no other; can be repeated.", "--repo")]

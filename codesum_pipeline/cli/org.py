@@ -38,7 +38,7 @@ def add(
         option(
             "NAME",
             "The environment variable with the API's token. Default: GITHUB_TOKEN or GITLAB_TOKEN, "
-            "of the public servers alone.",
+            "of the public servers only.",
         ),
     ] = None,
     ssh: Annotated[bool, switch("--ssh", "Fetch by ssh. Default: by https.")] = False,
@@ -90,8 +90,8 @@ def sync(
 ) -> None:
     """Ask the hosts which repositories there are: register new ones, retire those that are gone.
 
-    A retired repository keeps its index, is built no more, and comes back when its host lists it again.
-    The schedule [bold]sync_organisations[/] does the same once an hour.
+    A retired repository keeps its index, is no longer built, and comes back when its host lists it again. The schedule
+    [bold]sync_organisations[/] does the same once an hour.
     """
     called = invocation(ctx)
     if called.settings.offline:
@@ -123,7 +123,7 @@ def sync(
 
 @org.command()
 def remove(ctx: typer.Context, name: Annotated[str, argument("NAME", "An organisation.")]) -> None:
-    """Forget an organisation. Its repositories stay registered as they are, by hand from then on."""
+    """Forget an organisation. Its repositories stay registered; from then on they are managed by hand."""
     left = invocation(ctx).registry.remove_organisation(name)
     show(f"{name}: forgotten; {counted(len(left), 'repository', 'repositories')} of it stay registered")
 

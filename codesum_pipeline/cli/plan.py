@@ -58,16 +58,16 @@ def plan(
     worktree: WorktreeOption = None,
     force: Annotated[bool, switch("--force", "As `codesum index --force` would do it.")] = False,
     llm: Annotated[
-        bool, switch("--llm", "Say what a language model would write and what it would cost; nobody is asked.")
+        bool, switch("--llm", "Say what a language model would write and what it would cost; no model is asked.")
     ] = False,
     limit: Annotated[int, typer.Option(min=0, metavar="N", help="How many documents are listed.")] = 20,
     as_json: Annotated[bool, switch("--json", "Print one JSON object with all documents.")] = False,
 ) -> None:
     """Show what `codesum index` would rewrite and why, changing nothing.
 
-    Above the function level a document is rewritten only if its parts' texts really change:
-    until they are written, the plan says [bold]perhaps[/]. With --llm the texts of a model are
-    planned and priced, also where `llm.enabled` is false.
+    Above the function level, a document is rewritten only if the texts of its parts change; until these are written,
+    the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
+    false.
     """
     called = invocation(ctx)
     settings = called.settings

@@ -53,8 +53,8 @@ Name = Annotated[str, argument(None, "A level (function, class, file, module), d
 def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """List all templates: whose they are, and which levels and intents use them.
 
-    A template of your own comes before the package's; a level uses the one of its name, else [bold]default[/], and
-    [bold]short[/] where the model's prompt has no room for that one.
+    A template of your own replaces the package's of the same name. A level uses the template of its name, else
+    [bold]default[/], or [bold]short[/] where the model's prompt has no room for that.
     """
     own = _Templates(invocation(ctx))
     rows = [own.row(kind, name) for kind in TemplateKind for name in list_templates(own.folder, kind)]
@@ -78,9 +78,9 @@ def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: JsonOption = Fals
 
 @prompts.command()
 def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Check every template, and say which ones each level is written with by the model that is set.
+    """Check every template, and say which ones the configured model gets for each level.
 
-    What could not be used is named with its placeholder; the exit code is 2 then.
+    A template that cannot be used is named with its placeholder; the exit code is 2 then.
     """
     own, problems = _Templates(invocation(ctx)), []
     for kind in TemplateKind:
@@ -125,7 +125,7 @@ def rename(
     name: Name,
     new_name: Annotated[str, argument(None, "A name that no template of your own has yet.")],
 ) -> None:
-    """Give a template of your own another name, as that of the level that shall use it.
+    """Rename a template of your own, for example to the level that shall use it.
 
     Intents that use one of a digest are changed, too.
     """
@@ -142,7 +142,7 @@ def rename(
 
 @prompts.command()
 def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
-    """Delete a template of your own; the package's stay, and are used again. One that intents use is not deleted."""
+    """Delete a template of your own; the package's is used again. A template that intents use is not deleted."""
     own, users = _Templates(invocation(ctx)), []
     folder, intents = own.folder, own.called.home.intents
     if kind in FIELDS:

@@ -48,8 +48,8 @@ def add(
 ) -> None:
     """Register a repository, or one folder of it.
 
-    Nothing is fetched or indexed yet: [bold]codesum index[/] and the nightly schedule do that.
-    What is registered already gets the options that are given here.
+    Nothing is fetched or indexed yet: [bold]codesum index[/] and the nightly schedule do that. The options given here
+    replace those of a repository that is registered already.
     """
     from codesum_pipeline.defs.control import register_partitions
 
@@ -69,8 +69,9 @@ def remove(
 ) -> None:
     """Stop indexing a repository; with --purge, delete all that is kept of it.
 
-    Without --purge its index stays and can be asked with --repo, and [bold]codesum add KEY[/] puts it back.
-    With it, KEY may also be one that was taken out of repos.yaml by hand. The repository itself is never touched.
+    Without --purge, its index stays and can be searched with --repo, and [bold]codesum add KEY[/] puts it back. With
+    --purge, KEY may also be a repository that was taken out of repos.yaml by hand. The repository itself is never
+    touched.
     """
     called = invocation(ctx)
     is_registered = not (purge and key in called.home.unregistered_keys())

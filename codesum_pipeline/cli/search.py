@@ -86,8 +86,8 @@ def search(
 
     codesum search "where are retries counted" --level function --path src/ --tests out --excerpt 5
 
-    In a checkout of an indexed repository that one alone is searched, and with --all every one. What is in quotes is
-    found where it stands: codesum search '"failed to open %s"'
+    In a checkout of an indexed repository, only that repository is searched; --all searches every one. Text in quotes
+    is found word for word: codesum search '"failed to open %s"'
     """
     query = " ".join(words) if words is not None else None
     if (query is None) == (batch is None):

@@ -53,10 +53,10 @@ def show(
     repo: DocumentRepoOption = None,
     as_json: Annotated[bool, switch("--json", "Print the document as one JSON object.")] = False,
     answer: Annotated[
-        bool, switch("--answer", "Show the last answer of a model that was refused, and why, instead.")
+        bool, switch("--answer", "Show instead the last answer of a model that was refused, and why.")
     ] = False,
     prompt: Annotated[
-        bool, switch("--prompt", "Show what a model would be asked about it, instead; nobody is asked.")
+        bool, switch("--prompt", "Show instead the prompt that a model would get about it; no model is asked.")
     ] = False,
 ) -> None:
     """Show one document with all its fields.

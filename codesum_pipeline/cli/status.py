@@ -44,7 +44,11 @@ def status(
     ctx: typer.Context,
     key: Annotated[str | None, key_argument("Tell all about this repository.")] = None,
     remote: Annotated[
-        bool, switch("--remote", "Ask servers for their newest commit instead of what was fetched last.")
+        bool,
+        switch(
+            "--remote",
+            "Ask servers for their newest commit, instead of comparing with the commit that was fetched last.",
+        ),
     ] = False,
     as_json: JsonOfRepositories = False,
 ) -> None:

@@ -52,7 +52,7 @@ def new(
         ),
     ] = None,
 ) -> None:
-    """Make a token, and show it this once: the file holds its hash alone."""
+    """Make a token and show it once: the file holds only its hash."""
     secret = secrets.token_urlsafe(_BYTES)
     values = {"token": hashed_token(secret), "repos": repo}
     lines = [f"[{json.dumps(name)}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
@@ -103,7 +103,7 @@ def audit(
     limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 100,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
 ) -> None:
-    """Show who asked what of servers that ask for a token, newest last."""
+    """Show who asked what over HTTP with a token, newest last."""
     folder = invocation(ctx).layout.audit
 
     def is_wanted(line: dict[str, Any]) -> bool:

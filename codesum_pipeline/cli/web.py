@@ -22,7 +22,8 @@ def web(
     ctx: typer.Context,
     port: PortOption = DEFAULT_PORT,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Any other than this machine's own needs a token.")
+        str,
+        typer.Option(metavar="ADDRESS", help="Where to listen. An address that other machines reach needs a token."),
     ] = DEFAULT_HOST,
     open_browser: Annotated[bool, switch("--open", "Open the page in the browser.")] = False,
     token_file: Annotated[
@@ -38,8 +39,8 @@ def web(
 ) -> None:
     """Search and read the indexes in a browser.
 
-    The page loads nothing from other servers. For its `ask` it asks the model that `codesum ask` does, within the same
-    caps. It ends with Ctrl-C.
+    The page loads nothing from other servers. Its `ask` uses the model of `codesum ask`, within the same caps. Stop it
+    with Ctrl-C.
     """
     called = invocation(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)

@@ -37,8 +37,8 @@ def webhooks(
 ) -> None:
     """Receive the push events of GitHub, GitLab, Gitea and Forgejo.
 
-    A push has its repository looked at within seconds by the planner of [bold]codesum dev[/] or of Dagster's daemon,
-    so that polling can be rare. Give hosts the address of a proxy that speaks https. It ends with Ctrl-C.
+    Within seconds of a push, the planner of [bold]codesum dev[/] or of Dagster's daemon looks at the repository, so
+    that polling can be rare. Give code hosts the address of a proxy that speaks https. Stop it with Ctrl-C.
     """
     called = invocation(ctx)
     secrets = read_secrets(secret_file, os.environ)
