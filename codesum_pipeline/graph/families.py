@@ -2,9 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property
-from importlib import import_module
-from pkgutil import iter_modules
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -13,10 +11,10 @@ from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.interfaces import interface_of
 from codesum_pipeline.graph.python.resolver import PythonResolver, Telling, telling_names
-from codesum_pipeline.languages import families
 from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.languages.python.module_paths import ModulePaths
+from codesum_pipeline.languages.registry import rules_of_families
 from codesum_pipeline.languages.rules import Rules
 from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.model.guard import FailureGuard
@@ -135,14 +133,6 @@ class _DeclaredFamily(LanguageFamily):
             if not guard.failed:
                 return resolver
             files = {path: files[path] for path in files if path not in guard.failed}
-
-
-@cache
-def rules_of_families() -> tuple[type[Rules], ...]:
-    """The rules of each family of declared languages, found by looking through `languages/families/`."""
-    for found in iter_modules(families.__path__, f"{families.__name__}."):
-        import_module(found.name)
-    return tuple(sorted(Rules.__subclasses__(), key=lambda rules: rules.__name__))
 
 
 def families_of(

@@ -12,12 +12,15 @@ from collections.abc import Iterator
 import tree_sitter_bash
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import CallSyntax, Declaration, ImportSyntax, Text
+from codesum_pipeline.languages.declaration import CallSyntax, Declaration, ImportSyntax, Text, syntax_beside
 from codesum_pipeline.languages.hooks import at, defines, raw_text
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.projects import join
+from codesum_pipeline.languages.rules import ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.model.values import ModuleValue
 
-SYNTAX = syntax_beside(__file__)
 # Zsh has flags in expansions, `for x (…)`, anonymous functions and globs that this grammar takes for something else.
 _ZSH_FILES = words(".zshrc .zprofile")
 _ZSH_SCRIPT = re.compile(rb"#![^\n]*\bzsh\b")
@@ -80,11 +83,8 @@ def _assigned(node: Node, text: Text) -> Iterator[str]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(
-        grammar=tree_sitter_bash.language,
-        count_branches=lambda node: 0 if _is_default(node) else 1,
-        **SYNTAX["spec"],
+    **syntax_beside(
+        __file__, tree_sitter_bash.language, spec={"count_branches": lambda node: 0 if _is_default(node) else 1}
     ),
     definitions={"function_definition": defines(SymbolType.FUNCTION)},
     is_dialect=_is_zsh,
@@ -93,3 +93,24 @@ DECLARATION = Declaration(
     is_public=lambda parts, modifiers: not parts[-1].startswith("_"),
     globals={"declaration_command": _declared, "variable_assignment": _assigned},
 )
+
+
+class BashRules(Rules):
+    """A sourced file's functions are the script's own."""
+
+    languages = frozenset({"bash"})
+    own_words = frozenset()
+    super_words = frozenset()
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        path = row.module.strip("\"'")
+        # A variable at the beginning is the folder of the script, or one near it.
+        plain = path.rpartition("}/")[2] if "}/" in path else path
+        if plain.startswith("$"):
+            plain = plain.partition("/")[2] if not plain.startswith("$(") else plain.rpartition(")/")[2]
+        near = join(file.folder, plain) if plain else None
+        found = (
+            [near] if near in self.projects.paths else self.projects.ending(plain.removeprefix("./")) if plain else []
+        )
+        if len(found) == 1 and found[0] is not None:
+            yield ResolvedImport(ModuleValue((found[0],)), None, (found[0],), is_star=True, is_handed_on=True)

@@ -7,7 +7,7 @@ are packages. Both branches of an `#if` are read.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import tree_sitter_c_sharp
 from tree_sitter import Node
@@ -16,10 +16,10 @@ from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
     after_annotations,
@@ -38,11 +38,13 @@ from codesum_pipeline.languages.hooks import (
     typed_member,
     unknown_words,
 )
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.texts import later_branches
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.values import UNKNOWN, ExternalValue, ModuleValue, Value
 
-SYNTAX = syntax_beside(__file__)
 TYPES = words("class_declaration struct_declaration interface_declaration record_declaration")
 FUNCTION_VALUES = ("lambda_expression", "anonymous_method_expression")
 TEST_ATTRIBUTES = words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
@@ -244,9 +246,7 @@ def _result(body: Node) -> Node | None:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_c_sharp.language, flat={"accessor_list": _holds_a_value}, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_c_sharp.language, spec={"flat": {"accessor_list": _holds_a_value}}),
     definitions={
         **dict.fromkeys(
             TYPES | {"enum_declaration", "delegate_declaration"}, lambda node: _defined(node, SymbolType.CLASS)
@@ -284,3 +284,38 @@ DECLARATION = Declaration(
     modifiers=_modifiers,
     package={"namespace_declaration file_scoped_namespace_declaration": field_reader("name")},
 )
+
+
+class CSharpRules(Rules):
+    """A class may be partial: its members are those of all its files."""
+
+    languages = frozenset({"c-sharp"})
+    library = "c-sharp"
+    sees_members = True
+    has_overloads = True
+    is_merged = True
+    super_words = frozenset({"base"})
+    transparent = frozenset({"Task", "ValueTask", "Lazy", "Nullable"})
+
+    def unit(self, file: ScopedFile) -> Key:
+        return tuple(file.package.split(".")) if file.package else ()
+
+    def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
+        return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
+
+    def root(self, scope: Scope, name: str) -> Value:
+        """A whole name begins with a namespace of the platform."""
+        return ExternalValue(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        parts = tuple(row.module.removeprefix("global::").split("."))
+        if row.name not in (None, "*"):
+            parts = (*parts, row.name or "")
+        is_star = row.name == "*"
+        name = None if is_star else row.alias or parts[-1]
+        if parts in self.tree.entries and not is_star:
+            yield ResolvedImport(Member(parts[:-1], parts[-1]), name)
+        elif parts in self.tree.spaces or parts in self.tree.entries:
+            yield ResolvedImport(ModuleValue(parts), name, (), is_star)
+        elif parts[:1] not in self.tree.spaces:
+            yield ResolvedImport(Outside(".".join(parts), ""), name, (), is_star)

@@ -8,12 +8,12 @@ nothing: it never raises on what does not parse.
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.languages.spec import LanguageSpec, Mark, Span, split_keys
+from codesum_pipeline.languages.spec import LanguageSpec, Mark, Span, split_keys, tables_beside
 from codesum_pipeline.model.symbols import Import, Parameter, Reexport, Symbol, SymbolType
 
 # Longer ones are expressions and types whose class nobody can tell.
@@ -337,3 +337,16 @@ class Declaration(Struct, frozen=True):
             self.fields, self.calls, self.imports, self.typed, self.bound, self.package, self.extensions, self.exports,
             self.listed, self.reexports, self.globals, self.blocks, self.hoisted, self.callees, self.outer,
         ) - self.spec.row_marks  # fmt: skip
+
+
+def syntax_beside(
+    module: str, grammar: Callable[[], object], *, spec: Mapping[str, Any] = {}, tests: Mapping[str, Any] = {}
+) -> dict[str, Any]:
+    """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`; `spec` and
+    `tests` are the hooks of those two."""
+    said = tables_beside(module)
+    return {
+        **said["declaration"],
+        "spec": LanguageSpec(grammar=grammar, **said["spec"], **spec),
+        "tests": FrameworkRules(**said["tests"], **tests),
+    }

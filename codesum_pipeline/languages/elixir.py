@@ -10,16 +10,18 @@ from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, field_text, inside, raw_text
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.values import ModuleValue
 
-SYNTAX = syntax_beside(__file__)
 _MODULES = words("defmodule defprotocol defimpl")
 _TESTS = words("test property")
 _CALLBACKS = words("callback macrocallback")
@@ -231,14 +233,14 @@ def _attribute(node: Node, text: Text) -> Iterator[str]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(
-        grammar=tree_sitter_elixir.language,
-        flat={"body": forms.fits_line, "anonymous_function block": forms.has_one_row},
-        count_branches=forms.count_branches,
-        **SYNTAX["spec"],
+    **syntax_beside(
+        __file__,
+        tree_sitter_elixir.language,
+        spec={
+            "flat": {"body": forms.fits_line, "anonymous_function block": forms.has_one_row},
+            "count_branches": forms.count_branches,
+        },
     ),
-    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
     is_preamble=_is_preamble,
     uncalled=_uncalled,
@@ -253,3 +255,38 @@ DECLARATION = Declaration(
     modifiers=_modifiers,
     inner_doc=_inner_doc,
 )
+
+
+class ElixirRules(Rules):
+    """Modules by name, in one tree for all files."""
+
+    languages = frozenset({"elixir"})
+    library = "elixir"
+    sees_members = True
+    is_merged = True
+    has_overloads = True
+    own_words = frozenset()
+    super_words = frozenset()
+    class_words = frozenset({"__MODULE__"})
+
+    def unit(self, file: ScopedFile) -> Key:
+        return ()
+
+    def scope_of_bases(self, class_: Scope) -> Scope:
+        """`use` and `@behaviour` stand in the module, below its aliases."""
+        return class_
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        is_star = row.name == "*"
+        parts = (
+            tuple(f"{row.module}.{row.name}".split(".")) if row.name and not is_star else tuple(row.module.split("."))
+        )
+        found = self.tree.entries.get((".".join(parts),)) or self.tree.entries.get(parts) or []
+        files = {entry.file.path for entry in found}
+        name = None if is_star else row.alias or parts[-1]
+        if found:
+            key = found[0].key
+            target = ModuleValue(key) if is_star else Member(key[:-1], key[-1])
+            yield ResolvedImport(target, name, tuple(files) if len(files) == 1 else (), is_star)
+        elif parts[:1] not in self.tree.spaces:
+            yield ResolvedImport(Outside(".".join(parts), ""), name, (), is_star)

@@ -11,16 +11,18 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Extension,
-    FrameworkRules,
     ImportSyntax,
     Text,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, child_of, field_reader, field_text, inside, raw_text, unknown_words
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.texts import directives, later_branches
+from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.model.symbols import Import, Parameter, Symbol, SymbolType
+from codesum_pipeline.model.values import ModuleValue
 
-SYNTAX = syntax_beside(__file__)
 _ASIDE = words("comment haddock pragma cpp")
 # Operators that give the function on their left an argument.
 _APPLYING = words("$ $! <$> . =<< >>= >> <*> &")
@@ -291,14 +293,20 @@ def _is_test_file(path: str, imports: Sequence[Import], symbols: Sequence[Symbol
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(
-        grammar=tree_sitter_haskell.language,
-        flat={"match": _is_unguarded, "where": _is_head, "in": _ends_inline, "local_binds do alternatives": _is_inline},
-        count_branches=_count_branches,
-        **SYNTAX["spec"],
+    **syntax_beside(
+        __file__,
+        tree_sitter_haskell.language,
+        spec={
+            "flat": {
+                "match": _is_unguarded,
+                "where": _is_head,
+                "in": _ends_inline,
+                "local_binds do alternatives": _is_inline,
+            },
+            "count_branches": _count_branches,
+        },
+        tests={"is_test": _is_test, "is_test_file": _is_test_file},
     ),
-    tests=FrameworkRules(is_test=_is_test, is_test_file=_is_test_file, **SYNTAX["tests"]),
     definitions={
         "function": _function,
         "bind": _bind,
@@ -324,3 +332,32 @@ DECLARATION = Declaration(
     listed={"exports": _listed},
     is_listed=_is_listed,
 )
+
+
+class HaskellRules(Rules):
+    """A file is the module that its head names."""
+
+    languages = frozenset({"haskell"})
+    library = "haskell"
+    own_words = frozenset()
+    super_words = frozenset()
+
+    def unit(self, file: ScopedFile) -> Key:
+        return (file.package or file.path,)
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        held = self.tree.units.get((row.module,), [])
+        files = tuple(found.path for found in held) if len(held) == 1 else ()
+        is_whole = row.name in (None, "*")
+        name = row.alias or (row.module if row.name is None else row.name)
+        if held:
+            if row.name == "*":
+                yield ResolvedImport(ModuleValue((row.module,)), None, files, is_star=True, is_handed_on=True)
+                if row.alias:
+                    yield ResolvedImport(ModuleValue((row.module,)), row.alias)
+            else:
+                target = ModuleValue((row.module,)) if is_whole else Member((row.module,), row.name or "")
+                yield ResolvedImport(target, name, files, is_handed_on=True)
+        else:
+            outside = Outside(row.module, row.name if row.name not in (None, "*") else "")
+            yield ResolvedImport(outside, None if row.name == "*" else name, (), row.name == "*")

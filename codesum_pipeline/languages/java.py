@@ -16,10 +16,10 @@ from codesum_pipeline.languages.declaration import (
     Code,
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
     ANNOTATIONS,
@@ -40,10 +40,9 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     typed_name,
 )
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-SYNTAX = syntax_beside(__file__)
 ACCESS = words("public protected private")
 _TAGS = (
     (re.compile(r"\{@\w+\s+([^{}]*)\}"), r"\1"),
@@ -213,9 +212,7 @@ def _caught(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_java.language, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_java.language),
     definitions={
         "class_declaration interface_declaration enum_declaration record_declaration": _TYPE,
         "annotation_type_declaration": _TYPE,
@@ -226,7 +223,7 @@ DECLARATION = Declaration(
     },
     plain_doc=plain_text(_TAGS, keeps_margin=True),
     # The expression that a lambda without a block gives.
-    result=lambda body: body if body.type not in SYNTAX["spec"]["braced"] else None,
+    result=lambda body: body if body.type not in ("block", "constructor_body") else None,
     fields={
         "field_declaration constant_declaration": lambda node, text: (
             member(name, type_) for name, type_, _ in _variables(node, text)

@@ -21,10 +21,10 @@ from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
     ANNOTATIONS,
@@ -39,10 +39,9 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     unknown_words,
 )
-from codesum_pipeline.languages.spec import LanguageSpec, patterns_beside, syntax_beside, words
+from codesum_pipeline.languages.spec import patterns_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-SYNTAX = syntax_beside(__file__)
 BODIES = ("class_body", "enum_class_body")
 TYPE_NODES = words("user_type nullable_type function_type parenthesized_type non_nullable_type")
 FUNCTION_VALUES = ("lambda_literal", "anonymous_function")
@@ -274,9 +273,7 @@ def _aliased_type(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_kotlin.language, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_kotlin.language),
     definitions={
         "class_declaration object_declaration": _type,
         "companion_object": _companion,

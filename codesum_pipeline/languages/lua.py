@@ -8,16 +8,19 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, called, child_of, field_text, inside, raw_text, spell_quoted
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.projects import join
+from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.values import ModuleValue
 
-SYNTAX = syntax_beside(__file__)
 # A call of one of these with a base, or of a class library, makes a class.
 _CLASS_MAKERS = words("setmetatable class Class extend subclass")
 _MEMBERS = ("dot_index_expression", "method_index_expression")
@@ -195,9 +198,7 @@ def _global(node: Node, text: Text) -> Iterator[str]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_lua.language, respelled={"string": spell_quoted}, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_lua.language, spec={"respelled": {"string": spell_quoted}}),
     definitions={"function_declaration": _function, "assignment_statement": _assignment, "field": _field},
     fields={"field": _table_field},
     calls={
@@ -212,3 +213,43 @@ DECLARATION = Declaration(
     reexports={"return_statement": _returned_fields, "assignment_statement": _assigned_fields},
     globals={"assignment_statement": _global},
 )
+
+
+class LuaRules(Rules):
+    """`require` finds files by their path from a source folder."""
+
+    languages = frozenset({"lua"})
+    library = "lua"
+    own_words = frozenset({"self"})
+    super_words = frozenset()
+
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
+        """The functions of a table are seen only through it."""
+        yield from ()
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        path = self._file(file, row.module)
+        if path is not None:
+            yield ResolvedImport(ModuleValue((path,)), row.alias, (path,))
+        elif not row.module.endswith(".lua"):
+            yield ResolvedImport(Outside(row.module.partition(".")[0], ".".join(row.module.split(".")[1:])), row.alias)
+
+    def _file(self, file: ScopedFile, module: str) -> str | None:
+        if module.endswith(".lua"):
+            near = join(file.folder, module)
+            return near if near in self.projects.paths else None
+        inner = module.replace(".", "/")
+        found = [*self.projects.ending(f"{inner}.lua"), *self.projects.ending(f"{inner}/init.lua")]
+        first = [path for path in found if path in (f"{inner}.lua", f"lua/{inner}.lua", f"{inner}/init.lua",
+                                                    f"lua/{inner}/init.lua", f"src/{inner}.lua")]  # fmt: skip
+        chosen = first or found
+        return chosen[0] if len(chosen) == 1 else None
+
+    def local_key(self, key: Key, name: str) -> Key:
+        """A member of the table that a file returns: the only one with that name."""
+        if key not in self.tree.units or (*key, name) in self.tree.entries:
+            return (*key, name)
+        owners = {
+            entry.key for entry in self.tree.by_name.get(name, ()) if entry.key[:1] == key and len(entry.key) == 3
+        }
+        return next(iter(owners)) if len(owners) == 1 else (*key, name)

@@ -16,16 +16,18 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Extension,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, field_text, first_values, inside, raw_text, spell_plain
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.projects import join
+from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-SYNTAX = syntax_beside(__file__)
 _VISIBILITY = words("private protected public module_function")
 _DEFINING_CALLS = words("define_method define_singleton_method")
 _ATTRIBUTES = words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
@@ -319,14 +321,11 @@ def _result(body: Node) -> Node | None:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(
-        grammar=tree_sitter_ruby.language,
-        flat={"block_body parenthesized_statements": _is_alone},
-        respelled={'"': _spell_quote},
-        **SYNTAX["spec"],
+    **syntax_beside(
+        __file__,
+        tree_sitter_ruby.language,
+        spec={"flat": {"block_body parenthesized_statements": _is_alone}, "respelled": {'"': _spell_quote}},
     ),
-    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions={
         "class module": _class,
         # `class << self` adds to what it stands in.
@@ -348,3 +347,33 @@ DECLARATION = Declaration(
     wrapper_modifiers=_wrapper_modifiers,
     globals={"assignment": _global},
 )
+
+
+class RubyRules(Rules):
+    """A plain name is a method of the object or of its class; a constant is one of the scopes around or of the top."""
+
+    languages = frozenset({"ruby"})
+    library = "ruby"
+    sees_members = True
+    is_merged = True
+    separator = "::"
+    own_words = frozenset({"self"})
+    constructors = ("initialize",)
+
+    def unit(self, file: ScopedFile) -> Key:
+        return ()
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        name = row.module if row.module.endswith(".rb") else f"{row.module}.rb"
+        near = join(file.folder, name) if row.level or row.module.startswith(".") else None
+        found = [near] if near is not None and near in self.projects.paths else self._on_load_path(name)
+        if len(found) == 1:
+            yield ResolvedImport(None, None, (found[0],))
+        elif not found and not row.level and not row.module.startswith("."):
+            yield ResolvedImport(Outside(row.module.partition("/")[0], ""))
+
+    def _on_load_path(self, name: str) -> list[str]:
+        found = self.projects.ending(name.removeprefix("./"))
+        return [path for path in found if f"/{path}".endswith((f"/lib/{name}", f"/app/{name}"))] or [
+            path for path in found if path == name
+        ]

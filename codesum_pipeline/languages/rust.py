@@ -10,10 +10,10 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Extension,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
     at,
@@ -32,10 +32,9 @@ from codesum_pipeline.languages.hooks import (
     typed_member,
 )
 from codesum_pipeline.languages.rust_macros import around_items, without_templates
-from codesum_pipeline.languages.spec import LanguageSpec, Mark, Span, syntax_beside, words
+from codesum_pipeline.languages.spec import Mark, Span, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-SYNTAX = syntax_beside(__file__)
 ITEMS = words("""
     function_item function_signature_item struct_item enum_item union_item trait_item impl_item mod_item type_item
     const_item static_item use_declaration extern_crate_declaration foreign_mod_item macro_definition
@@ -213,9 +212,7 @@ def _is_of_tests(module: Node) -> bool:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_rust.language, **SYNTAX["spec"]),
-    tests=FrameworkRules(modules=_test_modules, **SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_rust.language, tests={"modules": _test_modules}),
     without_templates=without_templates,
     definitions={
         "function_item function_signature_item": defines(SymbolType.FUNCTION),

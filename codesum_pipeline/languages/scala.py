@@ -15,10 +15,10 @@ from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
     ANNOTATIONS,
@@ -36,10 +36,9 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     typed_name,
 )
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
-SYNTAX = syntax_beside(__file__)
 TYPES = words("class_definition trait_definition object_definition enum_definition package_object")
 VALUES = words("val_definition var_definition val_declaration var_declaration")
 BLOCKS = ("block", "indented_block")
@@ -265,9 +264,7 @@ def _result(body: Node) -> Node | None:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_scala.language, flat={"indented_block": _is_alone}, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_scala.language, spec={"flat": {"indented_block": _is_alone}}),
     definitions={
         **dict.fromkeys(TYPES, defines(SymbolType.CLASS, after_annotations)),
         "function_definition function_declaration": defines(SymbolType.FUNCTION, after_annotations),

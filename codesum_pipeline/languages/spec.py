@@ -232,7 +232,7 @@ _TEXTS: Mapping[str, Callable[[str], Any]] = {
 }
 
 
-def syntax_beside(module: str) -> dict[str, dict[str, Any]]:
+def tables_beside(module: str) -> dict[str, dict[str, Any]]:
     """The tables `spec`, `declaration` and `tests` of the file `*.syntax.toml` beside a module, with those that it
     extends: each as the keywords of `LanguageSpec`, `Declaration` and `FrameworkRules`."""
     tables = _read(Path(module).with_suffix(".syntax.toml"))
@@ -256,13 +256,15 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _joined(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Names and tables are added to those of the base; all else takes its place."""
+    """Names, lists and tables are added to those of the base; all else takes its place."""
     joined = {**base, **own}
     for name in base.keys() & own.keys():
         if isinstance(base[name], dict):
             joined[name] = _joined(base[name], own[name])
         elif isinstance(base[name], str) and _TEXTS.get(name, words) is not str:
             joined[name] = f"{base[name]} {own[name]}"
+        elif isinstance(base[name], list):
+            joined[name] = base[name] + own[name]
     return joined
 
 

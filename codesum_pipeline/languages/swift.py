@@ -10,16 +10,18 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Extension,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, member, raw_text, unknown_words
-from codesum_pipeline.languages.spec import LanguageSpec, patterns_beside, syntax_beside, words
+from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import patterns_beside, words
+from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.values import ModuleValue
 
-SYNTAX = syntax_beside(__file__)
 _PATTERNS = patterns_beside(__file__)
 _PARTS = words("struct class enum protocol func let var")
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
@@ -175,9 +177,7 @@ def _result(body: Node) -> Node | None:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_swift.language, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_swift.language),
     definitions={
         "function_declaration protocol_function_declaration": _function,
         "init_declaration deinit_declaration subscript_declaration": _function,
@@ -198,3 +198,31 @@ DECLARATION = Declaration(
     modifiers=_modifiers,
     globals={"property_declaration": _global},
 )
+
+
+class SwiftRules(Rules):
+    """The files of a target see each other: those of a folder below `Sources`, or of the repository."""
+
+    languages = frozenset({"swift"})
+    library = "swift"
+    sees_members = True
+    is_merged = True
+    has_overloads = True
+    own_words = frozenset({"self"})
+    class_words = frozenset({"Self"})
+    constructors = ("init",)
+
+    def unit(self, file: ScopedFile) -> Key:
+        parts = file.folder.split("/")
+        for marker in ("Sources", "Tests"):
+            if marker in parts and parts.index(marker) + 1 < len(parts):
+                return ("/".join(parts[: parts.index(marker) + 2]),)
+        return (parts[0],)
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        name = row.module.partition(".")[0]
+        found = [unit for unit in self.tree.units if unit and unit[0].rpartition("/")[2] == name]
+        if len(found) == 1:
+            yield ResolvedImport(ModuleValue(found[0]), None, (), is_star=True)
+        elif not found:
+            yield ResolvedImport(Outside(name, ""), None, (), is_star=True)

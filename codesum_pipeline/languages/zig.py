@@ -8,10 +8,10 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
     at,
@@ -25,10 +25,13 @@ from codesum_pipeline.languages.hooks import (
     parameter,
     raw_text,
 )
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.projects import join
+from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.spec import words
+from codesum_pipeline.model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.values import ModuleValue
 
-SYNTAX = syntax_beside(__file__)
 CONTAINERS = words("struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration")
 # What stands around the type that a function gives back or a variable is.
 _AROUND_TYPES = words("labeled_type_expression parenthesized_expression")
@@ -174,9 +177,7 @@ def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(grammar=tree_sitter_zig.language, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
+    **syntax_beside(__file__, tree_sitter_zig.language),
     definitions={
         "function_declaration": defines(SymbolType.FUNCTION),
         "variable_declaration": _variable,
@@ -192,3 +193,29 @@ DECLARATION = Declaration(
     reexports={"variable_declaration": of_public(_handed_on)},
     globals={"variable_declaration": _global},
 )
+
+
+class ZigRules(Rules):
+    """A file is a struct; `@import` gives it."""
+
+    languages = frozenset({"zig"})
+    library = "zig"
+    sees_members = True
+    files_are_types = True
+    own_words = frozenset()
+    super_words = frozenset()
+    class_words = frozenset({"Self"})
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        if row.module.endswith(".zig"):
+            path = join(file.folder, row.module)
+            if path is None or path not in self.projects.paths:
+                return
+            if row.name == "*":
+                yield ResolvedImport(ModuleValue((path,)), None, (path,), is_star=True, is_handed_on=True)
+                return
+            inner = tuple((row.name or "").split(".")) if row.name else ()
+            target = Member((path, *inner[:-1]), inner[-1]) if inner else ModuleValue((path,))
+            yield ResolvedImport(target, row.alias or (inner[-1] if inner else None), (path,), is_handed_on=True)
+        else:
+            yield ResolvedImport(Outside(row.module, row.name or ""), row.alias)

@@ -11,16 +11,13 @@ from codesum_pipeline.languages.declaration import (
     CallSyntax,
     Declaration,
     DefinitionHead,
-    FrameworkRules,
     ImportSyntax,
     Text,
     TypedName,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, child_of, field_text, raw_text
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside
 from codesum_pipeline.model.symbols import SymbolType
-
-SYNTAX = syntax_beside(__file__)
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
@@ -80,10 +77,8 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
+    **syntax_beside(__file__, tree_sitter_cpp.language),
     **HOOKS,
-    spec=LanguageSpec(grammar=tree_sitter_cpp.language, **SYNTAX["spec"]),
-    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions={
         **DEFINITIONS,
         "field_declaration": declaration,

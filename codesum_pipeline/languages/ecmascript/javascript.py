@@ -2,22 +2,20 @@
 
 import tree_sitter_javascript
 
-from codesum_pipeline.languages.declaration import Declaration, FrameworkRules
+from codesum_pipeline.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.ecmascript import definitions, facts, layout, modules
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside
 
-SYNTAX = syntax_beside(__file__)
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(
-        grammar=tree_sitter_javascript.language,
-        bare=layout.BARE,
-        respelled=layout.RESPELLED,
-        terminated={**layout.TERMINATED, "field_definition": layout.is_ended_member},
-        **layout.MARKUP,
-        **SYNTAX["spec"],
+    **syntax_beside(
+        __file__,
+        tree_sitter_javascript.language,
+        spec={
+            "bare": layout.BARE,
+            "respelled": layout.RESPELLED,
+            "terminated": {**layout.TERMINATED, "field_definition": layout.is_ended_member},
+            **layout.MARKUP,
+        },
     ),
-    tests=FrameworkRules(**SYNTAX["tests"]),
     definitions=definitions.JAVASCRIPT,
     is_member=definitions.is_member,
     given_back=facts.given_back,

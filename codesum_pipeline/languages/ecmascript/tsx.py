@@ -3,12 +3,11 @@
 import tree_sitter_typescript
 from msgspec.structs import replace
 
+from codesum_pipeline.languages.declaration import syntax_beside
 from codesum_pipeline.languages.ecmascript import javascript, layout, typescript
-from codesum_pipeline.languages.spec import syntax_beside
 
-SYNTAX = syntax_beside(__file__)
 DECLARATION = replace(
     typescript.DECLARATION,
-    spec=replace(typescript.SPEC, grammar=tree_sitter_typescript.language_tsx, **layout.MARKUP, **SYNTAX["spec"]),
+    **syntax_beside(__file__, tree_sitter_typescript.language_tsx, spec={**typescript.LAYOUT, **layout.MARKUP}),
     calls={**typescript.DECLARATION.calls, **javascript.DECLARATION.calls},
 )

@@ -3,25 +3,19 @@
 import tree_sitter_typescript
 from msgspec.structs import replace
 
+from codesum_pipeline.languages.declaration import syntax_beside
 from codesum_pipeline.languages.ecmascript import definitions, facts, javascript, layout
 from codesum_pipeline.languages.ecmascript.brackets import is_bare_type
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside
 
-SYNTAX = syntax_beside(__file__)
 _MEMBERS = "call_signature construct_signature index_signature method_signature property_signature"
-SPEC = LanguageSpec(
-    grammar=tree_sitter_typescript.language_typescript,
-    bare={**layout.BARE, "parenthesized_type": is_bare_type},
-    respelled=layout.RESPELLED,
-    terminated={**layout.TERMINATED, f"{_MEMBERS} public_field_definition": layout.is_ended_member},
-    **SYNTAX["spec"],
-)
-_LINES = javascript.DECLARATION.definition_lines + SYNTAX["declaration"].pop("definition_lines")
+LAYOUT = {
+    "bare": {**layout.BARE, "parenthesized_type": is_bare_type},
+    "respelled": layout.RESPELLED,
+    "terminated": {**layout.TERMINATED, f"{_MEMBERS} public_field_definition": layout.is_ended_member},
+}
 DECLARATION = replace(
     javascript.DECLARATION,
-    spec=SPEC,
-    definition_lines=_LINES,
-    **SYNTAX["declaration"],
+    **syntax_beside(__file__, tree_sitter_typescript.language_typescript, spec=LAYOUT),
     definitions=definitions.TYPESCRIPT,
     fields={
         "public_field_definition property_signature": facts.field,

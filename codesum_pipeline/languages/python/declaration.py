@@ -10,8 +10,8 @@ from codesum_pipeline.languages.declaration import (
     Declaration,
     DefinitionHead,
     Docstrings,
-    FrameworkRules,
     is_called_test,
+    syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, field_text, raw_text
 from codesum_pipeline.languages.python.brackets import (
@@ -35,10 +35,9 @@ from codesum_pipeline.languages.python.literals import (
 from codesum_pipeline.languages.python.module import read_exports, read_globals, read_import, read_reexports
 from codesum_pipeline.languages.python.recovery import LINES, hiding, silent, without_comment_runs
 from codesum_pipeline.languages.python.references.reading import REFERENCES_VERSION, extract_references
-from codesum_pipeline.languages.spec import LanguageSpec, syntax_beside, words
+from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 
-SYNTAX = syntax_beside(__file__)
 _FRAMEWORKS = words("pytest unittest nose hypothesis testtools")
 
 
@@ -67,26 +66,27 @@ def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Impor
 
 
 DECLARATION = Declaration(
-    **SYNTAX["declaration"],
-    spec=LanguageSpec(
-        grammar=tree_sitter_python.language,
-        bare={
-            "parenthesized_expression": is_bare_group,
-            "tuple": is_bare_tuple,
-            "tuple_pattern": is_bare_target,
-            "argument_list": is_bare_call,
+    **syntax_beside(
+        __file__,
+        tree_sitter_python.language,
+        spec={
+            "bare": {
+                "parenthesized_expression": is_bare_group,
+                "tuple": is_bare_tuple,
+                "tuple_pattern": is_bare_target,
+                "argument_list": is_bare_call,
+            },
+            "other_lists": {"type_parameter": is_no_only_item},
+            "respelled": {
+                "string": spell_string,
+                "concatenated_string": spell_texts,
+                "integer": spell_integer,
+                "float": spell_float,
+            },
+            "merged": {"concatenated_string": is_one_text},
         },
-        other_lists={"type_parameter": is_no_only_item},
-        respelled={
-            "string": spell_string,
-            "concatenated_string": spell_texts,
-            "integer": spell_integer,
-            "float": spell_float,
-        },
-        merged={"concatenated_string": is_one_text},
-        **SYNTAX["spec"],
+        tests={"is_test": _is_test},
     ),
-    tests=FrameworkRules(is_test=_is_test),
     definitions={"function_definition class_definition": _definition},
     docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),
     masked=lambda source, is_broken: without_comment_runs(source),
