@@ -7,10 +7,12 @@ ahead in the order of the steps.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.defs.building.exchange import (
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 # How long an interrupted run may take to write that it was canceled.
 CANCEL_S = 10.0
+_TERMS = BuilderRequest("perform", "sparse_index")
+_CANDIDATE = BuilderRequest("perform", "index_candidate")
 # Builds one repository in the run with this id, and reports to the progress.
 BuildOne = Callable[[str, str, Progress | None], RunOutcome]
 
@@ -105,6 +109,9 @@ class _RunServer(Struct):
     builder: "Build"
     recorder: Recorder
     until_end: ExitStack
+    outcomes: dict[str, StepOutcome] = field(default_factory=dict)
+    sending: Lock = field(default_factory=Lock)
+    is_stopped: Event = field(default_factory=Event)
 
     @classmethod
     def build(cls, builder: "Build", recorder: Recorder) -> RunOutcome:
@@ -139,7 +146,7 @@ class _RunServer(Struct):
                 case FailureMessage() as failed:
                     failed.raise_again()
                 case request:
-                    last = self._answer(request)
+                    last = self._answer(request, self.builder)
 
     def cancel(self) -> None:
         """Let the child cancel its run, for at most `CANCEL_S` seconds."""
@@ -159,40 +166,78 @@ class _RunServer(Struct):
     def _work_ahead(self) -> Any:
         """Answer in the order of the steps, while the child says nothing: it speaks first where it cannot go on.
 
-        Nothing is built upon what failed, or upon what a check found wrong. Returns the last answer.
+        A second thread finds what tables show and checks find, and the terms beside the vectors. The candidate waits
+        for it: no index is made of what failed, or of what a check found wrong. Returns an answer that stops the
+        build, else the last one.
         """
-        answer = None
-        for request in _in_order():
-            # What an unchanged table showed last time holds, and Dagster has it.
-            if request.method == "show" and isinstance(answer, StepOutcome) and answer.is_reused:
-                continue
-            answer = self._answer(request)
-            if isinstance(answer, FailureMessage) or _is_blocked(answer) or self.recorder.connection.poll():
-                break
-        return answer
+        beside: list[Future[Any]] = []
+        answer: Any = None
+        with ThreadPoolExecutor(1) as second, self._stopping():
+            for request in _in_order():
+                if request.method in ("show", "check") or request == _TERMS:
+                    beside.append(second.submit(self._answer_beside, request))
+                    continue
+                if request == _CANDIDATE:
+                    answer = next(filter(_stops, [found.result() for found in beside]), answer)
+                if _stops(answer) or self.recorder.connection.poll():
+                    break
+                answer = self._answer(request, self.builder)
+        return next(filter(_stops, [found.result() for found in beside]), answer)
 
-    def _answer(self, request: BuilderRequest) -> Any:
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """An interrupt of the block also ends what the second thread does, at its next report of progress."""
+        try:
+            yield
+        except BaseException:
+            self.is_stopped.set()
+            raise
+
+    def _answer_beside(self, request: BuilderRequest) -> Any:
+        """As `_answer`, in the second thread, whose progress nobody sees."""
+
+        def go_on(*_: object) -> None:
+            if self.is_stopped.is_set():
+                raise CancelledError
+
+        go_on()
+        done = self.outcomes.get(request.about)
+        # What an unchanged table showed last time holds, and Dagster has it.
+        if request.method == "show" and done and done.is_reused:
+            return None
+        return self._answer(request, replace(self.builder, progress=go_on))
+
+    def _answer(self, request: BuilderRequest, builder: "Build") -> Any:
         """Send what a request came to, and return it."""
-        asked = self if request.method == "hold" else self.builder
+        asked = self if request.method == "hold" else builder
         try:
             value = getattr(asked, request.method)(*filter(None, [request.about]))
         except Exception as error:
             value = FailureMessage.of(error)
-        self.recorder.send(Reply(request, value))
+        if isinstance(value, StepOutcome):
+            self.outcomes[request.about] = value
+        with self.sending:
+            self.recorder.send(Reply(request, value))
         return value
 
 
 def _in_order() -> Iterator[BuilderRequest]:
     yield BuilderRequest("hold")
-    for step in stage_facts().assets:
+    steps = list(stage_facts().assets)
+    # Begun before the vectors, beside which they are found.
+    steps.insert(steps.index("dense_index"), steps.pop(steps.index(_TERMS.about)))
+    for step in steps:
         yield BuilderRequest("perform", step)
         yield BuilderRequest("show", step)
         if check := CHECKED_AFTER.get(step):
             yield BuilderRequest("check", check)
 
 
-def _is_blocked(answer: Any) -> bool:
-    """Whether a check that blocks found something wrong: each of those that a run asks for, and some of a step's."""
+def _stops(answer: Any) -> bool:
+    """Whether a request failed, or a check that blocks found something wrong: each of those that a run asks for, and
+    some of a step's."""
+    if isinstance(answer, FailureMessage):
+        return True
     if isinstance(answer, StepOutcome):
         return any(finding.name in BLOCKING and not finding.passed for finding in answer.findings)
     return isinstance(answer, list) and not all(finding.passed for finding in answer)
