@@ -108,7 +108,7 @@ def _tell(answer: TurnAnswer, model: str) -> None:
 
 
 _TAIL_LINES = 4
-_REFRESHES_A_SECOND = 8
+_DRAWN_EVERY_S = 0.125
 
 
 class WrittenAnswer:
@@ -118,32 +118,37 @@ class WrittenAnswer:
     away: nothing that was printed is ever drawn again, at any width.
     """
 
-    def __init__(self) -> None:
-        self._console = Console(highlight=False, markup=False, emoji=False)
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False, markup=False, emoji=False)
         self._tail = ""
+        self._next_drawing: asyncio.TimerHandle | None = None
         self._has_blocks = False
+        # Without rich's own thread: if it drew while a block is rendered, the block would wipe lines printed before.
+        self._live = Live(console=self._console, transient=True, auto_refresh=False, get_renderable=self._below)
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        live = Live(
-            console=self._console, transient=True, refresh_per_second=_REFRESHES_A_SECOND, get_renderable=self._below
-        )
-        with drawing_on(self._console), live:
+        with drawing_on(self._console), self._live:
+            self._draw_tail()
             yield
 
     def hear(self, event: Event) -> None:
-        """Show what happens."""
+        """Show what happens. Called on the event loop."""
         match event:
             case TextAdded(text):
                 self._tail += text
+                if self._next_drawing is None:
+                    self._next_drawing = asyncio.get_running_loop().call_later(_DRAWN_EVERY_S, self._draw_tail)
             case BlockWritten(text):
                 self._tail = ""
+                self._draw_tail()
                 self._has_blocks = True
                 self._console.print(Markdown(clean(text), hyperlinks=False))
                 self._console.print()
             case TextVoided(reason):
                 self._remark(f"{reason}{'; what was written so far does not count' if self._has_blocks else ''}")
                 self._tail, self._has_blocks = "", False
+                self._draw_tail()
             case ToolCalled(name, arguments):
                 self._has_blocks = False
                 self._remark(call_line(name, arguments))
@@ -156,6 +161,10 @@ class WrittenAnswer:
         """After the block: an answer that was not written by the model is shown as it is."""
         if answer.is_fallback:
             self._console.print(Text(clean(answer.text)), soft_wrap=True)
+
+    def _draw_tail(self) -> None:
+        self._next_drawing = None
+        self._live.refresh()
 
     def _remark(self, said: str) -> None:
         self._console.print(Text(f"· {one_line(said)}", style="dim"))

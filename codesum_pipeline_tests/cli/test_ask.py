@@ -1,5 +1,7 @@
 """`codesum ask` on a terminal, through a pipe, for programs, without a model, and interrupted."""
 
+import asyncio
+import io
 import json
 import re
 import sqlite3
@@ -7,9 +9,13 @@ import subprocess
 import time
 from contextlib import closing
 
+import pyte
 import pytest
+from rich.console import Console
 
+from codesum_pipeline.asking.events import BlockWritten, TextAdded
 from codesum_pipeline.asking.store import STORE_FILE
+from codesum_pipeline.cli.ask import WrittenAnswer
 from codesum_pipeline_tests.asking.conftest import Shop, indexed_shop, shop
 from codesum_pipeline_tests.cli.terminal import fork_on_a_terminal, watch
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
@@ -105,6 +111,26 @@ def test_on_a_terminal_it_is_written_block_by_block_at_any_width(cli: Shop, widt
     assert text.count("That is all.") == 1
     assert "nowhere" not in text
     assert f"{MODEL}: $0.0" in text
+
+
+def test_a_block_that_takes_long_to_draw_wipes_nothing_of_the_blocks_before() -> None:
+    output = io.StringIO()
+    written = WrittenAnswer(Console(file=output, force_terminal=True, force_interactive=True, width=80, height=50))
+
+    async def hear_all() -> None:
+        written.hear(BlockWritten("the first block"))
+        written.hear(TextAdded("one\n\ntwo\n\nthree\n\nfour"))
+        await asyncio.sleep(0.3)
+        assert "four" in output.getvalue()
+        written.hear(BlockWritten("```python\n" + "feed(animal, food=[hay, 1.5])\n" * 2000 + "```"))
+
+    with written.drawn():
+        asyncio.run(hear_all())
+
+    screen = pyte.HistoryScreen(80, 50, history=5000)
+    pyte.Stream(screen).feed(output.getvalue().replace("\n", "\r\n"))
+    top = "".join(character.data for character in screen.history.top[0].values())
+    assert top.rstrip() == "the first block"
 
 
 @pytest.mark.slow
