@@ -250,7 +250,10 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
                 if table not in step.stamps
             },
             tables={table: recording.content_hash(table, ws.key) for table in recording.writes()},
-            files={str(file.relative_to(ws.layout.home)): FileState.of(file) for file in step.files(ws, report)},
+            files={
+                str(file.relative_to(ws.layout.home)): FileState.of(file, on_any_machine=ws.layout.bucket is not None)
+                for file in step.files(ws, report)
+            },
             report=json.encode(step.idle(report)).decode(),
         )
         memo.write(path)

@@ -21,7 +21,7 @@ from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable, Cannot
 from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.heads import broken_promises, examine_heads, release_head
-from codesum_pipeline.store.layout import reading_copy
+from codesum_pipeline.store.layout import STATE, reading_copy
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.wiring import Home
 
@@ -175,7 +175,7 @@ def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[P
         if not is_deep:
             # To compare them is to fetch them: that is for one repository at a time.
             return
-        copy.bring_state(key)
+        copy.bring(key, STATE)
     try:
         findings = verify_index(home.layout, key, tables=home.tables)
     except CodesumError as error:

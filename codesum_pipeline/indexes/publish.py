@@ -6,7 +6,6 @@ resolved the name and not yet opened the files.
 """
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.indexes.version_folder import ASIDE, Version, read_version, version_at
 from codesum_pipeline.model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import flush, write_text_atomically
+from codesum_pipeline.store.atomic import flush, replace_link, write_text_atomically
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace, write_serving_file
 
@@ -112,13 +111,9 @@ def _published_before(versions: Path, digest: str, present: Version | None) -> l
 
 
 def _point(name: Path, versions: Path, digest: str) -> None:
-    """Swap the link; a reader sees the old one or the new one."""
     if name.is_dir() and not name.is_symlink():
         raise BrokenStore(f"{name} is a folder where a link to a version should be: move it away")
-    with tempfile.TemporaryDirectory(prefix=ASIDE, dir=versions) as folder:
-        link = Path(folder) / "link"
-        link.symlink_to(link_target(name, versions, digest))
-        link.replace(name)
+    replace_link(name, link_target(name, versions, digest))
     flush(name.parent)
 
 

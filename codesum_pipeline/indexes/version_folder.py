@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex, sha256_of_file
-from codesum_pipeline.store.layout import HomeLayout, reading_copy
+from codesum_pipeline.store.layout import INDEX_MANIFEST, HomeLayout, reading_copy
 
 
 class Lane(StrEnum):
@@ -136,7 +136,7 @@ class PublishedState(Struct, frozen=True):
 def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
     """The state of a repository's index; None where none was published."""
     if copy := reading_copy(layout.home):
-        copy.bring_manifest(key)
+        copy.bring(key, INDEX_MANIFEST)
     name = layout.published(key)
     try:
         version = version_at(name)

@@ -143,6 +143,20 @@ def set_times(path: Path, modified_ns: int) -> None:
     os.utime(path, ns=(modified_ns, modified_ns), follow_symlinks=False)
 
 
+def replace_link(name: Path, target: Path | str, *, modified_ns: int | None = None) -> None:
+    """Make `name` a symbolic link to `target`; a reader sees the old one or the new one.
+
+    The caller holds a lock, so that nobody else replaces the same link.
+    """
+    name.parent.mkdir(parents=True, exist_ok=True)
+    aside = name.with_name(f".{name.name}.link")
+    aside.unlink(missing_ok=True)
+    aside.symlink_to(target)
+    if modified_ns is not None:
+        set_times(aside, modified_ns)
+    os.replace(aside, name)
+
+
 def flush(path: Path) -> None:
     """Make a file durable, or the renames in a folder, in the order in which they were made."""
     handle = os.open(path, os.O_RDONLY)
@@ -184,23 +198,21 @@ def state_of(path: Path) -> str:
 
 
 class FileState(NamedTuple):
-    """What tells a file from one that was put in its place."""
+    """What tells a file from one that was put in its place; an `inode` of 0 stands for any."""
 
     size: int
     modified_ns: int
-    # 0 of a file that was fetched from a bucket: what it was on the worker that wrote it says nothing here.
     inode: int
 
     @classmethod
-    def of(cls, path: Path) -> Self | None:
-        """None where there is no file."""
+    def of(cls, path: Path, *, on_any_machine: bool = False) -> Self | None:
+        """None where there is no file. Another machine has a copy of the file under another inode."""
         try:
             found = path.stat()
         except OSError:
             return None
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
+        return cls(found.st_size, found.st_mtime_ns, 0 if on_any_machine else found.st_ino)
 
     def is_of(self, path: Path) -> bool:
         """Whether the file is still the one that this was noted of."""
-        found = FileState.of(path)
-        return found is not None and (found if self.inode else found._replace(inode=0)) == self
+        return FileState.of(path, on_any_machine=not self.inode) == self

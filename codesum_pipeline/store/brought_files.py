@@ -1,7 +1,7 @@
 """Which files of a bucket's repositories are there in a local copy, and how those come that are not.
 
-A note for each repository says which part each file holds. Files of a version that are those of the version before
-are linked, not fetched.
+The notes of each repository say which part each file holds. Files of a version that the version before has too are
+linked, not fetched.
 """
 
 import os
@@ -12,24 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import MsgspecError, json
-
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.atomic import set_times, write_bytes_atomically
-from codesum_pipeline.store.heads import StateFile, StateManifest, fetch_part, read_manifest
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.atomic import set_times
+from codesum_pipeline.store.heads import StateFile, fetch_part, read_manifest
+from codesum_pipeline.store.layout import INDEX, INDEX_MANIFEST, STATE, HomeLayout
 from codesum_pipeline.store.objects import Objects
+from codesum_pipeline.store.repository_files import PartNotes
 
 # The file of a published version that is written last.
 MANIFEST_NAME = "manifest.json"
 _AT_ONCE = 8
-
-# The part that each file holds, and its size, by the file's path below the home.
-Parts = dict[str, tuple[str, int]]
-
-
-# Some files of a repository: its published version, this version's manifest, all of its state, else those of a table.
-INDEX, INDEX_MANIFEST, STATE = "index", "manifest of the index", "state"
 
 
 def _selected(wanted: str, layout: HomeLayout, key: str, digest: str | None, there: Iterable[str]) -> list[str]:
@@ -48,8 +39,9 @@ def _selected(wanted: str, layout: HomeLayout, key: str, digest: str | None, the
 class BroughtFiles:
     """The files below the home of `layout`. `fetch` and `delete` are for whoever holds the `lock` of the repository."""
 
-    def __init__(self, layout: HomeLayout, objects: Callable[[], Objects]) -> None:
+    def __init__(self, layout: HomeLayout, url: str, objects: Callable[[], Objects]) -> None:
         self._layout = layout
+        self._url = url
         self._objects = objects
         # The state that this process brought, or found, and a file of it, which tells whether it is there still.
         self._known: dict[tuple[str, str], tuple[str, Path | None]] = {}
@@ -69,21 +61,19 @@ class BroughtFiles:
 
     def fetch(self, key: str, state: str, digest: str | None, wanted: str) -> int:
         """Have these files there; how many bytes came. Raises `PartGone`, `BrokenStore` or `BucketUnavailable`."""
-        manifest, there = self._manifest(key, state), self._note(key)
-        files = manifest.files
+        notes, home = self._notes(key), self._layout.home
+        is_new = notes.based_on != state
+        if is_new:
+            notes.based_on, notes.manifest = state, read_manifest(self._objects(), state)
+        files = notes.manifest.files
         # The name of an index is as old as where it was built: people are told when it was published.
         name = self._layout.published(key)
-        link = manifest.links.get(name.relative_to(self._layout.home).as_posix())
+        link = notes.manifest.links.get(name.relative_to(home).as_posix())
         if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
             set_times(name, link.modified_ns)
         paths = _selected(wanted, self._layout, key, digest, files)
-        missing = []
-        for path in paths:
-            local, file = self._layout.home / path, files[path]
-            is_known = there.get(path, ("",))[0] == file.part
-            if not (is_known and local.exists() and local.stat().st_size == file.size):
-                missing.append(path)
-        by_part = {part: path for path, (part, _) in there.items()}
+        missing = [path for path in paths if notes.part_of(home, path) != files[path].part]
+        by_part = {noted.part: path for path, noted in notes.files.items()}
 
         def bring(path: str) -> int:
             return self._bring(path, files[path], by_part.get(files[path].part))
@@ -99,15 +89,13 @@ class BroughtFiles:
             for folder in versions.iterdir() if versions.is_dir() else ():
                 if folder.name != digest:
                     shutil.rmtree(folder, ignore_errors=True)
-            there = {
-                path: part
-                for path, part in there.items()
-                if path in files and files[path].part == part[0] and (self._layout.home / path).exists()
-            }
-            there.update((path, (files[path].part, files[path].size)) for path in paths)
-            self._write_note(key, there)
+            notes.keep_only(path for path, file in files.items() if notes.part_of(home, path) == file.part)
+            for path in paths:
+                notes.note(home, path, files[path].part)
+        if missing or is_new:
+            notes.write(self._notes_file(key))
         self._touch(key)
-        self._known[key, wanted] = state, self._layout.home / paths[-1] if paths else None
+        self._known[key, wanted] = state, home / paths[-1] if paths else None
         return fetched
 
     def sizes(self) -> dict[str, tuple[float, int]]:
@@ -116,25 +104,25 @@ class BroughtFiles:
         for note in self._folder.glob("*.files.json"):
             key = note.name.removesuffix(".files.json")
             try:
-                found[key] = (note.stat().st_mtime, _bytes(self._note(key)))
+                found[key] = (note.stat().st_mtime, self._notes(key).bytes)
             except FileNotFoundError:
                 continue
         return found
 
     def delete(self, key: str, *, tables: bool) -> int:
         """Delete the files of a repository's versions, and with `tables` all others; how many bytes went."""
-        before, versions = self._note(key), self._layout.versions(key)
+        notes, versions = self._notes(key), self._layout.versions(key)
         prefix = f"{versions.relative_to(self._layout.home).as_posix()}/"
         shutil.rmtree(versions, ignore_errors=True)
-        kept = {path: part for path, part in before.items() if not tables and not path.startswith(prefix)}
-        for path in before.keys() - kept.keys():
+        before, there = notes.bytes, notes.files
+        notes.keep_only([] if tables else [path for path in there if not path.startswith(prefix)])
+        for path in there.keys() - notes.files.keys():
             (self._layout.home / path).unlink(missing_ok=True)
-        if kept:
-            self._write_note(key, kept)
+        if notes.files:
+            notes.write(self._notes_file(key))
         else:
-            self._note_file(key).unlink(missing_ok=True)
-            self._manifest_file(key).unlink(missing_ok=True)
-        return _bytes(before) - _bytes(kept)
+            self._notes_file(key).unlink(missing_ok=True)
+        return before - notes.bytes
 
     def _bring(self, path: str, file: StateFile, same: str | None) -> int:
         """Have a file there, as another name of the `same` one if that is there; how many bytes came."""
@@ -153,39 +141,16 @@ class BroughtFiles:
             aside.unlink(missing_ok=True)
         return 0 if is_linked else file.size
 
-    def _manifest(self, key: str, state: str) -> StateManifest:
-        """As it was fetched last, if that is the one."""
-        file = self._manifest_file(key)
-        if file.exists() and sha256_hex(data := file.read_bytes()) == state:
-            return json.decode(data, type=StateManifest)
-        manifest = read_manifest(self._objects(), state)
-        write_bytes_atomically(file, manifest.encoded())
-        return manifest
-
     @property
     def _folder(self) -> Path:
         return self._layout.home / "brought"
 
-    def _note_file(self, key: str) -> Path:
+    def _notes_file(self, key: str) -> Path:
         return self._folder / f"{key}.files.json"
 
-    def _manifest_file(self, key: str) -> Path:
-        return self._folder / f"{key}.state.json"
-
-    def _note(self, key: str) -> Parts:
-        try:
-            return json.decode(self._note_file(key).read_bytes(), type=Parts)
-        except (OSError, MsgspecError):
-            return {}
-
-    def _write_note(self, key: str, there: Parts) -> None:
-        write_bytes_atomically(self._note_file(key), json.encode(there, order="sorted"))
+    def _notes(self, key: str) -> PartNotes:
+        return PartNotes.read(self._notes_file(key), url=self._url)
 
     def _touch(self, key: str) -> None:
         with suppress(FileNotFoundError):
-            os.utime(self._note_file(key))
-
-
-def _bytes(parts: Parts) -> int:
-    """A part that several files share is there once."""
-    return sum(dict(parts.values()).values())
+            os.utime(self._notes_file(key))

@@ -20,8 +20,8 @@ from typing import Any
 from uuid import uuid4
 
 from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.atomic import replacing, set_times, temporary_beside
+from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
+from codesum_pipeline.store.atomic import replace_link, replacing, set_times, temporary_beside
 from codesum_pipeline.store.brought_files import MANIFEST_NAME
 from codesum_pipeline.store.head_lease import HeadLease, take_head
 from codesum_pipeline.store.heads import (
@@ -37,11 +37,9 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.repository_files import (
     PartNotes,
-    content_to_keep,
     dump_ledger,
     files_of,
     links_of,
-    part_with,
     restore_ledger,
 )
 
@@ -132,12 +130,8 @@ class BucketRecord:
             known = {file.part for file in notes.manifest.files.values()} if is_based_on_head else set()
             new = {file.part: layout.home / path for path, file in manifest.files.items() if file.part not in known}
 
-            def send(part: str) -> None:
-                content = content_to_keep(new[part])
-                self._objects.put(part_name(part), new[part] if content is None else content)
-
             with ThreadPoolExecutor(self._transfers) as threads:
-                list(threads.map(send, new))
+                list(threads.map(self._objects.put, map(part_name, new), new.values()))
             encoded = manifest.encoded()
             state = sha256_hex(encoded)
             self._objects.put(part_name(state), encoded)
@@ -163,11 +157,7 @@ class BucketRecord:
         self._remove_others(manifest)
         self._fetch(manifest)
         for path, link in manifest.links.items():
-            name = layout.home / path
-            aside = temporary_beside(name)
-            aside.symlink_to(link.target)
-            set_times(aside, link.modified_ns)
-            os.replace(aside, name)
+            replace_link(layout.home / path, link.target, modified_ns=link.modified_ns)
         restore_ledger(layout.state(self._key), layout.kept_ledger(self._key))
         self._note_state(state, manifest)
 
@@ -182,13 +172,11 @@ class BucketRecord:
         files, links, home = {}, {}, self._layout.home
         for file in files_of(self._layout, self._key):
             path = str(file.relative_to(home))
-            part = self._notes.part_of(home, path)
+            part, found = self._notes.part_of(home, path), file.stat()
             if part is None:
-                part = part_with(file)
+                part = sha256_of_file(file)
                 self._notes.note(home, path, part)
-            found, kept = file.stat(), content_to_keep(file)
-            size = found.st_size if kept is None else len(kept)
-            files[path] = StateFile(part=part, size=size, modified_ns=found.st_mtime_ns)
+            files[path] = StateFile(part=part, size=found.st_size, modified_ns=found.st_mtime_ns)
         for link in links_of(self._layout, self._key):
             modified_ns = link.lstat().st_mtime_ns
             links[str(link.relative_to(home))] = StateLink(target=str(link.readlink()), modified_ns=modified_ns)

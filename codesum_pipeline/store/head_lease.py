@@ -17,10 +17,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from msgspec.structs import asdict
+
 from codesum_pipeline.model.errors import AlreadyThere, BucketUnavailable, LeaseHeld, LeaseLost, Superseded
 from codesum_pipeline.store.heads import FoundHead, HeadHolder, PublishedPointer, RepositoryHead, head_name, read_head
-from codesum_pipeline.store.lease import OF_A_PROCESS, this_process
-from codesum_pipeline.store.locks import boot_id, pid_namespace, process_started
+from codesum_pipeline.store.locks import ProcessIdentity, boot_id, pid_namespace, process_started
 from codesum_pipeline.store.objects import Objects
 
 _log = logging.getLogger(__name__)
@@ -146,9 +147,7 @@ def take_head(objects: Objects, key: str, *, run_id: str, lease_s: float, wait_s
 def _taken(objects: Objects, key: str, found: FoundHead | None, run_id: str, lease_s: float) -> HeadLease | None:
     """The lease, unless another worker was quicker."""
     before = found.head if found else RepositoryHead()
-    mine = this_process(run_id)
-    process = {name: getattr(mine, name) for name in OF_A_PROCESS}
-    holder = HeadHolder(**process, run_id=run_id, nonce=uuid4().hex, lease_s=lease_s)
+    holder = HeadHolder(**asdict(ProcessIdentity.here()), run_id=run_id, nonce=uuid4().hex, lease_s=lease_s)
     head = before.replaced(fence=before.fence + 1, holder=holder, expires_at=time.time() + lease_s)
     _held_here.add(holder.nonce)
     try:

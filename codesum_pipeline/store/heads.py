@@ -19,6 +19,7 @@ from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, Configurati
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.store.atomic import set_times
 from codesum_pipeline.store.layout import BucketPlace
+from codesum_pipeline.store.locks import ProcessIdentity
 from codesum_pipeline.store.objects import ObjectInfo, Objects
 
 M = TypeVar("M")
@@ -30,14 +31,10 @@ PARTS = "parts/"
 _HELD_BYTES = 32 << 20
 
 
-class HeadHolder(Struct, frozen=True):
-    """The worker that builds the repository. `nonce` is this holding's own; it renews its lease within `lease_s`."""
+class HeadHolder(ProcessIdentity, frozen=True, kw_only=True):
+    """The worker that builds the repository. Each holding has a `nonce` of its own; a worker renews its lease within
+    `lease_s`."""
 
-    host: str
-    pid: int
-    process_started: float
-    boot_id: str
-    pid_namespace: str
     run_id: str
     nonce: str
     lease_s: float

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BASE_STRATEGY = "function_level"
 T = TypeVar("T")
 _opened: dict[tuple[str, float], "Objects"] = {}
+# What a copy of a bucket can be asked for, besides the tables of a repository by their names: its published version,
+# the manifest of that version, and all that is kept of it.
+INDEX, INDEX_MANIFEST, STATE = "index", "manifest of the index", "state"
 # The copies that this process has opened, by folder.
 home_files: dict[Path, "HomeFiles"] = {}
 reading_copies: dict[Path, "ReadingCopy"] = {}

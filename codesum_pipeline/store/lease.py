@@ -17,19 +17,21 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import convert
+from msgspec.structs import asdict, replace
 
 from codesum_pipeline.model.errors import BucketUnavailable, LeaseHeld, LeaseLost
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.atomic import writing
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import (
+    ProcessIdentity,
     boot_id,
     is_free,
     is_of_this_namespace,
-    pid_namespace,
     process_started,
     take_own,
 )
@@ -48,23 +50,15 @@ _held_here: set[str] = set()
 _held_records: dict[Path, "BucketRecord"] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(ProcessIdentity, frozen=True, kw_only=True):
     """The process and run that hold a lease; times are Unix seconds.
 
-    `lock` is the name of the file that the process holds locked with the lease,
-    `is_unlocked` whether that file was found free.
+    `lock` is the path of the file that the process keeps locked with the lease; the table of leases has its name alone.
     """
 
-    pid: int
-    process_started: float
-    boot_id: str
-    host: str
     run_id: str
     acquired_at: float
-    pid_namespace: str = ""
     lock: str = ""
-    is_unlocked: bool = field(default=False, compare=False)
 
     def is_gone(self) -> bool:
         """Whether the process certainly no longer runs."""
@@ -73,11 +67,11 @@ class Holder:
         if self.boot_id != boot_id():
             return True
         if not is_of_this_namespace(self.pid_namespace):
-            return self.is_unlocked
+            return bool(self.lock) and is_free(Path(self.lock))
         if process_started(self.pid) != self.process_started:
             return True
         # This process gave it back, and could not write that down.
-        return self.pid == os.getpid() and bool(self.lock) and self.lock not in _held_here
+        return self.pid == os.getpid() and bool(self.lock) and Path(self.lock).name not in _held_here
 
     def is_process_of(self, other: "Holder") -> bool:
         """Whether both are one process, whatever the run."""
@@ -88,8 +82,7 @@ class Holder:
         return f"process {self.pid} on {self.host} (run {self.run_id}, since {since})"
 
 
-OF_A_PROCESS = ("pid", "process_started", "boot_id", "host", "pid_namespace")
-_COLUMNS = tuple(column.name for column in fields(Holder) if column.compare)
+OF_A_PROCESS = ProcessIdentity.__struct_fields__
 
 
 class _LeaseFile(SqliteFile):
@@ -102,9 +95,7 @@ class _LeaseFile(SqliteFile):
 
 def this_process(run_id: str, *, lock: str = "") -> Holder:
     """The process at hand, as the holder of a lease for a run."""
-    pid = os.getpid()
-    host = socket.gethostname()
-    return Holder(pid, process_started(pid), boot_id(), host, run_id, time.time(), pid_namespace(), lock)
+    return Holder(**asdict(ProcessIdentity.here()), run_id=run_id, acquired_at=time.time(), lock=lock)
 
 
 @contextmanager
@@ -225,7 +216,7 @@ def release_lease(state: Path) -> Holder | None:
 
 @contextmanager
 def _own_lock(state: Path) -> Iterator[str]:
-    """The name of a file beside the lease that is locked until the process ends; empty where files cannot be."""
+    """The path of a file beside the lease that is locked until the process ends; empty where files cannot be locked."""
     path = state.with_name(f".{state.stem}.{uuid.uuid4().hex}.lock")
     with writing(state):
         state.parent.mkdir(parents=True, exist_ok=True)
@@ -236,7 +227,7 @@ def _own_lock(state: Path) -> Iterator[str]:
         return
     _held_here.add(path.name)
     try:
-        yield path.name
+        yield str(path)
     finally:
         _held_here.discard(path.name)
         os.close(handle)
@@ -250,7 +241,7 @@ def _drop_dead_locks(state: Path) -> None:
     for path in state.parent.glob(f".{state.stem}.*.lock"):
         with suppress(FileNotFoundError):
             is_old = abs(time.time() - path.stat().st_mtime) > DEAD_LOCK_AGE_S
-            if is_old and is_free(path) and not (holder and holder.lock == path.name):
+            if is_old and is_free(path) and not (holder and Path(holder.lock).name == path.name):
                 path.unlink()
 
 
@@ -261,8 +252,8 @@ def _read(connection: sqlite3.Connection, state: Path) -> Holder | None:
     row = found.fetchone()
     if row is None:
         return None
-    values = {name: value for name, value in zip(names, row, strict=True) if name in _COLUMNS}
-    return Holder(**values, is_unlocked=bool(values.get("lock")) and is_free(state.with_name(values["lock"])))
+    holder = convert(dict(zip(names, row, strict=True)), Holder)
+    return replace(holder, lock=str(state.with_name(holder.lock))) if holder.lock else holder
 
 
 def _take(state: Path, mine: Holder) -> Holder | None:
@@ -271,11 +262,10 @@ def _take(state: Path, mine: Holder) -> Holder | None:
         other = _read(file.connection, state)
         if other and not other.is_gone():
             return other
-        columns, places = ", ".join(_COLUMNS), ", ".join("?" * len(_COLUMNS))
-        values = astuple(mine)[: len(_COLUMNS)]
-        file.connection.execute(f"INSERT OR REPLACE INTO lease (only_one, {columns}) VALUES (1, {places})", values)
+        file.connection.execute("DELETE FROM lease")
+        file.insert("lease", replace(mine, lock=Path(mine.lock).name))
     if other and other.lock:
-        state.with_name(other.lock).unlink(missing_ok=True)
+        Path(other.lock).unlink(missing_ok=True)
     return None
 
 

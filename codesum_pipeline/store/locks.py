@@ -6,10 +6,13 @@ machine. Between machines, over NFS, it works where the server keeps locks.
 
 import fcntl
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 
 def exclusive(path: Path) -> AbstractContextManager[bool]:
@@ -111,3 +114,21 @@ def process_started(pid: int) -> float:
         return 0.0 if process.status() == psutil.STATUS_ZOMBIE else round(process.create_time(), 2)
     except psutil.NoSuchProcess:
         return 0.0
+
+
+class ProcessIdentity(Struct, frozen=True, kw_only=True):
+    """What tells a process from every other one, of other machines too."""
+
+    pid: int
+    process_started: float
+    boot_id: str
+    host: str
+    pid_namespace: str = ""
+
+    @classmethod
+    def here(cls) -> "ProcessIdentity":
+        """The process at hand."""
+        pid, host = os.getpid(), socket.gethostname()
+        return ProcessIdentity(
+            pid=pid, process_started=process_started(pid), boot_id=boot_id(), host=host, pid_namespace=pid_namespace()
+        )

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import repeat
 from pathlib import Path
 
 from msgspec import Struct, json
@@ -21,11 +22,11 @@ from msgspec import Struct, json
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable
 from codesum_pipeline.model.ids import is_repository_key
 from codesum_pipeline.settings.operation import ReadingSettings
-from codesum_pipeline.store.atomic import write_bytes_atomically
-from codesum_pipeline.store.brought_files import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, BroughtFiles
+from codesum_pipeline.store.atomic import replace_link, write_bytes_atomically
+from codesum_pipeline.store.brought_files import MANIFEST_NAME, BroughtFiles
 from codesum_pipeline.store.heads import PartGone, head_infos, read_head
 from codesum_pipeline.store.home_files import HomeFiles
-from codesum_pipeline.store.layout import HomeLayout, reading_copies
+from codesum_pipeline.store.layout import INDEX, HomeLayout, reading_copies
 from codesum_pipeline.store.locks import exclusive, exclusive_if_free, shared
 from codesum_pipeline.store.objects import Objects
 
@@ -60,7 +61,7 @@ class ReadingCopy:
         self._fresh_s = reading.fresh_s
         self._cache_bytes = reading.cache_gb * _GB
         self._is_offline = is_offline
-        self._brought = BroughtFiles(self.layout, lambda: self.objects)
+        self._brought = BroughtFiles(self.layout, files.url, lambda: self.objects)
         self._heads: dict[str, KnownHead] = {}
         self._heads_read_at = 0
         self._looked_at: float | None = None
@@ -153,27 +154,17 @@ class ReadingCopy:
             with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
                 list(pool.map(bring, missing))
 
-    def bring_manifest(self, key: str) -> None:
-        """Have the manifest of a published index there, and no more of it."""
-        self.bring(key, INDEX_MANIFEST)
-
-    def bring_tables(self, key: str, *tables: str) -> None:
-        """Have some tables of a repository there."""
-        for table in tables:
-            self.bring(key, table)
-
     def bring_tables_of_all(self, tables: Iterable[str]) -> None:
         """Have some tables of all repositories there."""
-        wanted = [*tables]
         with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
-            list(pool.map(lambda key: self.bring_tables(key, *wanted), sorted(self._heads)))
-
-    def bring_state(self, key: str) -> None:
-        """Have all there that a build would find."""
-        self.bring(key, STATE)
+            for table in tables:
+                list(pool.map(self.bring, sorted(self._heads), repeat(table)))
 
     def bring(self, key: str, wanted: str) -> None:
-        """Fetch what is not there of some files of a repository; raises `BucketUnavailable` or `BrokenStore`."""
+        """Fetch what is not there of a table of a repository, or of its `INDEX`, `INDEX_MANIFEST` or `STATE`.
+
+        Raises `BucketUnavailable` or `BrokenStore`.
+        """
         for is_last in (False, True):
             head = self._heads.get(key)
             if head is None or head.state is None or self._brought.has(key, head.state, wanted):
@@ -227,12 +218,8 @@ class ReadingCopy:
         if digest is None:
             name.unlink(missing_ok=True)
             return
-        name.parent.mkdir(parents=True, exist_ok=True)
-        aside = name.with_name(f".aside-{os.getpid()}-{threading.get_ident()}-{key}")
-        aside.unlink(missing_ok=True)
-        aside.symlink_to((self.layout.versions(key) / digest).relative_to(name.parent))
-        os.utime(aside, (published_at, published_at), follow_symlinks=False)
-        aside.replace(name)
+        target = (self.layout.versions(key) / digest).relative_to(name.parent)
+        replace_link(name, target, modified_ns=round(published_at * 1e9))
 
     @property
     def _note(self) -> Path:

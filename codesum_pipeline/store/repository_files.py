@@ -15,13 +15,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.store.atomic import FileState, write_bytes_atomically
 from codesum_pipeline.store.heads import StateManifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
-
-_MEMOS = ".steps"
 
 
 def files_of(layout: HomeLayout, key: str) -> Iterator[Path]:
@@ -101,7 +98,7 @@ class PartNote(Struct, frozen=True):
 
 
 class PartNotes(Struct):
-    """The files of one repository in this worker's folder, and the state of the bucket that they were made from.
+    """The files of one repository in a local copy of a bucket, and the state of the bucket that they were made from.
 
     A file counts as unchanged while its size, time and inode are those of the note.
     """
@@ -129,6 +126,11 @@ class PartNotes(Struct):
         noted = self.files.get(path)
         return noted.part if noted and noted.stat == FileState.of(home / path) else None
 
+    @property
+    def bytes(self) -> int:
+        """How many bytes the files have; a part that several files share is there once."""
+        return sum({noted.part: noted.stat.size for noted in self.files.values()}.values())
+
     def note(self, home: Path, path: str, part: str) -> None:
         """A file holds the content of this part now."""
         if found := FileState.of(home / path):
@@ -138,25 +140,3 @@ class PartNotes(Struct):
         """Forget files that are gone."""
         wanted = set(paths)
         self.files = {path: noted for path, noted in self.files.items() if path in wanted}
-
-
-def content_to_keep(path: Path) -> bytes | None:
-    """What is kept of a file in other words than its own: memos name files by inodes, which no other worker has.
-
-    None: the file as it is.
-    """
-    if path.parent.suffix != _MEMOS:
-        return None
-    try:
-        memo = json.loads(path.read_bytes())
-        files = memo["files"]
-        memo["files"] = {name: state and [*state[:2], 0] for name, state in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return json.dumps(memo, separators=(",", ":")).encode() if files else None
-
-
-def part_with(path: Path) -> str:
-    """The name of the part that a file is kept as."""
-    data = content_to_keep(path)
-    return sha256_of_file(path) if data is None else sha256_hex(data)

@@ -79,7 +79,7 @@ class TableStore(Struct, frozen=True):
     def _find(self, table: str, repo: str) -> Path | None:
         for root in (self.root, self.base):
             if root and (copy := reading_copy(root.parent)):
-                copy.bring_tables(repo, table)
+                copy.bring(repo, table)
             path = root and root / table / f"repo={repo}" / "part-0.parquet"
             if path and path.exists():
                 return path

@@ -5,10 +5,10 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import BrokenStore, LeaseHeld
 from codesum_pipeline.store.lease import current_holder, hold_lease, release_lease, this_process
@@ -143,9 +143,11 @@ def test_a_holder_in_another_pid_namespace_is_gone_only_when_its_lock_is_free(tm
 
     assert replace(elsewhere, pid_namespace=here.pid_namespace).is_gone()
     assert not elsewhere.is_gone()
-    assert replace(elsewhere, is_unlocked=True).is_gone()
+    lock = tmp_path / "free.lock"
+    lock.touch()
+    assert replace(elsewhere, lock=str(lock)).is_gone()
     assert replace(elsewhere, boot_id="another").is_gone()
-    assert not replace(elsewhere, host="elsewhere", is_unlocked=True).is_gone()
+    assert not replace(elsewhere, host="elsewhere", lock=str(lock)).is_gone()
 
 
 def test_the_lock_of_a_process_that_was_killed_while_it_waited_goes(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: P
     with offline.index(key):
         assert os.path.lexists(offline.layout.published(key))
     with pytest.raises(BucketUnavailable, match="we are offline"):
-        offline.bring_tables(key, "documents")
+        offline.bring(key, "documents")
 
 
 def test_what_a_build_here_has_not_committed_is_not_read(url: str, shop: Path) -> None:
