@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.digests.store import kept_digests
 from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.graph.build import GRAPH_VERSION
 from codesum_pipeline.indexes.embedders.named import check_embedder, embedder_of
@@ -95,10 +95,8 @@ class Home(Struct, frozen=True, dict=True):
 
     def has_digest_waiting(self, key: str) -> bool:
         """Whether a digest that goes out with the builds of a repository was held, and is to be tried again."""
-        if not self.layout.digests.exists():
-            return False
-        with open_digests(self.layout.digests, now=utc_now) as digests:
-            waiting = digests.count_pending(key)
+        with kept_digests(self.layout.digests, now=utc_now) as digests:
+            waiting = digests.count_pending(key) if digests else {}
         return bool(waiting) and any(
             intent.enabled and intent.schedule.cadence is Cadence.BUILD and intent.name in waiting
             for intent in self.intents.survey().intents
@@ -212,8 +210,8 @@ class Home(Struct, frozen=True, dict=True):
             file.unlink(missing_ok=True)
         discard(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
-        if layout.digests.exists():
-            with open_digests(layout.digests, now=utc_now) as digests:
+        with kept_digests(layout.digests, now=utc_now) as digests:
+            if digests:
                 digests.purge(key)
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)

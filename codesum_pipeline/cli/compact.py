@@ -22,9 +22,9 @@ from codesum_pipeline.compaction.attestation import (
     signature_path,
 )
 from codesum_pipeline.compaction.compacting import Compactor
+from codesum_pipeline.compaction.signatures import fingerprint, load_key
+from codesum_pipeline.compaction.signatures import sign as sign_bytes
 from codesum_pipeline.compaction.sources import KINDS, TABLE, CompactionSource, HistoryRows, all_sources, source_of
-from codesum_pipeline.compaction.ssh_signatures import fingerprint, load_key
-from codesum_pipeline.compaction.ssh_signatures import sign as sign_bytes
 from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import iso_moment, utc_now
@@ -160,7 +160,7 @@ def compact(
 def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
     rows = []
     for record in records:
-        found = attestation_of(record)
+        found = Attestation.of_record(record)
         what = (counted(len(found.sources), "row"), found.kind, found.policy.value)
         by, text = found.attested_by, escaped(record.claim)
         rows.append((record.compacted_at[:10], found.repository or "all", *what, by, record.job_id, text))
@@ -188,10 +188,6 @@ def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
     return source_of(kind, key, layout=called.layout, settings=called.settings, now=utc_now)
 
 
-def attestation_of(record: CompactionRecord) -> Attestation:
-    return Attestation.of(record.attestation.encode())
-
-
 def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
     """The compactions that stand in place of rows of a document's history, oldest first."""
     history = HistoryRows(TableStore(called.layout.warehouse), called.layout, repo)
@@ -199,7 +195,7 @@ def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[
         {
             "job_id": record.job_id,
             "rows": rows,
-            "policy": attestation_of(record).policy.value,
+            "policy": Attestation.of_record(record).policy.value,
             "compacted_at": record.compacted_at,
         }
         for record, rows in history.of_document(doc_id)
@@ -226,7 +222,7 @@ def attested_fields(attestation: Attestation) -> dict[str, Any]:
 
 def compaction_as_json(record: CompactionRecord) -> dict[str, object]:
     """All of a compaction, for a program."""
-    found = attestation_of(record)
+    found = Attestation.of_record(record)
     return {
         "job_id": record.job_id,
         "kind": found.kind,

@@ -10,12 +10,13 @@ import typer
 from msgspec import to_builtins
 
 from codesum_pipeline.cli.commands import CommandGroup
-from codesum_pipeline.cli.compact import attestation_of, compaction_as_json
+from codesum_pipeline.cli.compact import compaction_as_json
 from codesum_pipeline.cli.digest_making import aggregate, preview_digest, run_digests, send, show_text, window
 from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
 from codesum_pipeline.cli.render import TableView, fields, note, present, print_json, show, table
+from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.digests.desk import deliver as deliver_due
@@ -263,7 +264,7 @@ def _digest_of(store: DigestStore, id_: str) -> DigestRow:
 
 def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
     """Whether digests that a compaction stands in place of can be among those that are asked for."""
-    selection = attestation_of(record).selection
+    selection = Attestation.of_record(record).selection
     is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
     return is_of_intent and (since is None or since < (selection.before or ""))
 
@@ -276,7 +277,7 @@ def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) ->
         about = (row.intent_name, row.kind.value, repositories, row.items, row.model or "no model")
         said.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
     for record in reversed(compacted):
-        found = attestation_of(record)
+        found = Attestation.of_record(record)
         before, cost = found.selection.before or "", f"${record.cost_usd:.4f}"
         about = (found.selection.ids or "all", "compaction", "", len(found.sources), record.model_name_echoed)
         said.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))

@@ -10,7 +10,8 @@ from typing import Annotated, Self
 
 from msgspec import Meta, Struct, json, to_builtins
 
-from codesum_pipeline.compaction.ssh_signatures import SshSignature, read_signature
+from codesum_pipeline.compaction.signatures import SshSignature, read_signature
+from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import AttestationInvalid, SignatureInvalid
 from codesum_pipeline.model.hashing import canonical_json
 
@@ -89,6 +90,11 @@ class Attestation(Struct, frozen=True):
         if found.to_bytes() != data:
             raise AttestationInvalid("it is not in canonical form, or has unknown fields: attest anew")
         return found
+
+    @classmethod
+    def of_record(cls, record: CompactionRecord) -> Self:
+        """The attestation that a compaction was made by."""
+        return cls.of(record.attestation.encode())
 
 
 class SignedAttestation(Struct, frozen=True):

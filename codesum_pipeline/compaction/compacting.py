@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from codesum_pipeline.compaction.allowed_signers import check_signer
 from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
+from codesum_pipeline.compaction.signatures import check_signer
 from codesum_pipeline.compaction.sources import CompactionSource, SourceRow, attested_rows
 from codesum_pipeline.llm.attempts import settled_good
 from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, checked, refuse_unpinned

@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from fnmatch import translate
 from pathlib import Path
-from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +20,7 @@ from msgspec import Struct, to_builtins
 
 from codesum_pipeline.compaction.attestation import Attestation, AttestedSource, Policy, Selection
 from codesum_pipeline.digests.rows import DigestRow, DigestState
-from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.digests.store import kept_digests, open_digests
 from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent, HistoryRow, Level, WrittenBy
@@ -56,65 +55,6 @@ class SourceRow(Struct, frozen=True):
         return AttestedSource(self.id, self.blake3)
 
 
-class CompactionSource(Protocol):
-    """One kind of rows, of one repository or of all."""
-
-    @property
-    def kind(self) -> str:
-        """The kind's name in attestations."""
-        ...
-
-    @property
-    def repository(self) -> str | None:
-        """Whose rows they are."""
-        ...
-
-    def rows(self, selection: Selection) -> list[SourceRow]:
-        """The rows that are old and in no compaction, oldest first; raises `ConfigurationError` for a selection that
-        says nothing to this kind."""
-        ...
-
-    def compactions(self) -> list[CompactionRecord]:
-        """The compactions that replaced rows, oldest first."""
-        ...
-
-    def held(self, job_id: str) -> AbstractContextManager[object]:
-        """Nobody else compacts these rows, or changes them where that can be held off, during the block; raises
-        `LeaseHeld`."""
-        ...
-
-    def replace(self, record: CompactionRecord, attestation: Attestation) -> None:
-        """Add the record, and delete the rows where the policy says so, in one transaction; raises `SourcesChanged`
-        where the rows are others by now."""
-        ...
-
-
-def source_of(
-    kind: str, repository: str | None, *, layout: HomeLayout, settings: Settings, now: Callable[[], datetime]
-) -> CompactionSource:
-    """The rows that an attestation speaks of; raises `ConfigurationError`."""
-    if kind not in KINDS:
-        raise ConfigurationError(f"kind {kind!r}: rows of these kinds can be compacted: {', '.join(KINDS)}")
-    if kind != TABLE and repository is not None:
-        raise ConfigurationError(f"{kind} are those of all repositories: leave --repo out")
-    if kind == DIGESTS:
-        return DigestRows(layout.digests, now)
-    if kind == PROMPT_TEXTS:
-        in_use = frozenset(template.digest for template in templates_of(settings).values())
-        return PromptTexts(AnswerCache(settings.summary_cache_dir, now=now), in_use)
-    if repository is None:
-        raise ConfigurationError(f"rows of {kind} are a repository's: say --repo KEY")
-    return HistoryRows(TableStore(layout.warehouse), layout, repository)
-
-
-def all_sources(
-    repositories: Sequence[str], *, layout: HomeLayout, settings: Settings, now: Callable[[], datetime]
-) -> list[CompactionSource]:
-    """Every kind of rows, of each repository."""
-    kinds = [*((TABLE, key) for key in repositories), (PROMPT_TEXTS, None), (DIGESTS, None)]
-    return [source_of(kind, key, layout=layout, settings=settings, now=now) for kind, key in kinds]
-
-
 def attested_rows(rows: Sequence[SourceRow], attestation: Attestation) -> list[SourceRow]:
     """The attested rows in the attested order, where they are all that the selection finds; raises `SourcesChanged`."""
     now = {row.id: row for row in rows}
@@ -141,7 +81,7 @@ def _leaving(rows: Sequence[SourceRow], attestation: Attestation) -> list[str]:
 
 def _open(rows: Sequence[SourceRow], records: Collection[CompactionRecord], limit: int | None) -> list[SourceRow]:
     """The rows in place of which no compaction stands, `limit` at most."""
-    compacted = {source.id for record in records for source in Attestation.of(record.attestation.encode()).sources}
+    compacted = {source.id for record in records for source in Attestation.of_record(record).sources}
     return [row for row in rows if row.id not in compacted][:limit]
 
 
@@ -215,16 +155,12 @@ class DigestRows(Struct, frozen=True):
 
     def rows(self, selection: Selection) -> list[SourceRow]:
         _check(selection, self.kind)
-        if not self.path.exists():
-            return []
-        with open_digests(self.path, now=self.now) as store:
-            return self._rows(selection, store.digests(), store.compactions())
+        with kept_digests(self.path, now=self.now) as store:
+            return self._rows(selection, store.digests(), store.compactions()) if store else []
 
     def compactions(self) -> list[CompactionRecord]:
-        if not self.path.exists():
-            return []
-        with open_digests(self.path, now=self.now) as store:
-            return store.compactions()
+        with kept_digests(self.path, now=self.now) as store:
+            return store.compactions() if store else []
 
     def held(self, job_id: str) -> AbstractContextManager[object]:
         """Writing digests is not held off: they are new ones, and the transaction reads the old ones again."""
@@ -334,7 +270,7 @@ class HistoryRows(Struct, frozen=True):
         """The compactions of a document's rows, each with the number of its rows."""
         found = []
         for record in self.compactions():
-            sources = Attestation.of(record.attestation.encode()).sources
+            sources = Attestation.of_record(record).sources
             if count := sum(source.id.partition(":")[2] == doc_id for source in sources):
                 found.append((record, count))
         return found
@@ -351,3 +287,37 @@ def _of_history(row: HistoryRow) -> SourceRow:
         f"by {row.writer}, text {row.text_hash[:12]}{paid}"
     )
     return SourceRow(f"{row.sequence}:{row.id}", text, blake3_of(canonical_json(values)))
+
+
+# One kind of rows, of one repository or of all. `rows` gives those that are old and in no compaction, oldest first, and
+# raises `ConfigurationError` for a selection that says nothing to this kind. `compactions` gives what replaced rows,
+# oldest first. During the block `held` nobody else compacts these rows, or changes them where that can be held off; it
+# raises `LeaseHeld`. `replace` adds the record, and deletes the rows where the policy says so, in one transaction; it
+# raises `SourcesChanged` where the rows are others by now.
+CompactionSource = PromptTexts | DigestRows | HistoryRows
+
+
+def source_of(
+    kind: str, repository: str | None, *, layout: HomeLayout, settings: Settings, now: Callable[[], datetime]
+) -> CompactionSource:
+    """The rows that an attestation speaks of; raises `ConfigurationError`."""
+    if kind not in KINDS:
+        raise ConfigurationError(f"kind {kind!r}: rows of these kinds can be compacted: {', '.join(KINDS)}")
+    if kind != TABLE and repository is not None:
+        raise ConfigurationError(f"{kind} are those of all repositories: leave --repo out")
+    if kind == DIGESTS:
+        return DigestRows(layout.digests, now)
+    if kind == PROMPT_TEXTS:
+        in_use = frozenset(template.digest for template in templates_of(settings).values())
+        return PromptTexts(AnswerCache(settings.summary_cache_dir, now=now), in_use)
+    if repository is None:
+        raise ConfigurationError(f"rows of {kind} are a repository's: say --repo KEY")
+    return HistoryRows(TableStore(layout.warehouse), layout, repository)
+
+
+def all_sources(
+    repositories: Sequence[str], *, layout: HomeLayout, settings: Settings, now: Callable[[], datetime]
+) -> list[CompactionSource]:
+    """Every kind of rows, of each repository."""
+    kinds = [*((TABLE, key) for key in repositories), (PROMPT_TEXTS, None), (DIGESTS, None)]
+    return [source_of(kind, key, layout=layout, settings=settings, now=now) for kind, key in kinds]

@@ -7,8 +7,8 @@ A digest becomes `written` in the transaction that makes its matches handled. Wh
 wrote it has ended is brought into the outbox by the next one, under the same id.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -310,6 +310,16 @@ class DigestStore(SqliteFile):
 def open_digests(path: Path, *, now: Callable[[], datetime]) -> AbstractContextManager[DigestStore]:
     """The store in this file, as `SqliteFile.opened`."""
     return DigestStore.opened(path, now=now)
+
+
+@contextmanager
+def kept_digests(path: Path, *, now: Callable[[], datetime]) -> Iterator[DigestStore | None]:
+    """As `open_digests`; None where there is no file, since nobody has asked for a digest yet."""
+    if path.exists():
+        with open_digests(path, now=now) as store:
+            yield store
+    else:
+        yield None
 
 
 def calls_of_digests(books: Path, *, since: str) -> list[tuple[tuple[str, ...], LedgerRow]]:

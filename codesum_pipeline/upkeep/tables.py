@@ -126,7 +126,7 @@ def kept_sequences(history: Sequence[PastRow], *, newest: int, since: str) -> fr
             of_documents.setdefault(row.id, []).append(row)
         if row.compaction:
             # The sources that a compaction stands beside, not in place of.
-            attestation = Attestation.of(row.compaction.attestation.encode())
+            attestation = Attestation.of_record(row.compaction)
             sources = attestation.sources if attestation.policy is Policy.KEPT else ()
             kept |= {int(source.id.partition(":")[0]) for source in sources}
     for rows in of_documents.values():

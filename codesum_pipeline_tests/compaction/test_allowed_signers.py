@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.compaction.allowed_signers import check_signer
 from codesum_pipeline.compaction.attestation import NAMESPACE
-from codesum_pipeline.compaction.ssh_signatures import read_signature
+from codesum_pipeline.compaction.signatures import check_signer, read_signature
 from codesum_pipeline.model.errors import CompactionRefused, SignerExpired, SignerNotAllowed
 from codesum_pipeline_tests.compaction.test_ssh_signatures import KEYS, MESSAGE, needs_ssh_keygen, recorded
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.compaction.attestation import NAMESPACE
-from codesum_pipeline.compaction.ssh_signatures import fingerprint, load_key, public_blob, read_signature, sign
+from codesum_pipeline.compaction.signatures import fingerprint, load_key, public_blob, read_signature, sign
 from codesum_pipeline.model.errors import ConfigurationError, SignatureInvalid
 from codesum_pipeline_tests.support.compaction_home import KEYS
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
 from codesum_pipeline.compaction.compacting import LEDGER_FILE, Compactor
+from codesum_pipeline.compaction.signatures import load_key, sign
 from codesum_pipeline.compaction.sources import TABLE, CompactionSource, DigestRows, HistoryRows, PromptTexts
-from codesum_pipeline.compaction.ssh_signatures import load_key, sign
 from codesum_pipeline.digests.rows import DigestRow, DigestState
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.llm.cache import AnswerCache, KeptText

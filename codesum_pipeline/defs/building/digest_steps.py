@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -21,7 +20,7 @@ from codesum_pipeline.defs.building.values import PREVIEW, Markdown, StepOutcome
 from codesum_pipeline.delivery.channels import digest_post
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
 from codesum_pipeline.digests.rows import DigestRow, TickOutcome, TickRow
-from codesum_pipeline.digests.store import DigestStore, open_digests
+from codesum_pipeline.digests.store import DigestStore, kept_digests, open_digests
 from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.intents.file import IntentSurvey
 from codesum_pipeline.matching.changes import hold_documents, move_baseline, read_baseline
@@ -31,7 +30,6 @@ from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.model.markdown import code, plain, table
-from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.wiring import Home
 
@@ -45,16 +43,6 @@ _UNSENT = (DeliveryState.FAILED, DeliveryState.UNKNOWN, DeliveryState.GIVEN_UP)
 MATCHES_SHOWN = 5
 DIGESTS_SHOWN = 3
 _DIGEST_CHARS = 4000
-
-
-@contextmanager
-def kept_digests(layout: HomeLayout, *, now: Callable[[], datetime]) -> Iterator[DigestStore | None]:
-    """The digests of a home; None where nobody has asked for one yet."""
-    if not layout.digests.exists():
-        yield None
-        return
-    with open_digests(layout.digests, now=now) as store:
-        yield store
 
 
 class StepNotes(Struct):
@@ -87,7 +75,7 @@ class StepNotes(Struct):
         """What came of each question that was due, and how what was written stands with its channels."""
         outcomes = Counter(tick.outcome for tick in ticks)
         ids = [tick.digest_id for tick in ticks if tick.digest_id is not None]
-        with kept_digests(desk.layout, now=desk.sender.now) as store:
+        with kept_digests(desk.layout.digests, now=desk.sender.now) as store:
             costs = [store.digest(id_).cost_usd for id_ in ids] if store else []
         self.did_something |= bool(ticks)
         self.values |= {"digests": len(ids), "cost_usd": round(sum(costs), 6)}
@@ -171,7 +159,7 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
                 )
         comparison.keep()
     with telling.guarded("what waits for a digest"):
-        with kept_digests(ws.layout, now=ws.now) as kept:
+        with kept_digests(ws.layout.digests, now=ws.now) as kept:
             waiting = dict(kept.count_pending(ws.key)) if kept else {}
         telling.rows = sum(waiting.values())
         if waiting:
@@ -190,7 +178,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
             telling.note_ticks(desk, run_after_build(desk, ws.key))
     with telling.guarded("the digests of this repository"):
         newest: list[str] = []
-        with kept_digests(ws.layout, now=ws.now) as store:
+        with kept_digests(ws.layout.digests, now=ws.now) as store:
             if store:
                 telling.rows = store.count(ws.key)
                 newest = [digest.id for digest in store.newest(ws.key, limit=DIGESTS_SHOWN)]
@@ -228,7 +216,7 @@ def show_digest_step(step: str, ws: Workspace) -> Values:
     """Of each standing question the best of what waits, or the newest digests in full."""
     rows: list[tuple[object, ...]] = []
     digests: Sequence[DigestRow] = ()
-    with StepNotes().guarded(step), kept_digests(ws.layout, now=ws.now) as store:
+    with StepNotes().guarded(step), kept_digests(ws.layout.digests, now=ws.now) as store:
         if store and step == "intent_matches":
             rows = [row for name in store.count_pending(ws.key) for row in _best(store, name, ws.key)]
         elif store:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-from codesum_pipeline.defs.building.digest_steps import DIGESTS_SHOWN, StepNotes, kept_digests, show_digests
+from codesum_pipeline.defs.building.digest_steps import DIGESTS_SHOWN, StepNotes, show_digests
 from codesum_pipeline.defs.building.values import PREVIEW, StepOutcome
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import OUTBOX_FILE, open_outbox
@@ -12,7 +12,7 @@ from codesum_pipeline.digests.desk import DigestDesk, deliver
 from codesum_pipeline.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
 from codesum_pipeline.digests.rows import DigestKind
 from codesum_pipeline.digests.running import is_due, run_after_build, run_due
-from codesum_pipeline.digests.store import DigestStore
+from codesum_pipeline.digests.store import DigestStore, kept_digests
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.hashing import hash_of
@@ -39,7 +39,7 @@ def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcom
         ticks = []
         if desk.layout.digests.exists():
             ticks = run_due(desk)
-            with kept_digests(desk.layout, now=now) as store:
+            with kept_digests(desk.layout.digests, now=now) as store:
                 held = _held(desk, store) if store else []
             for repository in held:
                 ticks += run_after_build(desk, repository)
@@ -52,7 +52,7 @@ def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcom
 def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
     """Of which questions the month before is to be rolled up; empty where it is done, or has too little in it."""
     desk = home.digest_desk(now=now)
-    with kept_digests(desk.layout, now=now) as store:
+    with kept_digests(desk.layout.digests, now=now) as store:
         asking = _enabled(desk) if store else []
         return ", ".join(each.name for each in asking if store and _is_to_be_rolled_up(desk, store, each))
 
@@ -82,7 +82,7 @@ def _is_to_be_rolled_up(desk: DigestDesk, store: DigestStore, intent: Intent) ->
 
 def _reasons(home: Home, desk: DigestDesk) -> Iterator[str]:
     now = desk.sender.now
-    with kept_digests(desk.layout, now=now) as store:
+    with kept_digests(desk.layout.digests, now=now) as store:
         if store:
             if due := [intent.name for intent in _enabled(desk) if is_due(store, intent, now())]:
                 yield f"due: {', '.join(due)}"
@@ -133,7 +133,7 @@ def _enabled(desk: DigestDesk) -> list[Intent]:
 
 def _with_preview(telling: StepNotes, desk: DigestDesk) -> StepOutcome:
     """The last digests of all repositories stand beside what this run came to."""
-    with telling.guarded("the digests so far"), kept_digests(desk.layout, now=desk.sender.now) as store:
+    with telling.guarded("the digests so far"), kept_digests(desk.layout.digests, now=desk.sender.now) as store:
         if store:
             newest = store.newest(limit=DIGESTS_SHOWN)
             telling.rows = store.count()
