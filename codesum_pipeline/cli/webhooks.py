@@ -16,7 +16,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.serving.listening import DEFAULT_HOST, Address, listen, serve
 from codesum_pipeline.source.poll_state import mark_due
 from codesum_pipeline.webhooks.app import PATH, make_app, make_receiver
-from codesum_pipeline.webhooks.signatures import read_secrets
+from codesum_pipeline.webhooks.events import read_secrets
 from codesum_pipeline.wiring import Home
 
 DEFAULT_PORT = 7779

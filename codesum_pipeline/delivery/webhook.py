@@ -29,7 +29,8 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.delivery import WebhookChannelSettings
 
 SCHEMA = "codesum.post/1"
-_SECRET_PREFIX = "whsec_"
+# Before a secret of Standard Webhooks, whose key goes on in base64.
+SECRET_PREFIX = "whsec_"
 # Of an answer, what is read and what is kept.
 _READ_BYTES = 64 * 1024
 _KEPT_CHARS = 200
@@ -46,8 +47,13 @@ class WebhookChannel:
     def __init__(self, name: str, settings: WebhookChannelSettings, *, secret: str, home: Path) -> None:
         self._settings = settings
         self._home = home
-        self._key = _signing_key(name, secret) if secret else b""
-        self.secrets = (secret, secret.removeprefix(_SECRET_PREFIX)) if secret else ()
+        try:
+            self._key = signing_key_of(secret)
+        except binascii.Error as error:
+            raise ConfigurationError(
+                f"channel {name!r}: its secret begins with 'whsec_' and does not go on in base64"
+            ) from error
+        self.secrets = (secret, secret.removeprefix(SECRET_PREFIX)) if secret else ()
 
     def send(self, message: OutgoingMessage) -> str:
         return asyncio.run(self._send(message))
@@ -126,9 +132,7 @@ class WebhookChannel:
             "Codesum-May-Be-Repeat": str(message.is_repeat).lower(),
         }
         if self._key:
-            signed = f"{message.key}.{moment}.".encode() + body
-            digest = hmac.new(self._key, signed, hashlib.sha256).digest()
-            headers["webhook-signature"] = f"v1,{base64.b64encode(digest).decode()}"
+            headers["webhook-signature"] = signature_of(body, self._key, id_=message.key, moment=moment)
         return headers
 
 
@@ -186,15 +190,17 @@ def _retry_after(said: str) -> float | None:
     return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
 
 
-def _signing_key(name: str, secret: str) -> bytes:
-    if not secret.startswith(_SECRET_PREFIX):
+def signing_key_of(secret: str) -> bytes:
+    """The key that a secret stands for; raises `binascii.Error` where it is none of Standard Webhooks."""
+    if not secret.startswith(SECRET_PREFIX):
         return secret.encode()
-    try:
-        return base64.b64decode(secret.removeprefix(_SECRET_PREFIX), validate=True)
-    except binascii.Error as error:
-        raise ConfigurationError(
-            f"channel {name!r}: its secret begins with 'whsec_' and does not go on in base64"
-        ) from error
+    return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+
+
+def signature_of(body: bytes, key: bytes, *, id_: str, moment: str) -> str:
+    """The signature of a message, as Standard Webhooks has it."""
+    digest = hmac.digest(key, f"{id_}.{moment}.".encode() + body, hashlib.sha256)
+    return f"v1,{base64.b64encode(digest).decode()}"
 
 
 def _words(error: BaseException) -> str:

@@ -25,8 +25,16 @@ from starlette.routing import Route
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.webhooks.pushes import Push, RecentEntries, UnreadablePayload, matching_keys, read_push
-from codesum_pipeline.webhooks.signatures import Secret, SignedEvent, sender_of
+from codesum_pipeline.webhooks.events import (
+    Push,
+    RecentEntries,
+    Secret,
+    SignedEvent,
+    UnreadablePayload,
+    matching_keys,
+    read_push,
+    sender_of,
+)
 
 # Senders and deliveries that are remembered; older ones are forgotten for newer ones.
 MOST_SENDERS = 4_096
@@ -46,18 +54,15 @@ class SenderRates(Struct):
 
     async def allows(self, client: str) -> bool:
         """Whether there is room for one more, which is then counted."""
-        limiter = self._limiter_of(_customer(client))
+        customer = _customer(client)
+        limiter = self._limiters.pop(customer, None) or AsyncLimiter(self.max_per_minute, _MINUTE_S)
+        self._limiters[customer] = limiter
+        while len(self._limiters) > MOST_SENDERS:
+            self._limiters.popitem(last=False)
         if not limiter.has_capacity():
             return False
         await limiter.acquire()
         return True
-
-    def _limiter_of(self, customer: str) -> AsyncLimiter:
-        found = self._limiters.pop(customer, None) or AsyncLimiter(self.max_per_minute, _MINUTE_S)
-        self._limiters[customer] = found
-        while len(self._limiters) > MOST_SENDERS:
-            self._limiters.popitem(last=False)
-        return found
 
 
 class SeenDeliveries(Struct):
@@ -69,7 +74,9 @@ class SeenDeliveries(Struct):
     def is_new(self, delivery_id: str, body: bytes) -> bool:
         """Whether it was not accepted before; from now on it was."""
         now = self.clock()
-        while self._seen and (len(self._seen) > MOST_DELIVERIES or self._oldest < now - REMEMBERED_S):
+        while self._seen and (
+            len(self._seen) > MOST_DELIVERIES or next(iter(self._seen.values())) < now - REMEMBERED_S
+        ):
             self._seen.popitem(last=False)
         names = [hashlib.sha256(b"body" + body).digest()]
         if delivery_id:
@@ -78,10 +85,6 @@ class SeenDeliveries(Struct):
         if is_new:
             self._seen.update(dict.fromkeys(names, now))
         return is_new
-
-    @property
-    def _oldest(self) -> float:
-        return next(iter(self._seen.values()))
 
 
 def _customer(client: str) -> str:

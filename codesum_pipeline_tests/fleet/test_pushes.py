@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline.defs.resource import PARTITION_TAG
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.webhooks.signatures import VARIABLE
+from codesum_pipeline.webhooks.events import VARIABLE
 from codesum_pipeline.wiring import Home
 from codesum_pipeline_tests.defs.test_dagster_dev import REFUND
 from codesum_pipeline_tests.defs.test_webhooks import SSH

@@ -8,15 +8,15 @@ import pytest
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.organisations import HostKind
-from codesum_pipeline.webhooks.pushes import (
+from codesum_pipeline.webhooks.events import (
     READ_AGAIN_S,
     Push,
     RecentEntries,
+    SignedEvent,
     UnreadablePayload,
     matching_keys,
     read_push,
 )
-from codesum_pipeline.webhooks.signatures import SignedEvent
 from codesum_pipeline_tests.support.webhook_payloads import GONE, encoded, gitea_push, github_push, gitlab_push
 
 GITHUB = SignedEvent(HostKind.GITHUB, "push", "")

@@ -28,7 +28,7 @@ from codesum_pipeline.webhooks.app import (
     make_app,
     make_receiver,
 )
-from codesum_pipeline.webhooks.signatures import Secret
+from codesum_pipeline.webhooks.events import Secret
 from codesum_pipeline_tests.support.webhook_payloads import SECRET, encoded, gitea_headers, github_headers, github_push
 
 SHOP = RepositoryEntry("shop", "https://github.com/acme/shop.git")

@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.organisations import HostKind
-from codesum_pipeline.webhooks.signatures import (
+from codesum_pipeline.webhooks.events import (
     CLOCK_TOLERANCE_S,
     VARIABLE,
     Secret,
