@@ -29,6 +29,8 @@ LONGEST_TEXT = 4_000
 _SHOWN_VALUE = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
+# The attributes of an intent that have another name than their field.
+_ATTRIBUTES = {"system": "system_template", "instruction": "instruction_template"}
 
 
 class FieldProblem(ConfigurationError):
@@ -57,38 +59,22 @@ def intent_of(name: str, fields: object) -> Intent:
         data = IntentData.model_validate(fields)
     except ValidationError as error:
         raise _explained(error) from error
-    return Intent(
-        name=name,
-        text=data.text,
-        repositories=tuple(data.repositories),
-        threshold=DEFAULT_THRESHOLD if data.threshold is None and data.top_k is None else data.threshold,
-        top_k=data.top_k,
-        schedule=data.schedule.as_schedule(),
-        system_template=data.system,
-        instruction_template=data.instruction,
-        language=data.language,
-        channels=tuple(data.channels),
-        enabled=data.enabled,
-    )
+    found = {_ATTRIBUTES.get(field, field): getattr(data, field) for field in IntentData.model_fields}
+    found |= {"repositories": tuple(data.repositories), "channels": tuple(data.channels)}
+    if data.threshold is None and data.top_k is None:
+        found["threshold"] = DEFAULT_THRESHOLD
+    return Intent(name, **{**found, "schedule": data.schedule.as_schedule()})
 
 
 def fields_of(intent: Intent) -> dict[str, Any]:
     """An intent's fields as they are written: those that differ from their default."""
-    plain = Intent(name=intent.name, text=intent.text, threshold=DEFAULT_THRESHOLD)
-    fields = {
-        "repositories": (list(intent.repositories), list(plain.repositories)),
-        "threshold": (intent.threshold, plain.threshold),
-        "top_k": (intent.top_k, plain.top_k),
-        "schedule": (_written_schedule(intent.schedule), Cadence.BUILD.value),
-        "system": (intent.system_template, plain.system_template),
-        "instruction": (intent.instruction_template, plain.instruction_template),
-        "language": (intent.language, plain.language),
-        "channels": (list(intent.channels), []),
-        "enabled": (intent.enabled, plain.enabled),
-    }
-    return {"text": intent.text} | {
-        name: value for name, (value, default) in fields.items() if value is not None and value != default
-    }
+    plain = Intent(name=intent.name, text="", threshold=DEFAULT_THRESHOLD)
+    found = {}
+    for field in IntentData.model_fields:
+        value = getattr(intent, _ATTRIBUTES.get(field, field))
+        if value is not None and value != getattr(plain, _ATTRIBUTES.get(field, field)):
+            found[field] = list(value) if isinstance(value, tuple) else value
+    return found | ({"schedule": _written_schedule(intent.schedule)} if "schedule" in found else {})
 
 
 def _written_schedule(schedule: IntentSchedule) -> str | dict[str, str]:

@@ -108,9 +108,7 @@ def read_written(file: Path) -> WrittenIntents:
 
 def with_entry(text: str, name: str, fields: Mapping[str, Any]) -> str:
     """The text with one more entry at its end."""
-
-    def add(plain: dict[str, Any]) -> None:
-        plain[name] = dict(fields)
+    meant = {**_plain(text), name: dict(fields)}
 
     def append(mapping: yaml.Node | None) -> str:
         nodes = [key for key, _ in _pairs(mapping)]
@@ -121,30 +119,27 @@ def with_entry(text: str, name: str, fields: Mapping[str, Any]) -> str:
         head = "" if mapping is not None else f"{ROOT}:\n"
         return f"{start}{head}{block}"
 
-    return _changed(text, add, append)
+    return _changed(text, meant, append)
 
 
 def without_entry(text: str, name: str) -> str:
     """The text without an entry; comments around it stay."""
-
-    def drop(plain: dict[str, Any]) -> None:
-        del plain[name]
+    meant = _plain(text)
+    del meant[name]
 
     def cut(mapping: yaml.Node | None) -> str:
         key, value = next(pair for pair in _pairs(mapping) if pair[0].value == name)
         lines = _lines(text)
-        end = _end_line(key, value)
-        return "".join(lines[: key.start_mark.line] + lines[end:])
+        return "".join(lines[: key.start_mark.line] + lines[_end_line(key, value) :])
 
-    return _changed(text, drop, cut)
+    return _changed(text, meant, cut)
 
 
 def with_field(text: str, names: list[str], field: str, value: str) -> str:
     """The text in which entries have `value` in a field that is text."""
-
-    def put(plain: dict[str, Any]) -> None:
-        for name in names:
-            plain[name][field] = value
+    meant = _plain(text)
+    for name in names:
+        meant[name][field] = value
 
     def replace(mapping: yaml.Node | None) -> str:
         entries = [WrittenEntry(*pair) for pair in _pairs(mapping) if pair[0].value in names]
@@ -153,7 +148,7 @@ def with_field(text: str, names: list[str], field: str, value: str) -> str:
             changed = _put(changed, entry, field, value)
         return changed
 
-    return _changed(text, put, replace)
+    return _changed(text, meant, replace)
 
 
 def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
@@ -165,13 +160,8 @@ def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
     return f"{text[: first.index]}{field}: {value}{after}{text[first.index :]}"
 
 
-def _changed(text: str, change: Callable[[dict[str, Any]], None], edit: Callable[[yaml.Node | None], str]) -> str:
-    """An edit of the text if it says what is meant; where the text is of a form that it does not, all is written anew.
-
-    Raises `ConfigurationError` where the text cannot be read whole.
-    """
-    meant = _plain(text)
-    change(meant)
+def _changed(text: str, meant: dict[str, Any], edit: Callable[[yaml.Node | None], str]) -> str:
+    """The edited text, if it says what is meant; where the edit does not fit the form of the text, a new text."""
     try:
         edited = edit(next((value for key, value in _pairs(_compose(text)) if key.value == ROOT), None))
         if _plain(edited) == meant:
@@ -182,7 +172,7 @@ def _changed(text: str, change: Callable[[dict[str, Any]], None], edit: Callable
 
 
 def _plain(text: str) -> dict[str, Any]:
-    """The entries of a text as plain data."""
+    """The entries of a text as plain data; raises `ConfigurationError` where the text cannot be read whole."""
     try:
         loader = _Loader(text)
         content = loader.get_single_data() or {}
