@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.tables import TableStore
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.building.failures import read_failures
-from codesum_pipeline.building.reuse import is_current, is_remembered
+from codesum_pipeline.building.reuse import is_current, is_remembered, read_failures
 from codesum_pipeline.building.steps import PUBLISHED_INDEX, REPO_SNAPSHOT, RETRIEVAL_EVALUATION, STEPS
 from codesum_pipeline.evaluation.step import Hold, is_evaluated, standing_hold
 from codesum_pipeline.indexes.version_folder import version_at

@@ -5,8 +5,8 @@ versions, and its report. What a step reads is noted while it reads, so that no 
 memo still holds answers with that report. A step is run where anything differs, also where an output was deleted or
 replaced, and always under `force`.
 
-What failed on some of its items leaves no memo: they are tried again with the next build. `failures.py` keeps which
-they are.
+What failed on some of its items leaves no memo: they are tried again with the next build. A file beside the memos keeps
+which they are, for whoever asks after the build.
 
 The memo goes before the step runs and comes back when all its outputs are in place: a build killed in between finds
 none.
@@ -20,10 +20,9 @@ import pyarrow as pa
 from msgspec import DecodeError, Struct, field, json
 from msgspec.structs import replace
 
-from codesum_pipeline.building.failures import keep_failures
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import FileState, write_text_atomically, writing
+from codesum_pipeline.store.atomic import FileState, read_json, write_json_atomically, write_text_atomically, writing
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.memory import collect_seldom, give_back
 from codesum_pipeline.store.tables import TableStore, TableWrite
@@ -35,6 +34,7 @@ R_co = TypeVar("R_co", covariant=True)
 PUBLISHED = "published"
 # Whether the promotion gate holds the candidate back.
 HOLD = "hold"
+_FAILURES = ".failures.json"
 
 
 class RecordingStore(TableStore, frozen=True):
@@ -88,18 +88,6 @@ class Memo(Struct, frozen=True):
     tables: dict[str, str | None]
     files: dict[str, FileState | None]
     report: str
-
-    @classmethod
-    def read(cls, path: Path) -> Self | None:
-        """None where there is none that can be read."""
-        try:
-            return json.decode(path.read_bytes(), type=cls)
-        except (OSError, ValueError):
-            return None
-
-    def write(self, path: Path) -> None:
-        """Replace the memo, durably."""
-        write_text_atomically(path, json.encode(self).decode())
 
     def outputs_stand(self, ws: Workspace) -> bool:
         """Whether all that the step wrote is there as it was written."""
@@ -192,7 +180,7 @@ def is_current(step: Step[Any], ws: Workspace) -> bool:
 
 def last_report(step: Step[R], layout: HomeLayout, key: str) -> R | None:
     """What the last run of a step reported, whatever changed since; None where it left no memo."""
-    return _report_in(Memo.read(layout.memos(key) / f"{step.name}.json"), step)
+    return _report_in(read_json(layout.memos(key) / f"{step.name}.json", Memo), step)
 
 
 def _report_in(memo: Memo | None, step: Step[R]) -> R | None:
@@ -210,10 +198,8 @@ def is_remembered(step: Step[Any], ws: Workspace) -> bool:
 
 def _standing_memo(step: Step[Any], ws: Workspace) -> Memo | None:
     """The memo of the last run, where that run would do."""
-    memo = Memo.read(_path(step, ws))
-    if memo is None or memo.settings != _settings(step, ws):
-        return None
-    if not memo.outputs_stand(ws):
+    memo = read_json(_path(step, ws), Memo)
+    if memo is None or memo.settings != _settings(step, ws) or not memo.outputs_stand(ws):
         return None
     changed = memo.changed_inputs(ws)
     if not changed or (step.settle and _explains(step.settle, changed, ws)):
@@ -256,8 +242,24 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
             },
             report=json.encode(step.idle(report)).decode(),
         )
-        memo.write(path)
+        write_json_atomically(path, memo)
     return report
+
+
+def keep_failures(folder: Path, step: str, failures: Sequence[Failure]) -> None:
+    """Replace the failures of a step that just ran; `folder` holds the memos."""
+    path = folder / f"{step}{_FAILURES}"
+    if failures:
+        write_text_atomically(path, json.format(json.encode(failures), indent=1).decode())
+    else:
+        path.unlink(missing_ok=True)
+
+
+def read_failures(folder: Path) -> Mapping[str, Sequence[Failure]]:
+    """The failures of each step that has some, by its name."""
+    found = {path.name.removesuffix(_FAILURES): path for path in sorted(folder.glob(f"*{_FAILURES}"))}
+    kept = {step: read_json(path, tuple[Failure, ...]) for step, path in found.items()}
+    return {step: failures for step, failures in kept.items() if failures}
 
 
 def _failures_in(report: Any) -> Sequence[Failure]:
@@ -275,7 +277,7 @@ def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report:
         tables={table: ws.tables.content_hash(table, ws.key) for table in memo.tables},
         report=json.encode(report).decode(),
     )
-    settled.write(path)
+    write_json_atomically(path, settled)
     return report
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.cli.avoided import add_up, avoided_line
 from codesum_pipeline.cli.freshness import LastBuild
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.cli.build_report import (
     ModelReport,
     built_table,

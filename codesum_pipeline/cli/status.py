@@ -8,8 +8,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.building.failures import read_failures
 from codesum_pipeline.building.freshness import IndexState
+from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.cli.freshness import Freshness, look_at
 from codesum_pipeline.cli.invocation import invocation

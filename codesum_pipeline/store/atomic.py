@@ -16,11 +16,14 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self, TypeVar
+
+from msgspec import json
 
 from codesum_pipeline.model.errors import CannotWrite, CodesumError
 from codesum_pipeline.store.locks import is_of_this_namespace, pid_namespace
 
+Kind = TypeVar("Kind")
 # A disk with less room is full: SQLite and git need more than a page to go on.
 _FULL_BYTES = 1 << 20
 _WHY_AND_WAY_OUT = {
@@ -136,6 +139,19 @@ def write_bytes_atomically(path: Path, data: bytes) -> None:
 def write_text_atomically(path: Path, text: str) -> None:
     """As `write_bytes_atomically`, in UTF-8."""
     write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def read_json(path: Path, kind: type[Kind]) -> Kind | None:
+    """The value in a file of our own; None where there is no file, or another version wrote it in another form."""
+    try:
+        return json.decode(path.read_bytes(), type=kind)
+    except (OSError, ValueError):
+        return None
+
+
+def write_json_atomically(path: Path, value: object) -> None:
+    """As `write_bytes_atomically`; `read_json` reads it."""
+    write_bytes_atomically(path, json.encode(value))
 
 
 def set_times(path: Path, modified_ns: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.evaluation import evaluate
 from codesum_pipeline.graph import families
 from codesum_pipeline.graph.declared.names import DeclaredNames

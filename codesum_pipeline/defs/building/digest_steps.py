@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from codesum_pipeline.building.failures import keep_failures
-from codesum_pipeline.building.reuse import PUBLISHED
+from codesum_pipeline.building.reuse import PUBLISHED, keep_failures
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.delivery.channels import digest_post

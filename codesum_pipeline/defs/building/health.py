@@ -5,15 +5,13 @@ off says that, and passes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
-from msgspec import DecodeError, json
 from msgspec.structs import replace
 
-from codesum_pipeline.building.failures import read_failures
+from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.defs.building.report_values import rows_of
 from codesum_pipeline.defs.building.values import (
     NO_DATA,
@@ -34,7 +32,7 @@ from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level, WrittenBy
 from codesum_pipeline.model.ids import SUFFIX_PATTERN
 from codesum_pipeline.settings.operation import CheckName, CheckSettings
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import read_json, write_json_atomically
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.neighbours import names_of
@@ -296,11 +294,11 @@ def _calls(ws: Workspace, settings: CheckSettings, report: object) -> CheckFindi
     # The shares of commits before, newest last; that of this commit is added to them.
     file = ws.layout.memos(ws.key) / _PAST_FILE
     commit = ws.tables.read("snapshot", ws.key, columns=["commit"])["commit"][0].as_py()
-    known = _past_shares(file)
+    known = read_json(file, dict[str, float]) or {}
     past = {name: value for name, value in known.items() if name != commit}
     kept = dict([*past.items(), (commit, round(share, 6))][-REMEMBERED:])
     if kept != known:
-        write_text_atomically(file, json.encode(kept).decode())
+        write_json_atomically(file, kept)
     if len(past) >= _LEAST_PAST:
         usual = median(past.values())
         values["usual"] = round(usual, 6)
@@ -311,14 +309,8 @@ def _calls(ws: Workspace, settings: CheckSettings, report: object) -> CheckFindi
 
 def known_share(ws: Workspace) -> float | None:
     """The share of calls whose target is known at the commit that was looked at last."""
-    return next(reversed(_past_shares(ws.layout.memos(ws.key) / _PAST_FILE).values()), None)
-
-
-def _past_shares(file: Path) -> dict[str, float]:
-    try:
-        return json.decode(file.read_bytes(), type=dict[str, float])
-    except (OSError, DecodeError):
-        return {}
+    shares = read_json(ws.layout.memos(ws.key) / _PAST_FILE, dict[str, float]) or {}
+    return next(reversed(shares.values()), None)
 
 
 def _documents(ws: Workspace, settings: CheckSettings) -> list[CheckFinding]:

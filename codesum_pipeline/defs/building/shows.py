@@ -4,10 +4,9 @@ What is shown of a table is a function of its content alone, so that what an unc
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from msgspec import DecodeError, Struct, json
+from msgspec import Struct
 
 from codesum_pipeline.defs.building.health import known_share
 from codesum_pipeline.defs.building.report_values import bars, histogram, index_values, lines
@@ -22,7 +21,7 @@ from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason
 from codesum_pipeline.model.markdown import code, plain, table
-from codesum_pipeline.store.atomic import write_text_atomically
+from codesum_pipeline.store.atomic import read_json, write_json_atomically
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
@@ -218,8 +217,8 @@ def _changed(ws: Workspace) -> str:
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     subject = f" “{plain(snapshot.subject)}”" if snapshot.subject else ""
     here = f"{code(snapshot.commit[:_COMMIT_DIGITS])}{subject}"
-    found = _last_change(ws)
-    if found is None:
+    found = read_json(ws.layout.memos(ws.key) / _LAST_CHANGE, FileChanges)
+    if found is None or found.run_id != ws.run_id:
         return f"Nothing in the repository: it is at {here} as before."
     if found.since is None:
         return f"The first build, of {here}: {found.added:,} files."
@@ -319,13 +318,5 @@ def note_change(ws: Workspace, since: str | None, before: Mapping[str, str]) -> 
     files = added + changed + removed
     if files or since != commit:
         found = FileChanges(ws.run_id, since, commit or "", added, changed, removed)
-        write_text_atomically(ws.layout.memos(ws.key) / _LAST_CHANGE, json.encode(found).decode())
+        write_json_atomically(ws.layout.memos(ws.key) / _LAST_CHANGE, found)
     return {"files_changed": files, "commit_before": since or "none"}
-
-
-def _last_change(ws: Workspace) -> FileChanges | None:
-    """What this very run found changed."""
-    with suppress(OSError, DecodeError):
-        found = json.decode((ws.layout.memos(ws.key) / _LAST_CHANGE).read_bytes(), type=FileChanges)
-        return found if found.run_id == ws.run_id else None
-    return None
