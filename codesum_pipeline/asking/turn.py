@@ -230,14 +230,14 @@ class Turn(Struct):
 
     def _ended(self, answer: TurnAnswer) -> TurnAnswer:
         """The answer with what the turn took."""
-        payer = self.payer
+        paid = self.payer.totals
         return replace(
             answer,
             turn=self.notebook.turn,
             steps=self.steps,
-            usd=payer.usd,
-            prompt_tokens=payer.prompt_tokens,
-            completion_tokens=payer.completion_tokens,
+            usd=paid.cost_usd,
+            prompt_tokens=paid.prompt_tokens,
+            completion_tokens=paid.completion_tokens,
             problems=tuple(problem for problem in self.notebook.problems if problem),
         )
 

@@ -217,10 +217,9 @@ class Compactor(Struct, frozen=True):
             )
             return await paid_once(
                 request,
-                Till(ledger, caps, CompactionCapReached, "attest fewer rows or a cheaper model"),
-                llm,
-                level=_LEDGER_LEVEL,
-                about=job,
+                Till(
+                    ledger, llm, _LEDGER_LEVEL, job, caps, CompactionCapReached, "attest fewer rows or a cheaper model"
+                ),
                 sent=(template.system,),
                 ask=ask,
                 read=lambda known: checked(request, known, llm),

@@ -19,16 +19,18 @@ from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_cla
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.digests.rows import DigestDraft
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES
-from codesum_pipeline.llm.attempts import settled_good, settled_unusable
+from codesum_pipeline.llm.attempts import settled_reading
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, checked
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.llm.checking import AnswerProblem
+from codesum_pipeline.llm.conversation import AnswerReading, converse
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
 from codesum_pipeline.llm.factory import build_backend, check_models, form_of, why_shut
-from codesum_pipeline.llm.ledger import AttemptResult, Ledger
+from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import Price, price_of, tokens_upper, worst_case_usd
+from codesum_pipeline.llm.retrying import with_fallbacks
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
@@ -36,8 +38,6 @@ from codesum_pipeline.model.errors import (
     ConfigurationError,
     DigestCapReached,
     DigestGatedOff,
-    SummaryCallFailed,
-    SummaryOutputInvalid,
 )
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
@@ -139,14 +139,28 @@ def ask_model(
     about = job.intent.name
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        talk = _Conversation(job, backend, ledger, template, prompt, articles, ledger.refused_answers())
-        claims, request = await talk.claims()
+        llm = job.settings.llm
+        requester = _DigestRequester(job, backend, ledger, template, articles, ledger.refused_answers())
+
+        async def claims_by(model: str) -> tuple[CheckedClaims, SummaryRequest]:
+            request = SummaryRequest(
+                level=template.level,
+                model_name=model,
+                prompt_template_blake3=template.digest,
+                schema_blake3=digest_tool().schema_blake3,
+                parameters=Parameters(max_tokens=job.settings.digests.max_tokens, form=form_of(llm, model)),
+                sources=(prompt,),
+                max_output_bytes=MAX_OUTPUT_BYTES,
+            )
+            return await converse(request, requester, about=about, max_attempts=llm.max_attempts)
+
+        claims, request = await with_fallbacks(llm, claims_by)
         return DigestDraft(
             result=compose(claims),
             model=request.model_name,
             request_hash=request.request_hash,
             cost_usd=ledger.spent(),
-            calls=talk.calls,
+            calls=requester.calls,
             dropped_claims=claims.dropped,
             removed_numbers=claims.removed_numbers,
         )
@@ -164,66 +178,22 @@ def ask_model(
     return draft
 
 
-class _ReadAnswer(Struct, frozen=True):
-    """An answer, and the claims of it that hold, or what is wrong with it."""
+class _DigestRequester(Struct):
+    """Makes the calls for one digest, and counts them; `refused` are the unusable answers of the last days by request.
 
-    response: SummaryResponse
-    claims: CheckedClaims | None
-    complaint: str = ""
-
-    def settled(self, latency_s: float) -> AttemptResult:
-        if self.claims:
-            return settled_good(self.response, latency_s)
-        return settled_unusable(self.response, latency_s, SummaryOutputInvalid(self.complaint))
-
-
-class _Conversation(Struct):
-    """Asks for one digest; `prompt` is the user's turn, `refused` the unusable answers of the last days by request."""
+    An answer's content are the claims of it that hold.
+    """
 
     job: DigestJob
     backend: SummaryBackend
     ledger: Ledger
     template: ResolvedTemplate
-    prompt: str
     articles: Sequence[Article]
     refused: dict[str, tuple[str, bool]]
     calls: int = 0
 
-    async def claims(self) -> tuple[CheckedClaims, SummaryRequest]:
-        """The claims of the first answer that can be taken, and the request that it answers."""
-        llm = self.job.settings.llm
-        *before, last = dict.fromkeys((llm.model, *llm.fallback_models))
-        for model in before:
-            try:
-                return await self._of(model)
-            except SummaryCallFailed:
-                continue
-        return await self._of(last)
-
-    async def _of(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
-        llm, digests = self.job.settings.llm, self.job.settings.digests
-        turns: tuple[str, ...] = (self.prompt,)
-        complaint = ""
-        for _ in range(llm.max_attempts):
-            request = SummaryRequest(
-                level=self.template.level,
-                model_name=model,
-                prompt_template_blake3=self.template.digest,
-                schema_blake3=digest_tool().schema_blake3,
-                parameters=Parameters(max_tokens=digests.max_tokens, form=form_of(llm, model)),
-                sources=turns,
-                max_output_bytes=MAX_OUTPUT_BYTES,
-            )
-            answer = await self._answer(request)
-            if answer.claims:
-                return answer.claims, request
-            complaint = answer.complaint
-            turns = (*turns, answer.response.claim, complaint)
-        raise SummaryOutputInvalid(
-            f"{self.job.intent.name}: {llm.max_attempts} answers of {model}; of the last: {complaint}"
-        )
-
-    async def _answer(self, request: SummaryRequest) -> _ReadAnswer:
+    async def __call__(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
+        """The answer to a request; one that was refused before is read again."""
         llm, digests, ledger = self.job.settings.llm, self.job.settings.digests, self.ledger
         if request.request_hash in self.refused and not llm.asks_nobody:
             claim, has_tool_call = self.refused[request.request_hash]
@@ -232,38 +202,35 @@ class _Conversation(Struct):
             Cap("digests.max_cost_usd_per_digest", digests.max_cost_usd_per_digest, ledger.spent),
             Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),
         )
+        way_out = "write digests with a cheaper model"
         return await paid_once(
             request,
-            Till(ledger, caps, DigestCapReached, "write digests with a cheaper model"),
-            llm,
-            level=LEDGER_LEVEL,
-            about=self.job.intent.name,
+            Till(ledger, llm, LEDGER_LEVEL, self.job.intent.name, caps, DigestCapReached, way_out),
             sent=(self.template.system, digest_tool().schema_bytes.decode()),
             ask=lambda: self._ask(request),
             read=lambda known: self._read(request, known),
-            settled=_ReadAnswer.settled,
+            settled=settled_reading,
             retries=min(llm.max_retries, MAX_RETRIES),
             longest_asked_wait_s=LONGEST_WAIT_S,
         )
 
-    async def _ask(self, request: SummaryRequest) -> _ReadAnswer:
+    async def _ask(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
         self.calls += 1
         try:
             response = await self.backend.summarize(request)
         except AnotherModel:
             raise
         except RefusedAnswer as refused:
-            return _ReadAnswer(
-                refused.response, None, f"The answer cannot be taken: it is too long ({refused}). Shorten it."
-            )
+            complaint = f"The answer cannot be taken: it is too long ({refused}). Shorten it."
+            return AnswerReading(refused.response, None, complaint)
         return self._read(request, response)
 
-    def _read(self, request: SummaryRequest, response: SummaryResponse) -> _ReadAnswer:
+    def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
         try:
             found = checked(request, response, self.job.settings.llm)
-            return _ReadAnswer(found, read_claims(found, request.parameters.form, self.articles))
+            return AnswerReading(found, read_claims(found, request.parameters.form, self.articles))
         except AnswerProblem as problem:
-            return _ReadAnswer(response, None, str(problem))
+            return AnswerReading(response, None, str(problem))
 
 
 class _Turns(Struct, frozen=True):

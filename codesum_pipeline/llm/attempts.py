@@ -11,17 +11,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import groupby
+from operator import itemgetter
 from queue import SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.llm.cache import KeptText
-from codesum_pipeline.llm.checking import AnswerProblem
-from codesum_pipeline.llm.conversation import AnswerReading, Read, UnexpectedFailure, WritingTask
+from codesum_pipeline.llm.checking import AnswerProblem, read_answer
+from codesum_pipeline.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask
 from codesum_pipeline.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import Price, worst_case_usd
@@ -89,7 +90,10 @@ class Books:
             while not self._waiting.empty():
                 waiting.append(self._waiting.get())
             is_last = waiting[-1] is None
-            for together in _transactions([entry for entry in waiting if entry]):
+            # Entries that share a transaction have no number of their own.
+            keys = ((place if entry.is_alone else -1, entry) for place, entry in enumerate(waiting) if entry)
+            for _, found in groupby(keys, key=itemgetter(0)):
+                together = [entry for _, entry in found]
                 loop.call_soon_threadsafe(_settle, together, *self._written(together))
 
     def _written(self, together: Sequence[_PendingWrite]) -> tuple[list[object], BaseException | None]:
@@ -100,13 +104,6 @@ class Books:
         except Exception as error:
             # Each task that waits for one of these raises it.
             return [], error
-
-
-def _transactions(entries: Sequence[_PendingWrite]) -> Iterator[Sequence[_PendingWrite]]:
-    """The entries in their order, those that share a transaction together."""
-    for is_alone, found in groupby(entries, key=lambda entry: entry.is_alone):
-        together = list(found)
-        yield from ([entry] for entry in together) if is_alone else [together]
 
 
 def _settle(together: Sequence[_PendingWrite], results: list[object], error: BaseException | None) -> None:
@@ -164,6 +161,8 @@ ANOTHER_MODEL = "another-model"
 # The failure of a document on which our own code failed.
 UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 500
+# A role mark, a wrapper and the like, per turn: more than any provider adds.
+_TOKENS_PER_TURN = 100
 # Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
 # A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
@@ -179,7 +178,10 @@ _KINDS: dict[type[SummaryError], str] = {
 
 
 class Desk(Struct, frozen=True):
-    """What the calls of one run share. `on_heard` is called when a call ends in a way that does not end the run."""
+    """What the calls of one run share. `on_heard` is called when a call ends in a way that does not end the run.
+
+    Where `is_free`, the backend makes no calls: nothing is reserved, and nothing is written down.
+    """
 
     backend: SummaryBackend
     books: Books
@@ -188,6 +190,7 @@ class Desk(Struct, frozen=True):
     admission: Admission
     price_of: Callable[[str], Price]
     max_retries: int
+    is_free: bool
     on_heard: Callable[[], None] = lambda: None
 
 
@@ -202,40 +205,30 @@ class TextRequester:
         self.cost_usd = 0.0
         self.kept: KeptText | None = None
 
-    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
-        """As `Ask`. Where the same request lately got an unusable answer, that one is read again instead."""
+    async def __call__(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
+        """The answer to a request. Where the same request lately got an unusable answer, that one is read again."""
+        if self._desk.is_free:
+            return self._read(request, await self._summarize(request))
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
             claim, has_tool_call = before
-            return _read(SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0), read, self._task.id)
+            return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
+        return await with_retries(lambda _: self._attempt(request), attempts=self._desk.max_retries + 1)
 
-        def count(_attempt: int) -> None:
-            self.attempts += 1
-
-        return await with_retries(
-            lambda: self._attempt(request, read, tokens_upper),
-            attempts=self._desk.max_retries + 1,
-            on_attempt=count,
-        )
-
-    async def _attempt(self, request: SummaryRequest, read: Read, tokens_upper: int) -> AnswerReading:
-        desk = self._desk
-        price = desk.price_of(request.model_name)
-        worst = worst_case_usd(price, tokens_upper, request.parameters.max_tokens)
-        try:
-            await desk.admission.enter(worst)
-        except CapReached:
-            self.attempts -= 1
-            raise
+    async def _attempt(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
+        desk, model = self._desk, request.model_name
+        # No tokenizer makes more than one token of a byte.
+        turns = sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in request.sources[1:])
+        worst = worst_case_usd(desk.price_of(model), self._task.prompt_tokens_upper + turns, request.max_tokens)
+        await desk.admission.enter(worst)
+        self.attempts += 1
         settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
         try:
-            attempt = CallAttempt(
-                self._task.id, request.level, request.request_hash, request.model_name, self.attempts, worst
-            )
+            attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst)
             sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
             started = time.monotonic()
             try:
-                response = await _summarize(desk.backend, request, self._task.id)
+                response = await self._summarize(request)
             except BaseException as error:
                 settled = settled_by(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
@@ -243,9 +236,9 @@ class TextRequester:
                     desk.on_heard()
                 raise
             desk.on_heard()
-            answered = _read(response, read, self._task.id)
-            settled = _settled(response, answered, time.monotonic() - started)
-            await self._settle(sequence, settled, worst, answered.text, request.model_name)
+            answered = self._read(request, response)
+            settled = settled_reading(answered, time.monotonic() - started)
+            await self._settle(sequence, settled, worst, answered.content, model)
             return answered
         finally:
             desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd)
@@ -255,38 +248,37 @@ class TextRequester:
     ) -> None:
         self.calls += settled.outcome is not AttemptOutcome.NOT_SENT
         self.cost_usd += worst if settled.cost_usd is None else settled.cost_usd
-        kept = self._keep(text, model) if text else None
+        kept = None
+        if text:
+            task = self._task
+            kept = KeptText(
+                exact_key=task.exact_key,
+                body_key=task.body_key,
+                text=text,
+                context=task.context,
+                model=model,
+                prompt_version=task.template_blake3,
+                cost_usd=self.cost_usd,
+                created_at=self._desk.now(),
+            )
         await self._desk.books.enter(lambda ledger: ledger.settle(sequence, settled, kept))
         self.kept = kept
 
-    def _keep(self, text: WrittenText, model: str) -> KeptText:
-        task = self._task
-        return KeptText(
-            exact_key=task.exact_key,
-            body_key=task.body_key,
-            text=text,
-            context=task.context,
-            model=model,
-            prompt_version=task.template_blake3,
-            cost_usd=self.cost_usd,
-            created_at=self._desk.now(),
-        )
+    async def _summarize(self, request: SummaryRequest) -> SummaryResponse:
+        """The backend's answer; raises what the backend does, and `UnexpectedFailure`."""
+        guard = FailureGuard()
+        with guard.item(self._task.id):
+            return await self._desk.backend.summarize(request)
+        raise UnexpectedFailure(guard.failures[0])
 
-
-class FreeRequester:
-    """Asks a backend that makes no calls: nothing is reserved, and nothing is written down."""
-
-    attempts = 0
-    calls = 0
-    cost_usd = 0.0
-    kept = None
-
-    def __init__(self, backend: SummaryBackend, task: WritingTask) -> None:
-        self._backend = backend
-        self._task = task
-
-    async def __call__(self, request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
-        return _read(await _summarize(self._backend, request, self._task.id), read, self._task.id)
+    def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[WrittenText]:
+        guard = FailureGuard()
+        with guard.item(self._task.id):
+            try:
+                return AnswerReading(response, read_answer(response, request.parameters.form, self._task.shown))
+            except AnswerProblem as problem:
+                return AnswerReading(response, None, str(problem))
+        return AnswerReading(response, None, failure=guard.failures[0])
 
 
 def failure_kind(error: SummaryError) -> str:
@@ -302,32 +294,6 @@ def ends_run(error: BaseException) -> bool:
     return is_shut_out or isinstance(error, AnotherModel)
 
 
-async def _summarize(backend: SummaryBackend, request: SummaryRequest, id_: str) -> SummaryResponse:
-    """The backend's answer; raises what the backend does, and `UnexpectedFailure`."""
-    guard = FailureGuard()
-    with guard.item(id_):
-        return await backend.summarize(request)
-    raise UnexpectedFailure(guard.failures[0])
-
-
-def _read(response: SummaryResponse, read: Read, id_: str) -> AnswerReading:
-    guard = FailureGuard()
-    with guard.item(id_):
-        try:
-            return AnswerReading(response.claim, read(response))
-        except AnswerProblem as problem:
-            return AnswerReading(response.claim, None, str(problem))
-    return AnswerReading(response.claim, None, failure=guard.failures[0])
-
-
-def _settled(response: SummaryResponse, answered: AnswerReading, latency_s: float) -> AttemptResult:
-    if answered.text:
-        return settled_good(response, latency_s)
-    # A paid answer that our code fails on is kept like an unusable one: the next run reads it again.
-    why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
-    return settled_unusable(response, latency_s, why)
-
-
 def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
     """The result of an attempt whose answer was accepted."""
     return AttemptResult(
@@ -341,10 +307,14 @@ def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
     )
 
 
-def settled_unusable(response: SummaryResponse, latency_s: float, why: SummaryError) -> AttemptResult:
-    """The result of an attempt whose answer was paid for and breaks the rules for answers."""
-    said = str(why)[:_MAX_COMPLAINT_CHARS]
-    return replace(settled_good(response, latency_s), outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=said)
+def settled_reading(answered: AnswerReading[Any], latency_s: float) -> AttemptResult:
+    """The result of an attempt whose answer was read. Where that failed or found it unusable, the answer is kept: the
+    next run reads it again, and does not pay again."""
+    good = settled_good(answered.response, latency_s)
+    if answered.content:
+        return good
+    why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+    return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
 
 
 def settled_by(error: BaseException, latency_s: float) -> AttemptResult:

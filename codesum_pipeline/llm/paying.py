@@ -16,7 +16,7 @@ from msgspec import Struct
 from codesum_pipeline.llm.attempts import settled_by
 from codesum_pipeline.llm.backend import SummaryBackend
 from codesum_pipeline.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
-from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import LONGEST_ASKED_WAIT_S, with_retries
 from codesum_pipeline.model.errors import CodesumError
@@ -35,50 +35,58 @@ class Cap(Struct, frozen=True):
 
 
 class Till(Struct, frozen=True):
-    """Pays for the attempts of one job. `refusal` makes an error from a message about a cap that a call could pass;
-    `way_out` is what can be done instead of raising the cap."""
+    """Pays for the attempts of one job; `level` and `about` stand in the ledger.
+
+    `refusal` makes an error from a message about a cap that a call could pass; `way_out` is what can be done instead of
+    raising the cap.
+    """
 
     ledger: Ledger
+    llm: LlmSettings
+    level: str
+    about: str
     caps: tuple[Cap, ...]
     refusal: Callable[[str], CodesumError]
     way_out: str
 
     async def pay(
         self,
-        attempt: CallAttempt,
+        request: SummaryRequest | ChatRequest,
+        number: int,
+        sent: Sequence[str],
         call: Callable[[], Awaitable[Answer]],
         settled: Callable[[Answer, float], AttemptResult],
-        on_settled: Callable[[AttemptResult], None] = lambda _settled: None,
     ) -> Answer:
-        """The answer of `call`; raises what it does, and `refusal`. `settled` gives the attempt's result from an answer
-        and the seconds that it took."""
-        sequence = self._reserve(attempt)
+        """The answer of `call`, the attempt with this number; raises what it does, and `refusal`.
+
+        `sent` are all texts that go out. `settled` gives the attempt's result from an answer and the seconds that it
+        took.
+        """
+        worst = worst_case_usd(price_of(request.model_name, self.llm), tokens_upper(*sent), request.max_tokens)
+        attempt = CallAttempt(self.about, self.level, request.request_hash, request.model_name, number, worst)
+        with self.ledger.together():
+            for cap in self.caps:
+                self._check(cap, worst)
+            sequence = self.ledger.reserve(attempt)
         started = time.monotonic()
         try:
             answer = await call()
         except BaseException as error:
-            self._settle(sequence, settled_by(error, time.monotonic() - started), on_settled)
+            self.ledger.settle(sequence, settled_by(error, time.monotonic() - started))
             raise
-        self._settle(sequence, settled(answer, time.monotonic() - started), on_settled)
+        self.ledger.settle(sequence, settled(answer, time.monotonic() - started))
         return answer
 
-    def _reserve(self, attempt: CallAttempt) -> int:
-        worst = attempt.reserved_usd
-        with self.ledger.together():
-            for cap in self.caps:
-                so_far = cap.spent()
-                if so_far + worst > cap.most_usd and not cap.is_told:
-                    raise self.refusal(f"{cap.setting} = {cap.most_usd:g}: the next call could pass it")
-                if so_far + worst > cap.most_usd:
-                    raise self.refusal(
-                        f"{cap.setting} = {cap.most_usd:g}: ${so_far:.4f} are spent, and the next call could cost "
-                        f"${worst:.4f}: raise {cap.setting}, or {self.way_out}"
-                    )
-            return self.ledger.reserve(attempt)
-
-    def _settle(self, sequence: int, settled: AttemptResult, on_settled: Callable[[AttemptResult], None]) -> None:
-        self.ledger.settle(sequence, settled)
-        on_settled(settled)
+    def _check(self, cap: Cap, worst: float) -> None:
+        so_far = cap.spent()
+        if so_far + worst <= cap.most_usd:
+            return
+        if not cap.is_told:
+            raise self.refusal(f"{cap.setting} = {cap.most_usd:g}: the next call could pass it")
+        raise self.refusal(
+            f"{cap.setting} = {cap.most_usd:g}: ${so_far:.4f} are spent, and the next call could cost "
+            f"${worst:.4f}: raise {cap.setting}, or {self.way_out}"
+        )
 
 
 def run_job(
@@ -106,10 +114,7 @@ def run_job(
 async def paid_once(
     request: SummaryRequest,
     till: Till,
-    llm: LlmSettings,
     *,
-    level: str,
-    about: str,
     sent: Sequence[str],
     ask: Callable[[], Awaitable[Answer]],
     read: Callable[[SummaryResponse], Answer],
@@ -119,23 +124,15 @@ async def paid_once(
 ) -> Answer:
     """The answer to a request. One that a killed process paid for is taken from the ledger, and `read`.
 
-    `sent` are the texts that go out beside the request's sources; `level` and `about` stand in the ledger. A recording
-    costs nothing and has no books. Raises what `ask` does, and the till's refusal.
+    `sent` are the texts that go out beside the request's sources. A recording costs nothing and has no books. Raises
+    what `ask` does, and the till's refusal.
     """
-    if llm.asks_nobody:
+    if till.llm.asks_nobody:
         return await ask()
     if known := till.ledger.good_answer(request.request_hash):
         return read(known)
-    tokens = tokens_upper(*sent, *request.sources)
-    worst = worst_case_usd(price_of(request.model_name, llm), tokens, request.parameters.max_tokens)
-    number = 0
-
-    def count(attempt: int) -> None:
-        nonlocal number
-        number = attempt
-
-    def pay() -> Awaitable[Answer]:
-        attempt = CallAttempt(about, level, request.request_hash, request.model_name, number, worst)
-        return till.pay(attempt, ask, settled)
-
-    return await with_retries(pay, attempts=1 + retries, on_attempt=count, longest_asked_wait_s=longest_asked_wait_s)
+    return await with_retries(
+        lambda number: till.pay(request, number, (*sent, *request.sources), ask, settled),
+        attempts=1 + retries,
+        longest_asked_wait_s=longest_asked_wait_s,
+    )

@@ -67,6 +67,11 @@ class SummaryRequest(Struct, frozen=True, dict=True):
         """Whether the answer must come under the pinned name byte for byte, and at once: that of a job."""
         return self.job_id is not None
 
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens of an answer."""
+        return self.parameters.max_tokens
+
     @cached_property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from aiolimiter import AsyncLimiter
 
-from codesum_pipeline.model.errors import SummaryCallFailed
+from codesum_pipeline.model.errors import BackendNotConfigured, SummaryCallFailed
+from codesum_pipeline.settings.llm import LlmSettings
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
@@ -22,30 +23,46 @@ Answer = TypeVar("Answer")
 
 
 async def with_retries(
-    call: Callable[[], Awaitable[Answer]],
+    call: Callable[[int], Awaitable[Answer]],
     *,
     attempts: int,
-    on_attempt: Callable[[int], None],
     first_wait_s: float = FIRST_WAIT_S,
     longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
+    on_retry: Callable[[], None] = lambda: None,
 ) -> Answer:
-    """Return the first answer of at most `attempts` calls; raises what the last one did.
+    """Return the first answer of at most `attempts` calls, each given its number, from 1; raises what the last one did.
 
-    `on_attempt` hears the number of each call, from 1, before it is made; what it raises ends the attempts. Only
-    failures that pass are repeated: after as long as the provider asks, else after waits that double.
+    Only failures that pass are repeated: after as long as the provider asks, else after waits that double. `on_retry`
+    is called before each wait.
     """
-    for attempt in range(1, attempts + 1):
-        on_attempt(attempt)
+    for attempt in range(1, attempts):
         try:
-            return await call()
+            return await call(attempt)
         except SummaryCallFailed as failure:
             wait_s = wait_before_retry(
                 failure, attempt, first_wait_s=first_wait_s, longest_asked_wait_s=longest_asked_wait_s
             )
-            if attempt == attempts or wait_s is None:
+            if wait_s is None:
                 raise
+        on_retry()
         await asyncio.sleep(wait_s)
-    raise ValueError(f"attempts is {attempts}: at least one is needed")
+    return await call(attempts)
+
+
+async def with_fallbacks(
+    llm: LlmSettings, ask: Callable[[str], Awaitable[Answer]], *, on_failure: Callable[[], None] = lambda: None
+) -> Answer:
+    """The answer of the first model that gives one; raises what the last one did.
+
+    `on_failure` is called before each fallback.
+    """
+    *others, last = dict.fromkeys((llm.model, *llm.fallback_models))
+    for model in others:
+        try:
+            return await ask(model)
+        except (SummaryCallFailed, BackendNotConfigured):
+            on_failure()
+    return await ask(last)
 
 
 def wait_before_retry(

@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.attempts import (
     Admission,
     Books,
     CapReached,
     Desk,
-    FreeRequester,
     TextRequester,
     ends_run,
     failure_kind,
@@ -33,7 +33,7 @@ from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.pins import Parameters
+from codesum_pipeline.llm.pins import Parameters, SummaryRequest
 from codesum_pipeline.llm.prices import Price
 from codesum_pipeline.model.documents import Gate, TextContext, WrittenText
 from codesum_pipeline.model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
@@ -143,6 +143,7 @@ class WritingRun:
             admission=Admission(caps.usd_left),
             price_of=price_of,
             max_retries=settings.max_retries,
+            is_free=self._is_free,
             on_heard=self._is_heard.set,
         )
         self._models = (settings.model, *settings.fallback_models)
@@ -205,7 +206,7 @@ class WritingRun:
             gate, failure = stopped
             return _FinishedTask(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
         self._documents_left -= 1
-        caller = FreeRequester(self._desk.backend, task) if self._is_free else TextRequester(self._desk, task)
+        caller = TextRequester(self._desk, task)
         outcome = await self._ask(task, caller)
         if not caller.attempts:
             # It took no call: a document that fails day after day must not take the place of others.
@@ -214,17 +215,24 @@ class WritingRun:
         await self._hand_over(caller)
         return _FinishedTask(task.prompt, outcome, caller.kept)
 
-    async def _ask(self, task: WritingTask, caller: TextRequester | FreeRequester) -> TaskOutcome:
+    async def _ask(self, task: WritingTask, caller: TextRequester) -> TaskOutcome:
         """Call the model; where its calls fail, the next model."""
-        gate, failure, unforeseen = Gate.FAILED, "", None
+        settings, gate, failure, unforeseen = self._settings, Gate.FAILED, "", None
         for model in self._models:
             try:
-                text = await converse(
-                    task,
+                text, _ = await converse(
+                    SummaryRequest(
+                        level=task.level,
+                        model_name=model,
+                        prompt_template_blake3=task.template_blake3,
+                        schema_blake3=answer_tool(task.level).schema_blake3,
+                        parameters=Parameters(max_tokens=settings.max_tokens, form=form_of(settings, model)),
+                        sources=(task.prompt,),
+                        max_output_bytes=MAX_OUTPUT_BYTES,
+                    ),
                     caller,
-                    model=model,
-                    parameters=Parameters(max_tokens=self._settings.max_tokens, form=form_of(self._settings, model)),
-                    max_attempts=self._settings.max_attempts,
+                    about=task.id,
+                    max_attempts=settings.max_attempts,
                 )
             except CapReached:
                 _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
@@ -252,7 +260,7 @@ class WritingRun:
             unforeseen=unforeseen,
         )  # fmt: skip
 
-    def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester | FreeRequester) -> None:
+    def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester) -> None:
         """Count documents in a row for which calls were made in vain."""
         if outcome.text:
             self._failed_in_a_row = 0
@@ -266,7 +274,7 @@ class WritingRun:
             self._stopped_by = (gate, failure)
             _log.log(level, "%s", why)
 
-    async def _hand_over(self, caller: TextRequester | FreeRequester) -> None:
+    async def _hand_over(self, caller: TextRequester) -> None:
         """Give the cache the waiting texts, now and then: others can use them, and a kill leaves less to do."""
         self._undelivered += caller.kept is not None
         if self._undelivered >= _DELIVER_AT:

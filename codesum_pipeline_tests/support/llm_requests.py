@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.llm.backends import LiteLlmBackend
-from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem
-from codesum_pipeline.llm.conversation import AnswerReading, Read, WritingTask, converse
+from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
+from codesum_pipeline.llm.conversation import AnswerReading, converse
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve
@@ -74,22 +74,18 @@ def ask(settings: LlmSettings, *requests: SummaryRequest) -> list[SummaryRespons
 
 def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | SummaryError:
     """What a conversation of at most three answers ends with, or raises, that begins with a request."""
-    level, (prompt,) = request.level, request.sources
-    task = WritingTask("a.py::total", level, request.prompt_template_blake3, prompt, SHOWN, "", None, None, 0)
     backend = LiteLlmBackend(settings, templates())
 
-    async def ask_once(request: SummaryRequest, read: Read, *, tokens_upper: int) -> AnswerReading:
+    async def ask_once(request: SummaryRequest) -> AnswerReading[WrittenText]:
         response = await backend.summarize(request)
         try:
-            return AnswerReading(response.claim, read(response))
+            return AnswerReading(response, read_answer(response, request.parameters.form, SHOWN))
         except AnswerProblem as problem:
-            return AnswerReading(response.claim, None, str(problem))
+            return AnswerReading(response, None, str(problem))
 
     async def converse_and_close() -> WrittenText | SummaryError:
         try:
-            return await converse(
-                task, ask_once, model=request.model_name, parameters=request.parameters, max_attempts=3
-            )
+            return (await converse(request, ask_once, about="a.py::total", max_attempts=3))[0]
         except SummaryError as error:
             return error
         finally:
