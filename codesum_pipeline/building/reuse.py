@@ -38,15 +38,19 @@ _FAILURES = ".failures.json"
 
 
 class RecordingStore(TableStore, frozen=True):
-    """The tables of one root folder, and which of them were touched: of those read also the columns, None where they
-    may have been all."""
+    """The tables of one root folder, and which of them were touched, by several threads: of those read also the
+    columns, None where they may have been all."""
 
-    _reads: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    _reads: dict[str, set[str | None]] = field(default_factory=dict)
     _writes: set[str] = field(default_factory=set)
 
     def reads(self) -> Mapping[str, frozenset[str] | None]:
         """The tables that were read and not written: what a step writes itself it may also take over from."""
-        return {table: columns for table, columns in sorted(self._reads.items()) if table not in self._writes}
+        return {
+            table: None if None in columns else frozenset(filter(None, columns))
+            for table, columns in sorted(self._reads.items())
+            if table not in self._writes
+        }
 
     def writes(self) -> list[str]:
         """The tables that were written."""
@@ -61,8 +65,7 @@ class RecordingStore(TableStore, frozen=True):
         return super().keep(table, repo)
 
     def _note_read(self, table: str, columns: Sequence[str] | None) -> None:
-        before = self._reads.get(table, frozenset())
-        self._reads[table] = None if columns is None or before is None else before | frozenset(columns)
+        self._reads.setdefault(table, set()).update([None] if columns is None else columns)
 
 
 class Input(Struct, frozen=True):

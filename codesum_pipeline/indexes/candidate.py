@@ -9,6 +9,7 @@ import shutil
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +48,11 @@ from codesum_pipeline.store.workspace import Workspace
 _HASHING_VERSIONS = ("parser", "extractive", "placeholder")
 
 _CONTENT_RULES = {HashPolicy.CANONICAL: "sha1(canonical source)", HashPolicy.RAW: "sha256(raw span)"}
+
+
+# Parts that are written at one time: what they do is Arrow's and numpy's. Of many documents each takes much memory.
+_AT_ONCE = 2
+_FEW_DOCUMENTS = 1 << 17
 
 
 def build_manifest(
@@ -158,9 +164,10 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
     with _folder_aside(versions) as folder:
         parts, without_provenance = FolderParts.of(ws, folder), dict[str, str]()
         every = candidate_parts(tables)
-        for done, part in enumerate(every):
-            progress(f"writing {part.doing}", done, len(every))
-            without_provenance |= parts.make(part)
+        with ThreadPoolExecutor(_AT_ONCE if tables.heads.num_rows < _FEW_DOCUMENTS else 1) as threads:
+            for done, (part, found) in enumerate(zip(every, threads.map(parts.make, every), strict=True)):
+                progress(f"writing {part.doing}", done, len(every))
+                without_provenance |= found
         progress("writing the index", len(every), len(every))
         files = describe_files(folder, without_provenance, known=parts.shared)
         manifest = build_manifest(ws, snapshot, tables, embedder, files)
