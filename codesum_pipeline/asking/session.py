@@ -172,7 +172,7 @@ class AskedQuestion(Struct, frozen=True):
         if self.conversation == LATEST:
             latest = store.latest_conversation(repos, asker=asker)
             if latest is None:
-                raise ConfigurationError(f"there is no conversation about {about} to go on with: begin one")
+                raise ConfigurationError(f"there is no conversation about {about} to continue: begin one")
             return latest
         known = store.repositories_of(self.conversation, asker=asker)
         # Who may no longer read a conversation's repositories does not hear of it.
@@ -183,6 +183,6 @@ class AskedQuestion(Struct, frozen=True):
         if known != [*repos]:
             raise ConfigurationError(
                 f"conversation {self.conversation} is about {', '.join(known)}, this question about {about}: "
-                "name its repositories with --repo, or begin another"
+                "name its repositories with --repo, or begin a new one"
             )
         return self.conversation

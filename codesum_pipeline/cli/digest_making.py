@@ -154,7 +154,7 @@ def send(
     """
     with _asked_rollup(ctx, intent, since, until) as asked:
         if not asked.intent.channels:
-            raise ConfigurationError(f"intent {asked.intent.name!r} has no channels: there is nobody to send it to")
+            raise ConfigurationError(f"intent {asked.intent.name!r} has no channels: it can be sent to nobody")
         _tell_price(asked.plan)
         found, is_new = send_rollup(asked.desk, asked.store, asked.intent, asked.plan)
     report = deliver(asked.desk)
@@ -236,7 +236,7 @@ def window(since: datetime | None, until: datetime | None) -> tuple[str | None, 
     """The moments that two days of the command line mean; raises `ConfigurationError` for an empty window."""
     if since and until and since >= until:
         raise ConfigurationError(
-            f"--since {since:%Y-%m-%d} --until {until:%Y-%m-%d}: no day is from the first on and before the second"
+            f"--since {since:%Y-%m-%d} --until {until:%Y-%m-%d}: the period is empty: give a later --until"
         )
     first, end = (iso_moment(each.replace(tzinfo=UTC)) if each else None for each in (since, until))
     return first, end

@@ -61,7 +61,7 @@ def eval(
     codesum eval questions.jsonl --each-lane --report evaluation.md
     """
     if lift and (lane or level or each_lane or each_level):
-        raise ConfigurationError("--lift has ways of asking of its own: leave out --lane, --level and --each-…")
+        raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
     called = invocation(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     given = None if questions is None else read_questions(questions)
@@ -133,10 +133,14 @@ def _ask_given(
     named = ", ".join(f"{repo} ({number})" for repo, number in sorted(left_out.items(), key=str))
     here = ", ".join(sorted(index.repo for index in indexes))
     if not kept:
-        raise ConfigurationError(f"no question is about an index that is asked ({here}), but about {named}")
+        raise ConfigurationError(
+            f"no question is about a repository that is searched ({here}); the questions are about {named}"
+        )
     notes = [f"{counted(len(kept), 'question')} for {here}"]
     if left_out:
-        notes.append(f"{counted(left_out.total(), 'question')} left out, about what is not asked: {named}")
+        notes.append(
+            f"{counted(left_out.total(), 'question')} left out, about repositories that are not searched: {named}"
+        )
     others = Counter(
         (index.repo, index.commit, question.commit)
         for question in kept
@@ -154,7 +158,7 @@ def _ask_given(
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
     answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
     if not answers:
-        raise ConfigurationError(f"no question is asked at level {', '.join(ways.levels)}: leave out --level")
+        raise ConfigurationError(f"no question can be asked at level {', '.join(ways.levels)}: leave out --level")
     return summarize(answers, notes=notes)
 
 

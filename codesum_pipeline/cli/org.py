@@ -95,7 +95,7 @@ def sync(
     """
     called = invocation(ctx)
     if called.settings.offline:
-        raise ConfigurationError("offline = true: no host is asked")
+        raise ConfigurationError("offline = true: no code host is asked")
     known = {each.name: each for each in called.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)

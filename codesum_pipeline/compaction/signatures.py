@@ -157,7 +157,7 @@ def _unpacked(data: bytes, count: int, *, may_have_more: bool = False) -> list[b
         parts.append(data[4 : 4 + length])
         data = data[4 + length :]
     if data and not may_have_more:
-        raise SignatureInvalid("more stands in it than belongs to a signature: sign anew")
+        raise SignatureInvalid("it holds more than a signature: sign anew")
     return parts
 
 
@@ -196,7 +196,7 @@ def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: st
     told = f" (not read: {'; '.join(unreadable)})" if unreadable else ""
     raise SignerNotAllowed(
         f"{path} has no line for {principal!r} with the key {fingerprint(public_key)}{told}: "
-        "add one if they may attest, or have it signed by who may"
+        "add one if they may attest, or have an allowed person sign it"
     )
 
 

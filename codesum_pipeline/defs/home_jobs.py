@@ -181,7 +181,7 @@ def _look_for_rollups(context: dg.ScheduleEvaluationContext, home: Home) -> list
 
 def _look_at_hosts(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     if home.settings.offline:
-        return "offline = true: no host is asked"
+        return "offline = true: no code host is asked"
     if not home.registry.organisations():
         return "no organisation is registered: `codesum org add` registers one"
     is_under_way = _goes_on(home, context.instance, sync_organisations.name)

@@ -85,15 +85,15 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     for key, setting, default in (("storage", "storage", "sqlite"), ("run_launcher", "launcher", "local")):
         if written and _says(written[0], key) and key not in block and setting not in engine.model_fields_set:
             raise ConfigurationError(
-                f"{file}: this home has another engine.{setting} than {default}, and the settings here "
-                f"name none: give it the environment of the daemon, or say engine.{setting} = {default} to go back"
+                f"{file}: this home's engine.{setting} is not {default}, and the settings in use do not set "
+                f"it: use the daemon's environment here, or set engine.{setting} = {default} to go back"
             )
     if _says(own, _OUTPUT):
         block.pop(_OUTPUT, None)
     for key in block:
         if _says(own, key):
             raise ConfigurationError(
-                f"{file}: `{key}` stands there, and the settings of `engine` say it, too: take it out of one of both"
+                f"{file}: `{key}` is set there and by the settings of `engine`: remove one of the two"
             )
     if engine.max_concurrent_runs is not None:
         own, found = _MAX_RUNS.subn(rf"\1 {engine.max_concurrent_runs}", own, count=1)

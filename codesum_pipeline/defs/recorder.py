@@ -35,8 +35,8 @@ class Recorder(Struct):
 
             status = self.process.wait()
             raise ProcessGone(
-                f"the process that records in Dagster ended with status {status}; what is built stands, and the next "
-                "`codesum index` records it"
+                f"the process that records in Dagster ended with status {status}; the built index is kept, and "
+                "the next `codesum index` records it"
             ) from None
 
     def send(self, message: object) -> None:

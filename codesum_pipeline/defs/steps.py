@@ -216,8 +216,8 @@ def check_upstream(context: dg.AssetExecutionContext, builder: Builder) -> None:
             continue
         if recorded_fingerprint(context.instance, context.partition_key, asset) != builder.built_from():
             raise BrokenStore(
-                f"repository {context.partition_key!r}: {asset.to_user_string()} was not made from the snapshot that "
-                "stands now, under the settings of now: run the whole job, or every step from repo_snapshot on"
+                f"repository {context.partition_key!r}: {asset.to_user_string()} was not made from the current "
+                "snapshot and the current settings: run the whole job, or every step from repo_snapshot on"
             )
 
 

@@ -204,7 +204,7 @@ class TreeWatch:
     def _look(self) -> bool:
         """Take in pending events; returns whether the cookie's last event is among them."""
         if self._is_closed:
-            raise NotFollowed("it is followed no more")
+            raise NotFollowed("it is no longer watched")
         told = self._notify.watch(_BURST_MS, _ARRIVES_MS, _ARRIVES_MS, None) if self._notify else set()
         if not self._tree.root.is_dir():
             raise NotFollowed("it is gone")

@@ -61,7 +61,7 @@ def check_may_be_own(home: Path) -> None:
             except KeyError:
                 user = str(status.st_uid)
             raise ConfigurationError(
-                f"{home} belongs to another user ({user}), so nothing in it is used by itself; {_named(home)}"
+                f"{home} belongs to another user ({user}), so it is not used unless you name it; {_named(home)}"
             )
     # A link counts where it stands and where it leads.
     for place in dict.fromkeys((home, home.resolve())):
@@ -89,7 +89,7 @@ def _check_is_not_tracked(root: Path, home: Path) -> None:
         untrack = f"git -C {shlex.quote(str(root))} rm -r --cached {shlex.quote(str(home.relative_to(root)))}"
         raise ConfigurationError(
             f"{home} is part of the repository {root}: settings that come with a repository are not used; "
-            f"{instead}, or take it out with `{untrack}`"
+            f"{instead}, or remove it with `{untrack}`"
         )
 
 

@@ -75,7 +75,7 @@ def load_settings(
                 (near,) = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
                 raise ConfigurationError(f"{source}: unknown setting {key!r}; the nearest known key is {near!r}")
         if "bucket" in values:
-            raise ConfigurationError(f"{source}: 'bucket' is not to be set: name the bucket's URL as the home")
+            raise ConfigurationError(f"{source}: 'bucket' cannot be set: give the bucket's URL as the home")
         _merge(merged, values)
     try:
         return Settings(**{**merged, "home": home, "bucket": bucket})

@@ -166,7 +166,9 @@ def list_repositories(
             continue
         # What comes from outside and is not what the host documents.
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise HostUnavailable(f"page {number} of the list is none of this kind of host: {error!r}") from error
+            raise HostUnavailable(
+                f"page {number} of the list does not have the form of this kind of host: {error!r}"
+            ) from error
         new = {each.host_id: each for each in page if each.host_id not in found}
         # A host that does not know pages gives the first one again and again.
         if not new:

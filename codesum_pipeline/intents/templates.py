@@ -86,7 +86,7 @@ def _users(intents: Intents, kind: TemplateKind, name: str) -> list[str]:
     try:
         return intents.users_of_template(FIELDS[kind], name)
     except ConfigurationError as error:
-        raise ConfigurationError(f"nobody can see which intents use template {kind}/{name}: {error}") from error
+        raise ConfigurationError(f"cannot tell which intents use template {kind}/{name}: {error}") from error
 
 
 def _check_free(prompts_dir: Path, kind: TemplateKind, old: str, new: str, text: str) -> bool:

@@ -149,11 +149,11 @@ class _CallProcess:
             # It would have the fewest calls for ever.
             self._process.kill()
             raise SummaryCallFailed(
-                f"{request.model_name}: the process that asks says nothing", failure=CallFailure.TIMEOUT
+                f"{request.model_name}: the worker process does not answer", failure=CallFailure.TIMEOUT
             ) from None
         except _CallProcessGone as ended:
             raise SummaryCallFailed(
-                f"{request.model_name}: the process that asked ended {ended}", failure=CallFailure.CONNECTION
+                f"{request.model_name}: the worker process ended {ended}", failure=CallFailure.CONNECTION
             ) from None
         finally:
             del self._calls[number]

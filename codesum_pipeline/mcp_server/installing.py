@@ -65,7 +65,7 @@ def insert_member(content: str, group: str, name: str, value: Any) -> Insertion:
     if not isinstance(servers.value, dict):
         raise ConfigurationError(f"{group!r} in it is no object: mend it first")
     if name in servers.value:
-        raise ConfigurationError(f"it has a server {name!r} already: take that away first")
+        raise ConfigurationError(f"it has a server {name!r} already: remove that first")
     end = "," if servers.value else f"\n{_INDENT}"
     return Insertion(servers.value_start + 1, f"\n{_INDENT * 2}{entry}{end}", entry)
 
@@ -146,7 +146,7 @@ def _in_toml(content: str, command: Sequence[str]) -> Insertion:
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"it is no TOML ({error}): mend it first") from error
     if NAME in known:
-        raise ConfigurationError(f"it has a server {NAME!r} already: take that away first")
+        raise ConfigurationError(f"it has a server {NAME!r} already: remove that first")
     program, *arguments = command
     # Texts and lists of texts are written alike in JSON and TOML.
     entry = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}\n"
@@ -156,7 +156,7 @@ def _in_toml(content: str, command: Sequence[str]) -> Insertion:
         tomllib.loads(found.into(content))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
-            f"a table [mcp_servers.{NAME}] does not go into it ({error}): add it by hand"
+            f"a table [mcp_servers.{NAME}] cannot be added to it ({error}): add it by hand"
         ) from error
     return found
 
@@ -215,7 +215,7 @@ class Installer(Struct, frozen=True):
         taken = next((text for text in texts if content.count(text) == 1), None)
         if taken is None and written.entry.splitlines()[0] in content:
             raise ConfigurationError(
-                f"{file}: its entry for codesum was changed since it was written: take it away by hand"
+                f"{file}: its entry for codesum was changed since it was written: remove it by hand"
             )
         if taken is not None:
             left = content.replace(taken, "")

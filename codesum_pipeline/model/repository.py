@@ -84,7 +84,7 @@ def read_scope(patterns: list[str]) -> RepositoryScope:
         if not _PATTERN.fullmatch(pattern):
             raise ConfigurationError(f"{pattern[:100]!r} is no pattern of repositories' keys")
     if all(pattern.startswith(_CLOSES) for pattern in patterns):
-        raise ConfigurationError('every pattern closes: name what is open, too, "*" for all')
+        raise ConfigurationError('every pattern excludes: name what is included, too, "*" for all')
     return RepositoryScope(tuple(patterns))
 
 

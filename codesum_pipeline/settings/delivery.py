@@ -163,14 +163,14 @@ class DeliverySettings(SettingsGroup):
     """How digests and notices reach people."""
 
     channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting(
-        {}, "Messages go out by these channels, a table each by its name; see [delivery](delivery.md#channels)."
+        {}, "The channels for messages, a table for each, by name; see [delivery](delivery.md#channels)."
     )
     operator_channels: tuple[str, ...] = setting(
-        (), "These channels hear of what a person has to repair; empty: only the log does."
+        (), "The channels for problems that a person has to repair; empty: they are only logged."
     )
-    max_attempts: int = setting(8, "One message is tried N times on one channel, and then given up.", ge=1, le=50)
+    max_attempts: int = setting(8, "One message is tried N times on one channel, then given up.", ge=1, le=50)
     web_hosts: dict[str, WebHost] = setting(
-        {}, "Your own git hosts run this, which shapes links: github, gitlab, gitea or bitbucket."
+        {}, "What your own git hosts run, so that links fit: github, gitlab, gitea or bitbucket."
     )
 
     @field_validator("channels")

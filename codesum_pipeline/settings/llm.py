@@ -51,38 +51,45 @@ class LlmSettings(SettingsGroup):
     """Whether and how a language model writes texts, and at most at what cost."""
 
     enabled: bool = setting(False, "A language model writes texts.", _TEXTS)
-    model: str = setting("", "This model writes them, named as LiteLLM does: `anthropic/claude-haiku-4-5`.", _TEXTS)
-    fallback_models: tuple[str, ...] = setting((), "These models are asked where the first one fails.", _TEXTS)
+    model: str = setting("", "The model that writes texts, named as in LiteLLM: `anthropic/claude-haiku-4-5`.", _TEXTS)
+    fallback_models: tuple[str, ...] = setting((), "These models are asked if the first one fails.", _TEXTS)
     max_summaries_per_run: int = setting(0, "A run asks for at most N texts; 0: it only counts them.", LIMITS, ge=0)
     max_cost_usd_per_run: float | None = setting(
         None, "A run spends at most N US dollars; default: no cap.", LIMITS, ge=0
     )
     max_cost_usd_per_day: float = setting(
-        0.0, "Runs that Dagster starts for what is left over spend at most N US dollars a day.", NOTHING, ge=0
+        0.0,
+        "Runs that Dagster starts by itself for texts that the caps left over spend at most N US dollars a day.",
+        NOTHING,
+        ge=0,
     )
     backend: BackendName = setting(
         BackendName.LITELLM,
-        "Who answers: litellm, record (the same, and every answer is kept), replay (kept answers alone, nothing over "
-        "the network) or noop (nobody).",
+        "Where answers come from: litellm, record (litellm, and every answer is recorded), replay "
+        "(recorded answers only, without a network) or noop (none).",
         LIMITS,
     )
     recording: Path | None = setting(
-        None, "This folder keeps the answers of record and replay; relative to the home.", NOTHING, BELOW_HOME
+        None,
+        "The folder of the answers that `record` writes and `replay` reads; relative to the home.",
+        NOTHING,
+        BELOW_HOME,
     )
-    api_base: ApiBase = setting(None, "The model is asked at this address; default: at its provider.", NOTHING)
+    api_base: ApiBase = setting(None, "The address of the model's server; default: its provider's.", NOTHING)
     api_key_env: str | None = setting(
-        None, "This environment variable has the key; default: the one that LiteLLM reads for the provider.", NOTHING
+        None, "The environment variable with the key; default: the one that LiteLLM reads for the provider.", NOTHING
     )
     allowlist: tuple[str, ...] = setting(
         (), "Only these models may be asked; empty: `model` and `fallback_models`.", NOTHING
     )
     echoed_names: dict[str, str] = setting(
         {},
-        "A provider answers under these names for these models; a name with a date or revision added needs no entry.",
+        "For each model, the other name under which its provider answers; a name with a date or "
+        "revision added needs no entry.",
         NOTHING,
     )
     prices: tuple[ModelPrice, ...] = setting(
-        (), "Prices of models that LiteLLM's list lacks or has otherwise; 0 is a price.", NOTHING
+        (), "Prices of models, where LiteLLM's list has none or another one; 0 is a price.", NOTHING
     )
     concurrency: int = setting(8, "N calls are made at a time.", NOTHING, ge=1, le=1024)
     requests_per_minute: int | None = setting(
@@ -92,24 +99,28 @@ class LlmSettings(SettingsGroup):
         None, "One model gets at most N tokens a minute; default: no limit.", NOTHING, ge=1
     )
     max_attempts: int = setting(
-        3, "One text takes at most N calls: the first, and repairs of its answer.", _TEXTS, ge=1, le=10
+        3,
+        "One text takes at most N calls: the first one, and further ones if the answer breaks the rules.",
+        _TEXTS,
+        ge=1,
+        le=10,
     )
-    max_retries: int = setting(
-        4, "A call is repeated up to N times if it failed in a way that passes.", NOTHING, ge=0, le=20
-    )
+    max_retries: int = setting(4, "A call is repeated up to N times after a transient failure.", NOTHING, ge=0, le=20)
     max_tokens: int = setting(2048, "One answer has at most N tokens.", _TEXTS, ge=256)
     timeout_s: float = setting(60.0, "One call takes at most N seconds.", NOTHING, gt=0)
     # What it comes to is among the versions, since the models say it, too.
     max_prompt_chars: int | None = setting(
         None,
-        "A prompt has at most N characters, of which 0.85 may be system, instruction and code. Default, and the most:"
-        " four times the fewest tokens that LiteLLM's list gives the models; 200000 for a model that it lacks.",
+        "A prompt has at most N characters, of which 85 % may be system, instruction and code. Default, "
+        "and upper limit: four characters for each token of the smallest limit that LiteLLM's list "
+        "gives for the models; 200000 for a model not listed.",
         NOTHING,
         ge=1,
     )
     form: Literal["auto", "tool", "json_schema", "json_text"] = setting(
         "auto",
-        "How a model answers: by a forced tool call, a response format or JSON in its text; auto: the first it can.",
+        "How a model answers: by a forced tool call, a response format or JSON in its text; auto: the "
+        "first of these that it supports.",
         _TEXTS,
     )
     trust: Trust = setting(
@@ -117,10 +128,10 @@ class LlmSettings(SettingsGroup):
         "off: a model writes about all code; scip: only where a compiler's index confirms an edge.",
         _TEXTS,
     )
-    tests: bool = setting(False, "A model writes about test code, too.", _TEXTS)
+    tests: bool = setting(False, "A model also writes about test code.", _TEXTS)
     documented: bool = setting(
         False,
-        "A model writes about what its author documented, too: by a docstring, a doc comment or a README.",
+        "A model also writes about code that its author documented by a docstring, a doc comment or a README.",
         _TEXTS,
     )
     language: str = setting("English", "The texts are in this language.", _TEXTS, min_length=1, max_length=60)
@@ -155,7 +166,7 @@ class AskSettings(SettingsGroup):
         5.0, "All questions of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
     )
     max_steps: int = setting(
-        50, "A model calls tools at most N times for one question; then it has to answer.", ge=1, le=1000
+        50, "For one question a model may call tools N times; then it has to answer.", ge=1, le=1000
     )
     max_tokens: int = setting(4096, "One answer has at most N tokens.", ge=256)
     primary_document: str = setting(
@@ -165,7 +176,9 @@ class AskSettings(SettingsGroup):
         max_length=200,
     )
     synthesis_timeout_s: float = setting(
-        90.0, "A question waits N seconds for an overview, and is then answered without it.", gt=0
+        90.0,
+        "The second pass about a whole repository may take N seconds; then the answer does without it.",
+        gt=0,
     )
 
 
@@ -174,7 +187,7 @@ class CompactionSettings(SettingsGroup):
 
     allowed_signers: Path = setting(
         Path("allowed_signers"),
-        "This file names those who may sign attestations, in OpenSSH's format; relative to the home.",
+        "The file of those who may sign attestations, in OpenSSH's format; relative to the home.",
         BELOW_HOME,
     )
     max_cost_usd_per_job: float = setting(
@@ -189,10 +202,10 @@ class DigestSettings(SettingsGroup):
     """Where the standing questions are, how items are grouped, and at most at what cost a model writes."""
 
     intents_file: Path = setting(
-        Path("intents.yaml"), "This file has the standing questions; relative to the home.", BELOW_HOME
+        Path("intents.yaml"), "The file of the standing questions; relative to the home.", BELOW_HOME
     )
     grouped: bool = setting(
-        True, "Near-duplicate changes are one item in daily and weekly digests, as they are in those of a build."
+        True, "Daily and weekly digests show near-duplicate changes as one item, as the digests of a build do."
     )
     max_tokens: int = setting(4096, "One answer about a digest has at most N tokens.", ge=1)
     max_cost_usd_per_digest: float = setting(

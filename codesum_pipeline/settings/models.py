@@ -46,14 +46,17 @@ class Settings(ContextSettings, ScanSettings):
     """The settings of one home."""
 
     home: Annotated[Path, NOTHING] = Field(
-        description="This folder keeps everything; of a home in a bucket, what this worker uses of it."
+        description="This folder holds everything; for a home in a bucket, this worker's copy of it."
     )
     bucket: str | None = setting(
-        None, "Set by the home alone: the URL of a home in a bucket, of which `home` is a local copy.", NOTHING
+        None,
+        "The URL of a home in a bucket, of which `home` is a local copy; set by naming the home, nowhere else.",
+        NOTHING,
     )
     home_mode: Literal["0700", "0750", "0755"] = setting(
         "0700",
-        "Who may read what is written there: its owner, also the group, or everybody. Only the owner writes.",
+        "The mode of the home's folder: who may read it (the owner, the group, or everybody). Only the "
+        "owner may write.",
         NOTHING,
     )
     repos_file: Path = setting(
@@ -73,35 +76,36 @@ class Settings(ContextSettings, ScanSettings):
         Shapes("index"),
     )
     embedder_api_base: ApiBase = setting(
-        None, "A LiteLLM embedding model is asked at this address; default: at its provider.", Shapes("index")
+        None, "The address of the server of a LiteLLM embedding model; default: its provider's.", Shapes("index")
     )
     summary_embed_max_tokens: int = setting(
         512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
     )
     extra_lanes: tuple[ExtraLane, ...] = setting(
-        (), "These vectors are made, too, for searches that name their lane: code.", Shapes("index")
+        (), "Vectors are also made for these lanes, which only a search that names them reads: code.", Shapes("index")
     )
-    keep_versions: int = setting(3, "N published versions are kept.", NOTHING, ge=2)
+    keep_versions: int = setting(3, "The last N published versions are kept.", NOTHING, ge=2)
     lease_wait_s: float = setting(
         600.0, "A build waits N seconds for another of the same repository.", NOTHING, BY_RUN, ge=0
     )
     llm: LlmSettings = LlmSettings()
     max_rewrite_fraction: float = setting(
         0.5,
-        "A model that would write more of an existing index again waits until that is confirmed.",
+        "If a model would rewrite more than this fraction of an index, the build waits for a confirmation.",
         LIMITS,
         ge=0,
         le=1,
     )
     summary_cache_dir: Path = setting(
         Path("cache"),
-        "This folder keeps models' texts for all repositories; relative to the home.",
+        "The folder of models' texts, for all repositories; relative to the home.",
         NOTHING,
         BELOW_HOME,
     )
     prompts_dir: Path = setting(
         Path("prompts"),
-        "system/ and instruction/ templates in this folder count before those of codesum; relative to the home.",
+        "The folder of your own templates (system/, instruction/), which replace those of codesum; "
+        "relative to the home.",
         NOTHING,
         BELOW_HOME,
     )

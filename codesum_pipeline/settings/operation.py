@@ -33,11 +33,11 @@ class StorageSettings(SettingsGroup):
 
     lease_s: float = setting(
         60.0,
-        "A worker renews a lease three times in N seconds; another replaces a worker that was silent as long.",
+        "A worker renews its lease three times in N seconds; if it is silent for N, another takes over.",
         ge=1,
     )
     retry_s: float = setting(
-        60.0, "A worker repeats a request for N seconds where the bucket does not answer or is too busy.", ge=0
+        60.0, "A worker repeats a request for N seconds if the bucket does not answer or is too busy.", ge=0
     )
     transfers: int = setting(8, "A worker sends or fetches N files at once.", ge=1)
 
@@ -46,14 +46,12 @@ class ReadingSettings(SettingsGroup):
     """How many indexes a long-lived process keeps open, and how much of a bucket a machine keeps."""
 
     open_indexes: int = setting(
-        1000, "A process keeps N indexes open between questions; it closes those that were not asked for longest.", ge=1
+        1000, "A process keeps at most N indexes open between questions; it closes the least recently used first.", ge=1
     )
-    fresh_s: float = setting(
-        5.0, "Home in a bucket: a process looks again for what is published after N seconds.", ge=0
-    )
+    fresh_s: float = setting(5.0, "Home in a bucket: a process looks for new versions at most every N seconds.", ge=0)
     cache_gb: float = setting(
         20.0,
-        "Home in a bucket: a machine keeps N GB in the user's cache folder; what was not read for longest goes first.",
+        "Home in a bucket: a machine caches at most N GB for a user; the least recently read files go first.",
         gt=0,
     )
 
@@ -64,7 +62,7 @@ class PlannerSettings(SettingsGroup):
     nightly_cron: str = setting("0 2 * * *", "The nightly schedule looks at every repository at this time (UTC).")
     digests_cron: str = setting(
         "*/15 * * * *",
-        "The schedule sends digests that are due at these times; intents have their own times and time zones.",
+        "The schedule looks for due digests at these times; intents have their own times and time zones.",
     )
     sensor_interval_s: int = setting(60, "The sensor looks for new commits every N seconds.", ge=5)
     push_interval_s: int = setting(
@@ -72,46 +70,50 @@ class PlannerSettings(SettingsGroup):
     )
     poll_interval_s: float = setting(
         60.0,
-        "The sensor asks each remote for its head every N seconds; where webhooks tell of pushes, a day is enough.",
+        "The sensor asks each remote for its head every N seconds; with webhooks, once a day is enough.",
         gt=0,
     )
-    polls_per_tick: int = setting(200, "One tick asks N remotes; those that waited longest go first.", ge=1)
-    poll_parallel: int = setting(16, "The sensor looks at N repositories at one time.", ge=1, le=256)
-    host_parallel: int = setting(4, "N of them may be of one host.", ge=1)
-    host_spacing_s: float = setting(0.02, "N seconds lie between the beginnings of two requests to one host.", ge=0)
+    polls_per_tick: int = setting(200, "One tick asks at most N remotes; those that waited longest go first.", ge=1)
+    poll_parallel: int = setting(16, "The sensor polls N repositories at one time.", ge=1, le=256)
+    host_parallel: int = setting(4, "At most N of these polls go to one host.", ge=1)
+    host_spacing_s: float = setting(0.02, "Two requests to one host begin at least N seconds apart.", ge=0)
     max_attempts: int = setting(3, "Dagster tries to build one state of a repository N times.", ge=1)
-    max_requests_per_tick: int = setting(25, "One tick asks for N runs.", ge=1)
-    ls_remote_timeout_s: float = setting(20.0, "One repository keeps a tick waiting for N seconds.", gt=0)
+    max_requests_per_tick: int = setting(25, "One tick requests at most N runs.", ge=1)
+    ls_remote_timeout_s: float = setting(20.0, "One repository may delay a tick by N seconds.", gt=0)
 
 
 class MaintenanceSettings(SettingsGroup):
     """When old records are pruned, and what is kept."""
 
-    cron: str = setting("30 3 * * *", "The schedule prunes at this time (UTC).")
+    cron: str = setting("30 3 * * *", "The nightly pruning starts at this time (UTC).")
     keep_runs: int = setting(
         10,
-        "Dagster keeps N runs of each repository and job, besides those under way and those that last made an asset.",
+        "Dagster keeps the last N runs of each repository and job, those under way, and those that last made an asset.",
         ge=1,
     )
     history_rows: int = setting(
-        10, "The history keeps N rows of each document, besides those that its text and `codesum explain` need.", ge=1
+        10,
+        "The history keeps the last N rows of each document, besides those that its text and `codesum explain` need.",
+        ge=1,
     )
-    history_days: int = setting(90, "The history drops these rows, too, after N days.", ge=1)
+    history_days: int = setting(90, "After N days the history drops these rows, too.", ge=1)
     books_days: int = setting(
         90,
         "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.",
         ge=31,
     )
-    answers_days: int = setting(365, "The cache drops a model's text that no build took for N days; 0: never.", ge=0)
-    overlays_days: int = setting(30, "The index of a work tree that nobody opened for N days is deleted.", ge=1)
+    answers_days: int = setting(365, "The cache drops a model's text that no build used for N days; 0: never.", ge=0)
+    overlays_days: int = setting(30, "The index of a work tree is deleted if nobody opened it for N days.", ge=1)
     mirrors_days: int = setting(30, "The mirror of a repository that is not registered is deleted after N days.", ge=1)
     parts_hours: int = setting(
         24,
-        "A bucket keeps parts that no state names any more for N hours, so that readers of earlier ones can finish.",
+        "A bucket keeps files that no current state names for N hours, so that readers of earlier states can finish.",
         ge=1,
     )
     unreachable_days: int = setting(
-        14, "A mirror keeps commits that no kept index and no registered ref leads to for N days.", ge=1
+        14,
+        "A mirror keeps a commit for N days after the last kept index and registered ref that lead to it are gone.",
+        ge=1,
     )
 
 
@@ -119,11 +121,11 @@ class AuditSettings(SettingsGroup):
     """What is written down of those who ask with a token."""
 
     enabled: bool = setting(
-        True, "Servers that ask for a token write a line for each request into audit/audit.jsonl in the home."
+        True, "Servers that require a token write a line for each request into audit/audit.jsonl in the home."
     )
-    questions: bool = setting(False, "The lines have the questions themselves, too.")
-    max_mb: float = setting(10.0, "A file that would get larger than N MB is closed.", gt=0, le=1024)
-    files: int = setting(10, "N files are kept; the oldest goes first.", ge=1, le=1000)
+    questions: bool = setting(False, "The lines also contain the questions.")
+    max_mb: float = setting(10.0, "A new file is begun where one would exceed N MB.", gt=0, le=1024)
+    files: int = setting(10, "The last N files are kept.", ge=1, le=1000)
 
 
 class CheckSettings(SettingsGroup):
@@ -137,15 +139,18 @@ class CheckSettings(SettingsGroup):
         0.0, "At least this share of calls has a known target, in the repository or outside.", ge=0, le=1
     )
     resolved_calls_drop: float = setting(
-        0.1, "That share may be N below the median of the repository's last ten commits.", ge=0, le=1
+        0.1, "That share may be at most N below the median of the repository's last ten commits.", ge=0, le=1
     )
     placeholders_most: float = setting(0.95, "At most this share of documents are placeholders.", ge=0, le=1)
     model_texts_least: float = setting(
-        0.5, "Where a model writes, it wrote at least this share of documents, placeholders aside.", ge=0, le=1
+        0.5,
+        "Where a model writes texts, it wrote at least this share of the documents that are no placeholders.",
+        ge=0,
+        le=1,
     )
-    failures_most: float = setting(0.05, "At most N files and texts fail for each document.", ge=0, le=1)
+    failures_most: float = setting(0.05, "At most N failures of files and texts for each document.", ge=0, le=1)
     cost_usd_most: float | None = setting(
-        None, "A repository's texts cost at most N US dollars on one day (UTC); default: not looked at.", ge=0
+        None, "A repository's texts cost at most N US dollars a day (UTC); default: not checked.", ge=0
     )
     verify_days: float = setting(
         7.0, "Each published index is compared with its tables, byte by byte, every N days.", gt=0
@@ -156,18 +161,21 @@ class AlertSettings(SettingsGroup):
     """Who is told when something breaks or recovers, and how soon; nothing is said while a state lasts."""
 
     channels: tuple[str, ...] = setting(
-        (), "These channels of `delivery.channels` are told; empty: those of `delivery.operator_channels`."
+        (), "Alerts go to these channels of `delivery.channels`; empty: to those of `delivery.operator_channels`."
     )
-    severity: Literal["WARN", "ERROR"] = setting("WARN", "Checks whose failure is less than this are left out.")
-    failed_builds: int = setting(3, "An alert tells of N failed runs in a row of one repository (or job).", ge=1)
+    severity: Literal["WARN", "ERROR"] = setting("WARN", "Checks whose failure is less severe cause no alert.")
+    failed_builds: int = setting(3, "N failed runs in a row of one repository (or job) cause an alert.", ge=1)
     settle_minutes: float = setting(
         5.0,
-        "A new state is told once it has lasted N minutes; each alert about the same thing within a day doubles that.",
+        "A new state is reported once it has lasted N minutes; each alert about the same thing within a "
+        "day doubles that time.",
         ge=0,
     )
-    digest_above: int = setting(5, "More than N changes at one time are one message, not one each.", ge=1)
-    away_hours: float = setting(1.0, "The sensor says that it was away after N hours without a look; 0: never.", ge=0)
-    interval_s: int = setting(60, "The sensor `alerts` looks every N seconds.", ge=10)
+    digest_above: int = setting(5, "More than N changes at one time are reported in one message.", ge=1)
+    away_hours: float = setting(
+        1.0, "After N hours without a tick, the sensor reports that it was away; 0: never.", ge=0
+    )
+    interval_s: int = setting(60, "The sensor `alerts` ticks every N seconds.", ge=10)
 
 
 class KubernetesSettings(SettingsGroup):
@@ -178,7 +186,7 @@ class KubernetesSettings(SettingsGroup):
     service_account: str = setting("default", "A job's pod has this service account.")
     instance_config_map: str = setting("dagster-instance", "This ConfigMap holds `dagster.yaml`; a job's pod reads it.")
     kubeconfig: Path | None = setting(
-        None, "This file says how the cluster is reached; default: as a pod of it, by its service account."
+        None, "The file that says how to reach the cluster; default: the service account of this pod."
     )
     secrets: tuple[str, ...] = setting((), "These Secrets become environment variables of a job.")
     config_maps: tuple[str, ...] = setting((), "These ConfigMaps become environment variables of a job.")
@@ -197,21 +205,24 @@ class EngineSettings(SettingsGroup):
 
     launcher: Literal["local", "celery", "k8s"] = setting(
         "local",
-        "Who carries out a run: local (this machine), celery (the broker in `CODESUM_BROKER_URL`) or k8s (a job).",
+        "Where runs are carried out: local (this machine), celery (workers at the broker in "
+        "`CODESUM_BROKER_URL`) or k8s (jobs).",
     )
     storage: Literal["sqlite", "postgres"] = setting(
         "sqlite",
-        "Where Dagster keeps records: sqlite (files in the home) or postgres (as `CODESUM_POSTGRES_URL` says).",
+        "Where Dagster keeps its records: sqlite (files in the home) or postgres (the server in "
+        "`CODESUM_POSTGRES_URL`).",
     )
     max_concurrent_runs: int | None = setting(
         None,
-        "N runs are under way at a time; with celery as many as workers have processes. Default: see `dagster.yaml`.",
+        "At most N runs are under way at a time; with celery, set the number of all workers' processes. "
+        "Default: see `dagster.yaml`.",
         ge=1,
         le=10_000,
     )
     worker_processes: int = setting(1, "One `codesum worker` carries out N runs at a time.", ge=1, le=1024)
     worker_lost_after_s: float = setting(
-        90.0, "A run is started anew once no Celery worker has named it for N seconds.", ge=5
+        90.0, "A run is started anew if no Celery worker has reported it for N seconds.", ge=5
     )
     k8s: KubernetesSettings = KubernetesSettings()
 
@@ -230,15 +241,16 @@ class HostSettings(SettingsGroup):
     """How hosts are asked. Which organisations: `codesum org`, [organisations](organisations.md)."""
 
     sync_cron: str = setting(
-        "23 * * * *", "The schedule asks hosts which repositories their organisations have at these times (UTC)."
+        "23 * * * *", "At these times (UTC) the schedule asks code hosts which repositories their organisations have."
     )
     timeout_s: float = setting(30.0, "One request to a host's API takes at most N seconds.", gt=0)
     max_wait_s: float = setting(
-        60.0, "One sync waits N seconds in all where a host limits requests; the next sync tries again.", ge=0
+        60.0, "If a host limits requests, one sync waits at most N seconds in all; the next sync tries again.", ge=0
     )
     max_retired_share: float = setting(
         0.2,
-        "A sync that would retire more of an organisation's repositories, and more than two, waits for a confirmation.",
+        "A sync that would retire more than this share of an organisation's repositories, and more than "
+        "two, waits for a confirmation.",
         ge=0,
         le=1,
     )
@@ -248,6 +260,6 @@ class WebhookSettings(SettingsGroup):
     """What hosts that tell of pushes may send. Their secrets are in no settings: see [webhooks](webhooks.md)."""
 
     max_body_mb: float = setting(
-        5.0, "A larger event is refused; polling finds what it tells of. Hosts send up to 25 MB.", gt=0, le=25
+        5.0, "Larger events are refused; polling finds these pushes. Hosts send up to 25 MB.", gt=0, le=25
     )
-    max_per_minute: int = setting(600, "One address gets N answers in a minute.", ge=1)
+    max_per_minute: int = setting(600, "One address gets at most N answers in a minute.", ge=1)

@@ -33,7 +33,7 @@ class ScanSettings(SettingsGroup):
     )
     lang_allowlist: tuple[str, ...] = setting((), "Only these languages are indexed; empty: all.", Shapes("scan"))
     skip_patterns: tuple[str, ...] = setting(
-        (), "Files that match these further patterns, written as in .gitignore, are skipped.", Shapes("scan")
+        (), "Files that match these patterns, written as in .gitignore, are skipped, too.", Shapes("scan")
     )
     max_file_size_mb: float = setting(1.0, "Files of more than N MB are skipped.", Shapes("scan"), gt=0)
     git_timeout_s: float = setting(600.0, "A git command is ended after N seconds.", NOTHING, BY_RUN, gt=0)
@@ -50,19 +50,20 @@ class ContextSettings(SettingsGroup):
     top_k_callees: int = setting(5, "A document's context samples N callees.", Shapes("graph"), BY_RUN, ge=0)
     graph_policy: GraphPolicy = setting(
         GraphPolicy.THRESHOLD,
-        "When a changed context has a text written again: threshold (the next two keys) or strict (always).",
+        "When a changed context makes a model write a text again: threshold (as the next two keys say) "
+        "or strict (always).",
         Shapes("graph", "policy", by_model=True),
     )
     context_similarity_threshold: float = setting(
         0.8,
-        "Two contexts count as the same above this Jaccard index.",
+        "A context counts as unchanged if its Jaccard similarity to the old one is above this.",
         Shapes("graph", "similarity_threshold", by_model=True),
         ge=0,
         le=1,
     )
     max_new_callers: int = setting(
         5,
-        "More than N new callers, or a new call across modules, make a context another one.",
+        "A context has changed if it has more than N new callers, or a new call to another module.",
         Shapes("graph", by_model=True),
         ge=0,
     )
@@ -76,14 +77,14 @@ class FilterSettings(SettingsGroup):
     )
     min_complexity: int = setting(
         2,
-        "A function of less complexity gets a placeholder if its name matches a skip pattern.",
+        "A function of complexity below N gets a placeholder if its name matches a skip pattern.",
         Shapes("filter"),
         BY_RUN,
         ge=0,
     )
     skip_patterns: tuple[str, ...] = setting(
         ("^get_", "^set_", "^__.*__$"),
-        "These regular expressions match the names of trivial functions.",
+        "Regular expressions for the names of trivial functions.",
         Shapes("filter"),
     )
 
@@ -102,7 +103,8 @@ class EvaluationSettings(SettingsGroup):
     """Whether a build measures its retrieval, on which questions, and whether a worse index is held back."""
 
     enabled: bool = setting(
-        False, "Each new index is measured before it is published, which takes longer than a first build."
+        False,
+        "The retrieval of each new index is measured before it is published, which takes longer than a first build.",
     )
     questions: Path | None = setting(
         None,
@@ -110,11 +112,11 @@ class EvaluationSettings(SettingsGroup):
         "docstrings (asked in a copy without them) and commit messages.",
         BELOW_HOME,
     )
-    sample: int = setting(200, "N functions, and N classes, are asked for by their docstrings.", ge=1)
-    commits: int = setting(300, "The messages of N commits are tried as questions.", ge=0)
-    gate: bool = setting(False, "The published index stays where the new one is worse by more than the margin.")
+    sample: int = setting(200, "The docstrings of N functions and N classes are asked as questions.", ge=1)
+    commits: int = setting(300, "The messages of the last N commits are asked as questions.", ge=0)
+    gate: bool = setting(False, "A new index that is worse by more than the margin is not published.")
     margin: float = setting(
-        0.02, "An index is worse if the whole 95 % interval lies below this difference.", ge=0, le=1
+        0.02, "A new index is worse if the whole 95 % interval of the difference lies below minus N.", ge=0, le=1
     )
 
     @model_validator(mode="after")
@@ -129,24 +131,21 @@ class ScipSettings(SettingsGroup):
 
     sandbox: Literal["bubblewrap", "none"] = setting(
         "bubblewrap",
-        "A command runs in bubblewrap (it sees its checkout and the system's programs) or none (it may do all).",
+        "How a command is confined: bubblewrap (it sees only its checkout and the system's programs) or "
+        "none (not at all).",
     )
     network: bool = setting(False, "A command in the sandbox may use the network.")
     timeout_s: float = setting(1800.0, "A command is ended after N seconds.", gt=0)
-    max_memory_mb: int = setting(
-        4096, "A command, with all that it starts, may have N MB of memory at one time.", ge=16
-    )
+    max_memory_mb: int = setting(4096, "A command and its child processes may use N MB of memory together.", ge=16)
     max_index_mb: int = setting(
         4096,
-        "All indexes of a repository may have N MB, uncompressed, and so may each file that a command writes.",
+        "All indexes of a repository may have N MB together, uncompressed; so may each file that a command writes.",
         ge=1,
     )
     environment: tuple[str, ...] = setting(
-        (), "A command gets the environment variables of these names, besides PATH and the like."
+        (), "A command also gets these environment variables, besides PATH and the like."
     )
-    read_only: tuple[str, ...] = setting(
-        (), "A command may read these folders, too, such as the one that holds an indexer."
-    )
+    read_only: tuple[str, ...] = setting((), "A command may also read these folders, such as that of the indexer.")
 
     @field_validator("environment")
     @classmethod

@@ -194,7 +194,7 @@ def open_objects(url: str, *, retry_s: float = RETRY_S) -> Objects:
     """
     scheme, _, rest = url.partition("://")
     if scheme not in SCHEMES:
-        raise ConfigurationError(f"home {url.partition('?')[0]!r}: no kind of bucket; one of {', '.join(SCHEMES)}")
+        raise ConfigurationError(f"home {url.partition('?')[0]!r}: no kind of bucket; known are {', '.join(SCHEMES)}")
     if "@" in rest or "?" in rest or "#" in rest:
         raise ConfigurationError(f"home {scheme}://…: a bucket's URL holds no credentials: they are in the environment")
     if scheme == "memory":

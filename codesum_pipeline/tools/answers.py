@@ -240,7 +240,7 @@ class Cursor(Struct, frozen=True):
         parts = body.split(".")
         if len(text) > _LONGEST_CURSOR or len(parts) < 3 or check != _number(body):
             raise ConfigurationError(
-                f"cursor {said!r} is damaged: give `next` of an answer as it stands, or none to begin anew"
+                f"cursor {said!r} is damaged: give `next` of an answer unchanged, or none to begin anew"
             )
         of_tool, at, of_question, *versions = parts
         if of_tool != tool:

@@ -96,7 +96,7 @@ def test_a_conversation_is_named_by_its_id(shop: Shop) -> None:
 
 @pytest.mark.parametrize(
     ("conversation", "message"),
-    [(LATEST, "there is no conversation about shop to go on with"), ("nobody", "no conversation 'nobody'")],
+    [(LATEST, "there is no conversation about shop to continue"), ("nobody", "no conversation 'nobody'")],
 )
 def test_a_conversation_that_is_not_there_is_an_error_and_nothing_is_asked(
     shop: Shop, conversation: str, message: str

@@ -82,7 +82,7 @@ def test_questions_about_what_is_not_indexed_are_counted_and_named(codesum, shop
     result = codesum(shop, "eval", questions(TOTAL, ELSEWHERE, {**ELSEWHERE, "id": "again"}), "--json")
 
     assert result.exit_code == 0
-    assert "2 questions left out, about what is not asked: acme/bank (2)" in result.stderr
+    assert "2 questions left out, about repositories that are not searched: acme/bank (2)" in result.stderr
     assert json.loads(result.stdout)["notes"][1].startswith("2 questions left out")
 
 
@@ -104,7 +104,11 @@ def test_the_report_is_a_page_of_markdown(codesum, shop, questions, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        pytest.param([ELSEWHERE], "no question is about an index that is asked (shop), but about acme/bank", id="none"),
+        pytest.param(
+            [ELSEWHERE],
+            "no question is about a repository that is searched (shop); the questions are about acme/bank",
+            id="none",
+        ),
         pytest.param([{"id": "a"}], "questions.jsonl:1: field 'query'", id="a wrong row"),
         pytest.param([], "holds no question", id="an empty file"),
     ],
@@ -120,7 +124,7 @@ def test_questions_of_levels_that_are_not_asked_are_wrong_usage(codesum, shop, q
     result = codesum(shop, "eval", questions({**CARD, "level": "function"}), "--level", "module")
 
     assert result.exit_code == 2
-    assert "no question is asked at level module" in result.stderr
+    assert "no question can be asked at level module" in result.stderr
 
 
 def test_a_file_that_is_not_there_and_a_repository_that_is_unknown_are_wrong_usage(codesum, shop, questions):

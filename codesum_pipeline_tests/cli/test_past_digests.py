@@ -128,7 +128,7 @@ def test_nothing_of_a_digest_acts_on_the_terminal(home: Path) -> None:
     [
         (("show", "octobr"), "there is no digest 'octobr': the nearest is 'october'"),
         (("list", "--intent", "biling"), "no digest is of an intent of that name; the nearest is 'billing'"),
-        (("list", "--since", "2026-11-01", "--until", "2026-10-01"), "no day is from the first on and before"),
+        (("list", "--since", "2026-11-01", "--until", "2026-10-01"), "the period is empty: give a later --until"),
         (("list", "--since", "yesterday"), "'yesterday' does not match the formats '%Y-%m-%d'"),
         (("list", "--state", "sent"), "'sent' is not one of"),
     ],

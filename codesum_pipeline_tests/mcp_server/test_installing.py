@@ -144,7 +144,7 @@ def test_an_entry_that_was_changed_is_not_guessed_at(installer):
     file, _ = installer.install(Agent.CLAUDE, COMMAND)
     file.write_text(file.read_text().replace("/opt/codesum", "/usr/bin/codesum"))
 
-    with pytest.raises(ConfigurationError, match="was changed since it was written: take it away by hand"):
+    with pytest.raises(ConfigurationError, match="was changed since it was written: remove it by hand"):
         installer.uninstall(Agent.CLAUDE)
 
 
