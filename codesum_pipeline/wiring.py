@@ -31,7 +31,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.scip.taking import index_state
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.source.registry import Registry, slug
+from codesum_pipeline.source.locations import slug_of
+from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.source.rules import RULES_VERSION
 from codesum_pipeline.store.layout import HomeLayout, layout_of
 from codesum_pipeline.store.schemas import TABLES
@@ -161,7 +162,7 @@ class Home(Struct, frozen=True, dict=True):
             versions=self.versions,
             run_id=run_id,
             now=now,
-            slug=slug(entry),
+            slug=slug_of(entry.location),
             force=force,
             is_confirmed=is_confirmed,
             usd_left=usd_left,

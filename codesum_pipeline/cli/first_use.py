@@ -32,7 +32,7 @@ from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.git import try_git
+from codesum_pipeline.source.git import read_tree, resolve, try_git
 from codesum_pipeline.source.rules import PathRules
 
 _TIMEOUT_S = 60.0
@@ -100,16 +100,16 @@ class UnindexedCheckout(Struct, frozen=True):
     def size(self) -> Size:
         """Raises `RepositoryUnavailable` where git cannot read the repository."""
         rules = PathRules.of(RepositoryEntry("any", "/"), self.called.settings)
-        listed = try_git(
-            ["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S
+        commit = resolve("HEAD", git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S)
+        every = (
+            read_tree(commit, git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S, with_sizes=True) if commit else ()
         )
-        files = total = 0
-        for entry in listed.output.split(b"\0"):
-            facts, _, path = entry.partition(b"\t")
-            mode, *_, size = facts.decode().split() or ("", "-")
-            if size.isdecimal() and not rules.why_skipped(path.decode("utf-8", "replace"), mode=mode, size=int(size)):
-                files, total = files + 1, total + int(size)
-        return Size(files, total)
+        sizes = [
+            file.size
+            for file in every
+            if not rules.why_skipped(file.path.decode("utf-8", "replace"), mode=file.mode, size=file.size)
+        ]
+        return Size(len(sizes), sum(sizes))
 
     def build_command(self) -> list[str]:
         """The same command for a process of ours."""
@@ -175,10 +175,10 @@ def _problem(location: Path, entries: Sequence[RepositoryEntry]) -> str:
         return f"{entries[0].key} is disabled: `codesum add {entries[0].key}` enables it"
     git_dir = location / ".git" if (location / ".git").exists() else location
     try:
-        head = try_git(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], git_dir=git_dir, timeout_s=_TIMEOUT_S)
+        head = resolve("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
     except CodesumError as error:
         return f"{location} cannot be read: {error}"
-    if head.status != 0 and not entries:
+    if head is None and not entries:
         return f"{location} has no commit yet, and nothing to index: commit something first"
     return ""
 

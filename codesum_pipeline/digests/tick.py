@@ -53,7 +53,7 @@ from codesum_pipeline.model.errors import DigestGatedOff
 from codesum_pipeline.model.guard import told
 from codesum_pipeline.model.intents import Cadence, Intent
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.registry import slug
+from codesum_pipeline.source.locations import slug_of
 from codesum_pipeline.store.sqlite_tables import to_json
 
 _ID_CHARS = 16
@@ -242,7 +242,7 @@ def _items(
     matches = [kept.match for kept in pending if kept.id in best]
     is_grouped = intent.schedule.cadence is Cadence.BUILD or desk.settings.digests.grouped
     groups = group(matches) if is_grouped else [[match] for match in matches]
-    names = {key: slug(entry) or key for key, entry in registered.items()}
+    names = {key: slug_of(entry.location) or key for key, entry in registered.items()}
     sources = {
         key: RepositorySource(names.get(key), desk.layout.mirror(key))
         for key in {match.change.repository for match in matches}

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.source.folders import FolderScan, StoredFile, scan_files
-from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.git import read_tree, run_git
 from codesum_pipeline.source.rules import SUBMODULE_MODE, SYMLINK_MODE, PathRules, readable_path
 from codesum_pipeline.source.work_trees import work_tree_state
 
@@ -99,14 +99,8 @@ def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
 @lru_cache(maxsize=_LISTS_KEPT)
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
     """The files of a commit, which never change."""
-    arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
-    found: dict[bytes, StoredFile] = {}
-    for entry in run_git(arguments, git_dir=mirror, timeout_s=_TIMEOUT_S).split(b"\0"):
-        facts, _, path = entry.partition(b"\t")
-        if path:
-            mode, _, blob = facts.decode().split()
-            found |= {path: StoredFile(mode, blob)} if mode != SUBMODULE_MODE else {}
-    return found
+    files = read_tree(commit, git_dir=mirror, timeout_s=_TIMEOUT_S)
+    return {file.path: StoredFile(file.mode, file.blob) for file in files if file.mode != SUBMODULE_MODE}
 
 
 def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:

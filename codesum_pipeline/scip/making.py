@@ -123,7 +123,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
     def brought_up(self, commit: str, *, progress: Progress) -> str:
         """Run the command if it was not for this tree; the problem that it had, now or then."""
         entry, last = self.ws.entry, self.last()
-        tree = self.mirror.git("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+        tree = self.mirror.resolve(commit, kind="tree") or ""
         settings = hash_of([self.ws.settings.scip.model_dump(), entry.subdir])
         now = _Attempt(tree, entry.scip_command, settings, _RUNNING, "", "", "")
         if last and not self.ws.force:

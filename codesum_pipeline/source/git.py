@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 from msgspec import Struct
 
@@ -46,6 +46,8 @@ _FIXED_ENVIRONMENT = {
 }  # fmt: skip
 # Of the caller's own git variables these two say how to reach a server; the others could redirect what is read.
 _KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
+# A path such as `:(top)x` is that path, and no pattern.
+LITERAL_PATHS = {"GIT_LITERAL_PATHSPECS": "1"}
 
 # What asks another side, which may never answer.
 _ASKS_ELSEWHERE = frozenset({"fetch", "ls-remote"})
@@ -136,13 +138,43 @@ def run_git(
     return finished.output
 
 
-def read_records(arguments: Sequence[str | Path], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
-    """What git writes, ended by NULs, one record after the other; a reader may stop early.
+def resolve(name: str, *, git_dir: Path, timeout_s: float, kind: str = "commit") -> str | None:
+    """The id of the commit (or `kind` of object) that a ref, or an id that may be shortened, leads to; None where the
+    repository does not have it."""
+    if not git_dir.exists():
+        return None
+    arguments = ["rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{{kind}}}"]
+    finished = try_git(arguments, git_dir=git_dir, timeout_s=timeout_s)
+    return finished.output.decode().strip() if finished.status == 0 else None
+
+
+class TreeFile(NamedTuple):
+    """One file, link or submodule of a commit; `size` is 0 where it was not asked for, or is not known."""
+
+    path: bytes
+    mode: str
+    blob: str
+    size: int
+
+
+def read_tree(
+    commit: str, *paths: str, git_dir: Path, timeout_s: float, with_sizes: bool = False
+) -> Generator[TreeFile, None, None]:
+    """The files of a commit, or those at some paths. A reader may stop early: all of a hostile tree may be too much.
 
     Raises `RepositoryUnavailable` as `run_git` does.
     """
+    switches = ["-r", "-z", *(["-l"] if with_sizes else []), "--full-tree", "--end-of-options"]
+    for record in _records(["ls-tree", *switches, commit, *paths], timeout_s=timeout_s, git_dir=git_dir):
+        facts, _, path = record.partition(b"\t")
+        mode, _, blob, *size = facts.decode("ascii").split()
+        yield TreeFile(path, mode, blob, int(size[0]) if size and size[0].isdigit() else 0)
+
+
+def _records(arguments: Sequence[str], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
+    """What git writes, ended by NULs, one record after the other."""
     with tempfile.TemporaryFile() as complaints:
-        process = start_git(arguments, git_dir=git_dir, stderr=complaints)
+        process = start_git(arguments, git_dir=git_dir, stderr=complaints, environment=LITERAL_PATHS)
         timer = threading.Timer(timeout_s, process.kill)
         timer.start()
         try:

@@ -20,7 +20,7 @@ from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavaila
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.folders import LeftOut, scan_folder
-from codesum_pipeline.source.git import GitResult, read_records, run_git, try_git
+from codesum_pipeline.source.git import GitResult, read_tree, resolve, run_git
 from codesum_pipeline.source.locations import is_url, redact
 from codesum_pipeline.source.remote import (
     ONE_COMMIT,
@@ -71,7 +71,7 @@ class Mirror(Struct, frozen=True):
         if not is_url(entry.location) and _is_read_as_folder(entry):
             scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
             self.create("sha1")
-            if self._resolve(scan.commit) is None or self._resolve(our_ref(entry)) != scan.commit:
+            if self.resolve(scan.commit) is None or self.resolve(our_ref(entry)) != scan.commit:
                 self._drop_dead_locks()
                 scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
                 self._tidy()
@@ -95,7 +95,7 @@ class Mirror(Struct, frozen=True):
             return self._held(entry).commit
         if remote := find_ref(entry, timeout_s=self.timeout_s):
             return remote.commit
-        return self._resolve(entry.ref or "") or entry.ref or ""
+        return self.resolve(entry.ref or "") or entry.ref or ""
 
     def _fetch(self, entry: RepositoryEntry) -> Head:
         remote = find_ref(entry, timeout_s=self.timeout_s)
@@ -104,8 +104,8 @@ class Mirror(Struct, frozen=True):
         if remote is None:
             return self._fetch_commit(entry)
         ours = our_ref(entry)
-        if self._resolve(ours, "") != remote.object_id:
-            depth, refspec = self._depth(self._resolve(ours)), [f"+{remote.name}:{ours}"]
+        if self.resolve(ours, kind="object") != remote.object_id:
+            depth, refspec = self._depth(self.resolve(ours)), [f"+{remote.name}:{ours}"]
             self._drop_dead_locks()
             finished = self._fetch_or_less(entry, refspec, depth=depth)
             if finished.status != 0 and self._drop_dead_locks():
@@ -114,7 +114,7 @@ class Mirror(Struct, frozen=True):
                 asked, limit = remote.commit, self.timeout_s
                 raise cannot_fetch(entry, finished, commit=asked, git_dir=self.git_dir, timeout_s=limit)
             self._tidy()
-        commit = self._resolve(ours)
+        commit = self.resolve(ours)
         if commit is None:
             raise ConfigurationError(f"{describe(entry)}: ref {_label(entry)!r} leads to no commit: change its ref")
         return Head(commit, _label(entry))
@@ -124,20 +124,18 @@ class Mirror(Struct, frozen=True):
         ref = entry.ref or ""
         if not is_url(entry.location) and not is_commit_id(ref, full=True):
             # Of a path, which can be asked, the id is known in full.
-            arguments = ["rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}"]
-            finished = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s)
-            ref = finished.output.decode().strip() if finished.status == 0 else ref
-        commit = self._resolve(ref)
+            ref = resolve(ref, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s) or ref
+        commit = self.resolve(ref)
         if commit is None and is_commit_id(ref, full=True):
             self._fetch_or_less(entry, [ref], depth=self._depth(None))
-            commit = self._resolve(ref)
+            commit = self.resolve(ref)
         if commit is None:
             every = ["+refs/heads/*:refs/codesum/seen/heads/*", "+refs/tags/*:refs/codesum/seen/tags/*"]
             depth = WHOLE_HISTORY if shallow_commits(self.git_dir) else ()
             finished = self._fetch_or_less(entry, every, depth=depth)
             if finished.status != 0:
                 raise cannot_fetch(entry, finished, commit=ref, git_dir=self.git_dir, timeout_s=self.timeout_s)
-            commit = self._resolve(ref)
+            commit = self.resolve(ref)
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
@@ -146,7 +144,7 @@ class Mirror(Struct, frozen=True):
 
     def _held(self, entry: RepositoryEntry) -> Head:
         """What an earlier fetch left."""
-        commit = self._resolve(our_ref(entry)) if self.git_dir.exists() else None
+        commit = self.resolve(our_ref(entry))
         if commit is None:
             raise RepositoryUnavailable(
                 f"{describe(entry)}: {entry.ref or 'HEAD'} was never fetched: "
@@ -192,13 +190,9 @@ class Mirror(Struct, frozen=True):
             return fetch(self.git_dir, entry, wanted, depth=ONE_COMMIT, timeout_s=self.timeout_s)
         return finished
 
-    def _resolve(self, name: str, peel: str = "^{commit}") -> str | None:
-        """The id of the object that a ref or (shortened) id leads to, if it is here."""
-        if not self.git_dir.exists():
-            return None
-        arguments = ["rev-parse", "--quiet", "--verify", f"{name}{peel}"]
-        finished = try_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s)
-        return finished.output.decode().strip() if finished.status == 0 else None
+    def resolve(self, name: str, *, kind: str = "commit") -> str | None:
+        """The id of the object that a ref or an id leads to, if it is here."""
+        return resolve(name, git_dir=self.git_dir, timeout_s=self.timeout_s, kind=kind)
 
     def _drop_dead_locks(self) -> bool:
         """Remove what killed git processes locked; whether there was any."""
@@ -297,10 +291,8 @@ def check_out(mirror: Mirror, commit: str, folder: Path, *, aside: Path) -> None
     """
     # A few kilobytes of a repository may say that they are petabytes of files.
     room = shutil.disk_usage(folder).free * _MOST_OF_DISK
-    listing = ["ls-tree", "-r", "-z", "-l", "--full-tree", commit]
-    for record in read_records(listing, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s):
-        size = record.partition(b"\t")[0].split()[-1]
-        room -= int(size) if size.isdigit() else 0
+    for file in read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True):
+        room -= file.size
         if room < 0:
             raise ConfigurationError(
                 f"the files of commit {commit[:12]} would take more than half of the "

@@ -25,10 +25,11 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import PlannerSettings
+from codesum_pipeline.source.checkouts import git_dirs
 from codesum_pipeline.source.locations import host_of, is_url
 from codesum_pipeline.source.mirror import Mirror, our_ref
 from codesum_pipeline.source.poll_state import HostRest, Poll, PollState
-from codesum_pipeline.source.remote import is_commit_id, is_git_repository
+from codesum_pipeline.source.remote import is_commit_id, is_git_repository, source_git_dir
 from codesum_pipeline.store.atomic import state_of
 from codesum_pipeline.store.layout import HomeLayout
 
@@ -107,7 +108,7 @@ def trace_of(entry: RepositoryEntry, *, mirror: Path, offline: bool) -> str | No
     if entry.worktree or not is_git_repository(folder):
         return None
     try:
-        git_dir, common = _git_dirs(folder)
+        git_dir, common = git_dirs(source_git_dir(folder))
         ref, head = entry.ref or "HEAD", _content(git_dir / "HEAD")
         if ref == "HEAD":
             names = [head.removeprefix(_SYMBOLIC).strip()] if head.startswith(_SYMBOLIC) else []
@@ -126,18 +127,6 @@ def _trace(git_dir: Path, common: Path, names: Sequence[str]) -> str | None:
         return None
     files = [state_of(common / "packed-refs"), state_of(common / "reftable" / "tables.list")]
     return "|".join([_content(git_dir / "HEAD"), *names, *contents, *files])
-
-
-def _git_dirs(folder: Path) -> tuple[Path, Path]:
-    """Where a repository has its HEAD, and where its other refs: elsewhere for a linked work tree."""
-    git_dir = folder / ".git"
-    if not git_dir.exists():
-        return folder, folder
-    if git_dir.is_file():
-        git_dir = folder / _content(git_dir).removeprefix("gitdir: ").strip()
-        if common := _content(git_dir / "commondir").strip():
-            return git_dir, git_dir / common
-    return git_dir, git_dir
 
 
 def _content(path: Path) -> str:

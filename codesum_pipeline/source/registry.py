@@ -42,7 +42,6 @@ from codesum_pipeline.source.locations import (
     key_base,
     parse_location,
     redact,
-    slug_of,
 )
 from codesum_pipeline.source.organisations import Organisation, organisation_fields, organisation_of
 from codesum_pipeline.source.plain_yaml import read_plain_yaml
@@ -369,11 +368,6 @@ def _first_spellings(raw: RawEntries) -> dict[str, Any]:
     for key in raw:
         first.setdefault(str(key).lower(), key)
     return first
-
-
-def slug(entry: RepositoryEntry) -> str | None:
-    """`owner/name` of an entry with a URL: another name that it can be asked for by."""
-    return slug_of(entry.location)
 
 
 def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.moments import moment_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.source.content import CONTENT_REASONS, ContentDecision, judge_content
-from codesum_pipeline.source.git import BlobReader, read_records
+from codesum_pipeline.source.git import BlobReader, read_tree
 from codesum_pipeline.source.languages import TEXT, language_of_path
 from codesum_pipeline.source.mirror import Head, Mirror
 from codesum_pipeline.source.origins import foreign_folders, is_below
@@ -126,18 +126,16 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
 
     Raises `ConfigurationError` for more than `MOST_ENTRIES`.
     """
-    arguments = ["ls-tree", "-r", "-z", "-l", "--full-tree", commit]
     by_path: dict[str, _TreeEntry] = {}
-    for number, entry in enumerate(read_records(arguments, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s)):
+    files = read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)
+    for number, file in enumerate(files):
         if number == MOST_ENTRIES:
             raise ConfigurationError(
                 f"commit {commit[:12]} holds more than {MOST_ENTRIES:,} files, more than are indexed as one "
                 "repository: set its ref to another commit, or split it"
             )
-        facts, _, raw = entry.partition(b"\t")
-        mode, _, blob, size = facts.decode("ascii").split()
-        path, is_valid = readable_path(raw)
-        by_path.setdefault(path, _TreeEntry(path, is_valid, mode, blob, int(size) if size.isdigit() else 0))
+        path, is_valid = readable_path(file.path)
+        by_path.setdefault(path, _TreeEntry(path, is_valid, file.mode, file.blob, file.size))
     folders = _folders_of(by_path)
     return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
 

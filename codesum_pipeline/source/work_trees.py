@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.git import run_git, try_git
+from codesum_pipeline.source.git import LITERAL_PATHS, run_git, try_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.rules import PathRules, readable_path
 
@@ -24,7 +24,6 @@ _UNTRACKED = b"?"
 _FIELDS = {b"1": 8, b"u": 10, _UNTRACKED: 1}
 _BRANCH = b"# branch.head "
 _FILTER = re.compile(rb"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
-_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 class WorkTreeState(Struct, frozen=True):
@@ -60,7 +59,7 @@ def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
     # All settings by which a filter would run, in whichever file of the repository they stand; the environment wins.
     listed = run_git(["config", "--list", "--name-only", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
     filters = sorted({name for name in listed.split(b"\0") if _FILTER.fullmatch(name)})
-    environment = {**_LITERAL, "GIT_CONFIG_COUNT": str(len(filters))}
+    environment = {**LITERAL_PATHS, "GIT_CONFIG_COUNT": str(len(filters))}
     for place, name in enumerate(filters):
         environment[f"GIT_CONFIG_KEY_{place}"] = name.decode("utf-8", "surrogateescape")
         environment[f"GIT_CONFIG_VALUE_{place}"] = "false" if name.endswith(b".required") else ""
@@ -99,7 +98,7 @@ def _holds(entry: RepositoryEntry, inner: str) -> bool:
     """Whether git has a file there that no rule keeps out; what is not committed is part of a work tree alone."""
     listing = ["ls-files", "-z", *(("--cached", "--others", "--exclude-standard") if entry.worktree else ())]
     root = Path(entry.location)
-    listed = try_git([*listing, "--", inner], work_tree=root, timeout_s=_TIMEOUT_S, environment=_LITERAL)
+    listed = try_git([*listing, "--", inner], work_tree=root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS)
     rules = PathRules.of(entry, ScanSettings())
     names = (readable_path(name)[0] for name in listed.output.split(b"\0") if name)
     return any(rules.why_skipped(name, mode="100644", size=0) is None for name in names)

@@ -14,7 +14,7 @@ from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.git import run_git, try_git
+from codesum_pipeline.source.git import resolve, run_git
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import is_git_repository, source_git_dir
 from codesum_pipeline.tools.catalogue import IndexCatalogue
@@ -102,8 +102,9 @@ def _compared(
     if root is not None and not entry.worktree:
         # Linked work trees have HEADs of their own. A clone may lack the commit that was fetched from its server.
         git_dir = root / ".git"
-        head = _resolve(git_dir, "HEAD")
-        if head == commit or (head and (not is_url(entry.location) or _resolve(git_dir, commit))):
+        head = resolve("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
+        is_here = head == commit or not is_url(entry.location)
+        if head and (is_here or resolve(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S)):
             return _counted(git_dir, commit, head)
     if is_url(entry.location):
         return _behind_fetched(catalogue.layout.mirror(entry.key), entry, commit)
@@ -113,7 +114,7 @@ def _compared(
     if entry.worktree or not is_git_repository(folder):
         return None, "a folder read as it is has no commits to count: `codesum status` compares its files"
     git_dir, ref = source_git_dir(folder), entry.ref or "HEAD"
-    head = _resolve(git_dir, ref)
+    head = resolve(ref, git_dir=git_dir, timeout_s=_TIMEOUT_S)
     if head is None:
         return None, f"the repository has no commit {ref!r}"
     return _counted(git_dir, commit, head)
@@ -134,7 +135,7 @@ def _behind_fetched(mirror: Path, entry: RepositoryEntry, commit: str) -> tuple[
 def _counted(git_dir: Path, commit: str, head: str) -> tuple[int | None, str]:
     if head == commit:
         return 0, ""
-    if _resolve(git_dir, commit) is None:
+    if resolve(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S) is None:
         return None, "its commit is not in the repository any more"
     counts = run_git(
         ["rev-list", "--left-right", "--count", f"{commit}...{head}"], git_dir=git_dir, timeout_s=_TIMEOUT_S
@@ -144,9 +145,3 @@ def _counted(git_dir: Path, commit: str, head: str) -> tuple[int | None, str]:
     except ValueError as error:
         raise RepositoryUnavailable(f"git rev-list answered {counts!r}") from error
     return behind, f"HEAD lacks {lacks:,} of its commits: another branch" if lacks else ""
-
-
-def _resolve(git_dir: Path, name: str) -> str | None:
-    arguments = ["rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}"]
-    finished = try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S)
-    return finished.output.decode().strip() if finished.status == 0 else None

@@ -28,7 +28,8 @@ from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.registry import Registry, Survey, slug
+from codesum_pipeline.source.locations import slug_of
+from codesum_pipeline.source.registry import Registry, Survey
 from codesum_pipeline.store.layout import HomeLayout, layout_of, reading_copy
 from codesum_pipeline.store.lease import current_holder
 
@@ -112,7 +113,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         """The entry with a key, else those of an owner/name (a monorepo may have several)."""
         self._look()
         entries = self._shown(self._survey().entries)
-        by_slug = [entry for entry in entries if slug(entry) == name]
+        by_slug = [entry for entry in entries if slug_of(entry.location) == name]
         if "/" in name and by_slug:
             return by_slug
         if self.holder is None and not self.is_limited:
@@ -216,7 +217,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
             entry
             for entry in entries
             if (self.holder is None or entry.enabled)
-            and all(scope.opens(entry.key, slug(entry)) for scope in self.scopes)
+            and all(scope.opens(entry.key, slug_of(entry.location)) for scope in self.scopes)
         ]
 
     def _survey(self) -> Survey:

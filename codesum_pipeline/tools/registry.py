@@ -20,7 +20,7 @@ from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.checkouts import checkout_of
 from codesum_pipeline.source.folders import scan_files
-from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.git import read_tree
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import source_git_dir
 from codesum_pipeline.source.work_trees import work_tree_state
@@ -166,14 +166,8 @@ def _blobs(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
     """The blobs of some files of a commit, without missing files."""
     if not paths:
         return {}
-    output = run_git(
-        ["ls-tree", "-z", "--full-tree", "--end-of-options", commit, "--", *paths],
-        git_dir=git_dir,
-        timeout_s=_TIMEOUT_S,
-        environment={"GIT_LITERAL_PATHSPECS": "1"},
-    )
-    records = (record.partition(b"\t") for record in output.split(b"\0") if record)
-    return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, _, path in records}
+    files = read_tree(commit, *paths, git_dir=git_dir, timeout_s=_TIMEOUT_S)
+    return {file.path.decode("utf-8", "replace"): file.blob for file in files}
 
 
 class Tool(Struct, frozen=True):

@@ -19,7 +19,7 @@ from codesum_pipeline.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.decoding import read_file, read_files
-from codesum_pipeline.source.git import try_git
+from codesum_pipeline.source.git import resolve
 from codesum_pipeline.store.layout import HomeLayout, reading_copy
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.tools.catalogue import ComparedTree, IndexCatalogue, Tell
@@ -41,8 +41,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     _looked_for.add((git_dir, commit))
     timeout_s = catalogue.settings.git_timeout_s
     with exclusive(git_dir.with_name(f".{index.repo}.lock")):
-        asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
-        if git_dir.is_dir() and try_git(asked, git_dir=git_dir, timeout_s=timeout_s).status == 0:
+        if resolve(commit, git_dir=git_dir, timeout_s=timeout_s):
             return
         try:
             entry = catalogue.registry.get(index.repo)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.registry import Registry, slug
+from codesum_pipeline.source.registry import Registry
 
 FLASK = RepositoryEntry(key="flask", location="https://github.com/pallets/flask.git")
 
@@ -127,7 +127,6 @@ def test_an_entry_is_found_by_location_and_folder(registry: Registry) -> None:
 
     assert registry.find(FLASK.location) == FLASK
     assert registry.find(FLASK.location, subdir="src") is None
-    assert slug(FLASK) == "pallets/flask"
 
 
 @pytest.mark.parametrize(
