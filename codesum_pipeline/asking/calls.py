@@ -134,11 +134,6 @@ class CapturedCall(Struct, frozen=True):
         """The tool's text without the bounds that the model set."""
         return self.result.text if self.result.whole is None else self.result.whole
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether the model reads less than the whole."""
-        return self.whole != self.head
-
 
 def head_of(text: str) -> str:
     """The first lines of a text, as many as fit, and a note of how much was cut."""

@@ -64,21 +64,17 @@ _LONGEST_ARGUMENT = 60
 
 def call_line(name: str, arguments: str) -> str:
     """The line for a call: the tool and the values of its arguments, each shortened."""
-    return f"{name} {_values(arguments)}".rstrip()
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return name
+    if not isinstance(values, dict):
+        return name
+    said = (value for value in values.values() if value not in ("", [], None))
+    texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in said)
+    return f"{name} {', '.join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)}".rstrip()
 
 
 def synthesis_line(tool: str, files: Sequence[str]) -> str:
     """The line for a synthesis with some files."""
     return f"writing up {tool} with {counted(len(files), 'file')}: {', '.join(files)}"
-
-
-def _values(arguments: str) -> str:
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(values, dict):
-        return ""
-    said = (value for value in values.values() if value not in ("", [], None))
-    texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in said)
-    return ", ".join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)

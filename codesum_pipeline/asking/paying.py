@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from codesum_pipeline.llm.backend import ModelBackend
 from codesum_pipeline.llm.ledger import AttemptResult, Ledger
 from codesum_pipeline.llm.paying import Cap, Till
-from codesum_pipeline.llm.pins import ChatBackend, ChatRequest, ChatResponse, OnText
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, OnText
 from codesum_pipeline.llm.retrying import with_fallbacks, with_retries
 from codesum_pipeline.llm.totals import Totals, total
 from codesum_pipeline.model.errors import CodesumError
@@ -31,7 +32,7 @@ class Payer(Struct, frozen=True):
     """Pays for the calls of one turn. Where others share the caps of a day (`is_one_of_many`), messages do not name
     what was spent."""
 
-    backend: ChatBackend
+    backend: ModelBackend
     ledger: Ledger
     llm: LlmSettings
     ask: AskSettings

@@ -15,7 +15,7 @@ from codesum_pipeline.asking.events import OnEvent
 from codesum_pipeline.asking.paying import Payer
 from codesum_pipeline.asking.store import AskStore, Notebook, closing_turn, open_store
 from codesum_pipeline.asking.turn import Turn, TurnAnswer, fitting_exchanges
-from codesum_pipeline.llm.factory import build_backend, check_models, why_shut
+from codesum_pipeline.llm.backend import build_backend, check_models, why_shut
 from codesum_pipeline.llm.ledger import open_ledger
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.prices import declares, listed

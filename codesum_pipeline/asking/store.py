@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from uuid import uuid4
@@ -64,8 +63,6 @@ STORE_FILE = "ask.sqlite"
 # A live turn is touched much more often.
 ABANDONED_AFTER = timedelta(minutes=5)
 ABANDONED = "abandoned"
-# Whole results are needed during their turn; the heads that the model read are kept.
-WHOLE_RESULTS_KEPT = timedelta(days=30)
 _log = logging.getLogger(__name__)
 
 
@@ -104,12 +101,12 @@ class AskStore(SqliteFile):
         f"role TEXT NOT NULL {one_of('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
         "parts": "message_id TEXT NOT NULL REFERENCES messages (id), sequence INTEGER NOT NULL, "
         f"kind TEXT NOT NULL {one_of('kind', PartKind)}, content TEXT NOT NULL, PRIMARY KEY (message_id, sequence)",
-        "whole_results": "message_id TEXT NOT NULL REFERENCES messages (id), call_id TEXT NOT NULL, "
-        "text TEXT NOT NULL, PRIMARY KEY (message_id, call_id)",
     }
     indexes = (
         "CREATE INDEX IF NOT EXISTS open_turns ON turns (touched_at) WHERE status = 'streaming'",
         "CREATE INDEX IF NOT EXISTS open_messages ON messages (touched_at) WHERE status = 'streaming'",
+        # Earlier versions kept whole results, which only their own turn needs.
+        "DROP TABLE IF EXISTS whole_results",
     )
 
     def sweep(self) -> list[str]:
@@ -123,10 +120,6 @@ class AskStore(SqliteFile):
                     f"UPDATE {table} SET status = 'failed', reason = ?, ended_at = ?, touched_at = ? WHERE {is_left}",
                     (ABANDONED, moment, moment, before),
                 )
-            self.connection.execute(
-                "DELETE FROM whole_results WHERE message_id IN (SELECT id FROM messages WHERE started_at < ?)",
-                (iso_moment(self.now() - WHOLE_RESULTS_KEPT),),
-            )
         if closed:
             _log.warning("closed %d turns that a process had left open", len(closed))
         return closed
@@ -227,18 +220,6 @@ class AskStore(SqliteFile):
                     (self.moment(), turn),
                 )
 
-    def keep_whole(self, message: str, call_id: str, text: str) -> None:
-        """Keep a whole result, of which the message has the head."""
-        with self.together():
-            self.connection.execute("INSERT INTO whole_results VALUES (?, ?, ?)", (message, call_id, storable(text)))
-
-    def read_whole(self, message: str, call_id: str) -> str | None:
-        """A whole result; None where it was deleted."""
-        found = self.connection.execute(
-            "SELECT text FROM whole_results WHERE message_id = ? AND call_id = ?", (message, call_id)
-        ).fetchone()
-        return str(found[0]) if found else None
-
     def _end(self, table: str, id_: str, failed: str | None) -> bool:
         """Set a final state. Only a sweep's is replaced, which may have taken a sleeping process for a dead one."""
         moment = self.moment()
@@ -288,15 +269,6 @@ class Notebook:
         if message:
             self._try(lambda: self._store.end_message(message, failed=failed))
 
-    def whole(self, message: str, whole: Sequence[tuple[str, str]]) -> None:
-        """Keep whole results, by the id of their call."""
-        for call_id, text in whole if message else ():
-            self._try(partial(self._store.keep_whole, message, call_id, text))
-
-    def read_whole(self, message: str, call_id: str) -> str | None:
-        """A whole result; None where it cannot be read."""
-        return self._try(lambda: self._store.read_whole(message, call_id)) if message else None
-
     def touch(self) -> None:
         """Record that the turn is alive."""
         self._try(lambda: self._store.touch(self.turn))
@@ -333,7 +305,3 @@ def closing_turn(notebook: Notebook) -> Iterator[None]:
         raise
     finally:
         notebook.end_turn(None, failed=reason)
-
-
-def text_part(text: str) -> MessagePart:
-    return MessagePart(PartKind.TEXT, text)

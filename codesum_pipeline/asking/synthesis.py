@@ -25,6 +25,7 @@ from codesum_pipeline.asking.events import OnEvent, SynthesisBegan, TextVoided
 from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.store import CANCELLED, Exchange, MessagePart, Notebook, PartKind, Speaker
 from codesum_pipeline.llm.attempts import failure_kind
+from codesum_pipeline.llm.budgets import cut
 from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse
@@ -85,7 +86,6 @@ DOCUMENT_LINES = 500
 BUDGET_TOKENS = 32_000
 # A monorepo may have many roadmaps; those nearest to the root are taken.
 _MAX_OF_A_KIND = 2
-_CUT = "[cut here]"
 _AGENTS = "agents.md"
 _STATE = ("*roadmap*.md", "context.md")
 # Where a project keeps its plans.
@@ -151,8 +151,8 @@ def fit(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
     while _tokens(kept) > budget_tokens and kept and kept[-1].rank is not None:
         left_out.append(kept.pop())
     if _tokens(kept) > budget_tokens:
-        each = max(0, int(budget_tokens * CHARS_PER_TOKEN / len(kept)) - len(_CUT) - 1)
-        kept = [replace(piece, text=_cut(piece.text, each)) for piece in kept]
+        each = int(budget_tokens * CHARS_PER_TOKEN / len(kept))
+        kept = [replace(piece, text=cut(piece.text, each)) for piece in kept]
     if left_out:
         _log.info("left out of a synthesis: %s", ", ".join(piece.file.path for piece in left_out))
     return Material(tuple(kept), tuple(piece.file for piece in left_out))
@@ -197,13 +197,6 @@ def _head(text: str, lines: int) -> str:
     return "\n".join(text.split("\n", lines)[:lines]).rstrip("\n")
 
 
-def _cut(text: str, characters: int) -> str:
-    if len(text) <= characters:
-        return text
-    whole_lines = text[:characters].rpartition("\n")[0] or text[:characters]
-    return f"{whole_lines}\n{_CUT}"
-
-
 def _tokens(pieces: Sequence[ShownFile]) -> float:
     return sum(len(piece.text) for piece in pieces) / CHARS_PER_TOKEN
 
@@ -221,13 +214,13 @@ class Synthesiser(Struct, frozen=True):
     on_event: OnEvent
     earlier: Sequence[Exchange] = ()
 
-    async def write(self, question: str, overview: CapturedCall, tool_message: str) -> str | None:
+    async def write(self, question: str, overview: CapturedCall) -> str | None:
         """The answer, or None where the synthesis fails; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Speaker.ASSISTANT)
         failed = "error"
         try:
             async with asyncio.timeout(self.payer.ask.synthesis_timeout_s):
-                response, material = await self._write(question, overview, tool_message)
+                response, material = await self._write(question, overview)
             if response.text.strip():
                 self._keep(message, overview, response, material)
                 return response.text
@@ -253,14 +246,13 @@ class Synthesiser(Struct, frozen=True):
         self.on_event(TextVoided(f"the overview was not written up: {failed}"))
         return None
 
-    async def _write(self, question: str, overview: CapturedCall, tool_message: str) -> tuple[ChatResponse, Material]:
-        whole = self._whole(overview, tool_message)
+    async def _write(self, question: str, overview: CapturedCall) -> tuple[ChatResponse, Material]:
         said = (text for exchange in self.earlier for text in (exchange.question, exchange.answer))
         taken = predict_tokens(self.system, question, overview.head, *said)
         repos = _repos_of(overview, self.sources)
         material = await asyncio.to_thread(
             gather,
-            whole,
+            overview.whole,
             self.sources,
             question=question,
             repos=repos,
@@ -287,16 +279,6 @@ class Synthesiser(Struct, frozen=True):
             {"role": "user", "content": prompt},
         )
         return lambda model: ChatRequest(model, messages, max_tokens=self.payer.ask.max_tokens)
-
-    def _whole(self, overview: CapturedCall, tool_message: str) -> str:
-        """The whole result, which names the files; its head where the whole cannot be read."""
-        if not overview.is_cut:
-            return overview.result.text
-        whole = self.notebook.read_whole(tool_message, overview.call.id)
-        if whole is None:
-            _log.warning("%s: its whole result cannot be read: files are taken from its head", overview.call.name)
-            return overview.head
-        return whole
 
     def _keep(self, message: str, overview: CapturedCall, response: ChatResponse, material: Material) -> None:
         usage = response.usage

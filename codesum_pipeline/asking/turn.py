@@ -29,7 +29,6 @@ from codesum_pipeline.asking.store import (
     Notebook,
     PartKind,
     Speaker,
-    text_part,
 )
 from codesum_pipeline.asking.synthesis import Synthesiser
 from codesum_pipeline.llm.attempts import failure_kind
@@ -163,7 +162,7 @@ class Turn(Struct):
 
     def _note(self, message: str, response: ChatResponse) -> None:
         parts = [MessagePart(PartKind.REASONING, response.reasoning)] if response.reasoning else []
-        parts += [text_part(response.text)] if response.text else []
+        parts += [MessagePart(PartKind.TEXT, response.text)] if response.text else []
         parts += [
             MessagePart(PartKind.TOOL_CALL, {"id": call.id, "name": call.name, "arguments": call.arguments})
             for call in response.calls
@@ -184,7 +183,7 @@ class Turn(Struct):
         for call in calls:
             self.on_event(ToolCalled(call.name, call.arguments))
         entries = await run_calls(calls, self.tools)
-        message = self._note_results(entries)
+        self._note_results(entries)
         self._messages += [_repeated(response, calls), *map(_result_message, entries)]
         overview = None if self._has_synthesised else first_overview(entries)
         if overview is None:
@@ -193,9 +192,9 @@ class Turn(Struct):
         synthesiser = Synthesiser(
             self.synthesis_system, self.payer, self.notebook, self.sources, self.on_event, self.earlier
         )
-        return await synthesiser.write(self.question, overview, message)
+        return await synthesiser.write(self.question, overview)
 
-    def _note_results(self, entries: Sequence[CapturedCall]) -> str:
+    def _note_results(self, entries: Sequence[CapturedCall]) -> None:
         parts = []
         for entry in entries:
             call, result = entry.call, entry.result
@@ -203,9 +202,7 @@ class Turn(Struct):
             content = {"id": call.id, "name": call.name, "text": entry.head, "characters": len(entry.whole)}
             parts.append(MessagePart(PartKind.TOOL_RESULT, {**content, "is_error": result.is_error}))
         message = self.notebook.begin(Speaker.TOOL, *parts)
-        self.notebook.whole(message, [(entry.call.id, entry.whole) for entry in entries if entry.is_cut])
         self.notebook.end(message)
-        return message
 
     async def _complete(self, text: str, *, is_synthesis: bool) -> TurnAnswer:
         checked = await asyncio.to_thread(check_citations, text, self.sources)

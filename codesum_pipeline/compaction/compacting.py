@@ -18,9 +18,16 @@ from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Poli
 from codesum_pipeline.compaction.signatures import check_signer
 from codesum_pipeline.compaction.sources import CompactionSource, SourceRow, attested_rows
 from codesum_pipeline.llm.attempts import settled_good
-from codesum_pipeline.llm.backend import SummaryBackend, Templates, check_allowed, checked, refuse_unpinned
+from codesum_pipeline.llm.backend import (
+    SummaryBackend,
+    Templates,
+    build_backend,
+    check_allowed,
+    checked,
+    refuse_unpinned,
+    why_shut,
+)
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.llm.factory import build_backend, why_shut
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.masking import mask_secrets

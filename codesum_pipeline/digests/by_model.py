@@ -20,12 +20,21 @@ from codesum_pipeline.digests.material import Item
 from codesum_pipeline.digests.rows import DigestDraft
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES
 from codesum_pipeline.llm.attempts import settled_reading
-from codesum_pipeline.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, checked
+from codesum_pipeline.llm.backend import (
+    AnotherModel,
+    RefusedAnswer,
+    SummaryBackend,
+    Templates,
+    build_backend,
+    check_models,
+    checked,
+    form_of,
+    why_shut,
+)
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.conversation import AnswerReading, converse
 from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
-from codesum_pipeline.llm.factory import build_backend, check_models, form_of, why_shut
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse

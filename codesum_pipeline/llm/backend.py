@@ -1,4 +1,4 @@
-"""What every backend promises, and what each refuses before and after a call.
+"""What every backend promises, what each refuses before and after a call, and which one the settings choose.
 
 A provider's name for the model that answered is compared with the pinned name. Many names are aliases:
 `claude-haiku-4-5` answers as `claude-haiku-4-5-20251001`. Such an echo adds a date or a revision to the name and
@@ -13,11 +13,13 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.budgets import prompt_chars
+from codesum_pipeline.llm.pins import AnswerForm, ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.prices import declares, price_of
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
-from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
 
 # The newest dated model of its name.
 _ALIAS = "-latest"
@@ -113,6 +115,17 @@ class SummaryBackend(Protocol):
         ...
 
 
+class ModelBackend(SummaryBackend, Protocol):
+    """A backend that carries on conversations, too."""
+
+    async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
+        """One attempt: the next message, of which `on_text` hears the text while it is written.
+
+        Raises `BackendNotConfigured`, `ModelNotInAllowlist`, `SummaryCallFailed` or `SummaryOutputInvalid`.
+        """
+        ...
+
+
 class RefusedAnswer(SummaryOutputInvalid):
     """A paid answer that is refused before it is read. `response` is kept for the ledger."""
 
@@ -182,3 +195,55 @@ def mismatch(request: SummaryRequest | ChatRequest, echoed: str) -> str:
         f"{json.dumps(f'{provider}{slash}{echoed}' if slash else echoed)}; if it is the same one, set "
         f"llm.echoed_names = {{ {json.dumps(echoed)} = {json.dumps(pinned)} }}"
     )
+
+
+def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:
+    """The backend of the settings, with the templates of the levels that are summarized.
+
+    `noop` and `replay` never load a client, so they call nobody.
+    """
+    # Most builds call no model, and import no backend.
+    from codesum_pipeline.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend
+
+    match settings.backend:
+        case BackendName.NOOP:
+            return NoopBackend(max_prompt_chars=prompt_chars(settings))
+        case BackendName.REPLAY:
+            return ReplayBackend(settings, templates)
+        case BackendName.RECORD:
+            return RecordBackend(LiteLlmBackend(settings, templates), settings.kept_answers)
+        case BackendName.LITELLM:
+            return LiteLlmBackend(settings, templates)
+
+
+def form_of(settings: LlmSettings, model: str) -> AnswerForm:
+    """How a model is made to answer: as `llm.form` says, or under `auto` by what LiteLLM's list declares of it.
+
+    A model that the list does not have is asked for JSON in its text, which every model can give.
+    """
+    if settings.form != "auto":
+        return AnswerForm(settings.form)
+    if declares(model, "supports_function_calling") and declares(model, "supports_tool_choice"):
+        return AnswerForm.TOOL
+    if declares(model, "supports_response_schema"):
+        return AnswerForm.JSON_SCHEMA
+    return AnswerForm.JSON_TEXT
+
+
+def why_shut(llm: LlmSettings, *, is_offline: bool) -> str | None:
+    """Why no model may be called, in a line: offline, switched off, or a backend that gives no answer; else None."""
+    if is_offline and not llm.asks_nobody:
+        return "codesum is offline"
+    if not llm.enabled:
+        return "no model is set up (llm.enabled is false)"
+    if llm.backend is BackendName.NOOP:
+        return "llm.backend is 'noop'"
+    return None
+
+
+def check_models(llm: LlmSettings) -> None:
+    """Raise `ModelNotInAllowlist`, or `ConfigurationError` where a price is not known."""
+    for model in (llm.model, *llm.fallback_models):
+        check_allowed(model, llm)
+        if not llm.asks_nobody:
+            price_of(model, llm)

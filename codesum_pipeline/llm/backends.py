@@ -1,4 +1,4 @@
-"""The backends: each answers requests for summaries and carries on conversations; `factory` chooses one of them.
+"""The backends: each answers requests for summaries and carries on conversations; `build_backend` chooses one of them.
 
 Through LiteLLM only the pinned form of a request is sent, as many at a time as the rates allow. Calls are made in this
 process until they keep a core busy; from then on worker processes make them, and this one decides and remembers: pins,
@@ -8,13 +8,13 @@ rates, checks, and with its callers queue, caps and books.
 import asyncio
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from codesum_pipeline.llm.backend import (
     AnotherModel,
-    SummaryBackend,
+    ModelBackend,
     Templates,
     check_allowed,
     checked,
@@ -25,7 +25,7 @@ from codesum_pipeline.llm.backend import (
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.call_workers import CallLoad, CallWorkers
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
-from codesum_pipeline.llm.pins import ChatBackend, ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import predict_tokens
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.llm.retrying import Rates
@@ -33,10 +33,6 @@ from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, Sum
 from codesum_pipeline.settings.llm import LlmSettings
 
 _CONNECT_TIMEOUT_S = 5.0
-
-
-class ModelBackend(SummaryBackend, ChatBackend, Protocol):
-    """Answers requests for summaries, and carries on conversations."""
 
 
 class NoopBackend:

@@ -1,23 +1,32 @@
 """Calls made in worker processes: a request goes out over a socket, its answer or why there is none comes back.
 
-A worker decides nothing and writes nothing down. When it ends, the calls that it was making count as sent and
+A worker imports LiteLLM, reads the settings and makes calls. It decides nothing and writes nothing down; keys come with
+the environment and go to providers alone. When it ends, the calls that it was making count as sent and
 interrupted, as after a lost connection, and the others go on without it. Workers are started once the processor is
 what calls wait for.
 """
 
 import asyncio
+import gc
 import logging
+import os
+import pickle
+import socket
 import subprocess
 import time
-from asyncio import Future, StreamWriter
+import traceback
+from asyncio import Future, StreamReader, StreamWriter
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
+from typing import Any
 
 from codesum_pipeline.llm.backend import Templates
-from codesum_pipeline.llm.call_worker import Fault, WorkerSetup, receive, send
+from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
+from codesum_pipeline.llm.litellm_door import litellm_client, without_secrets
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.model.guard import told
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.workers.child import start_child
 from codesum_pipeline.workers.pool import worker_count
@@ -85,7 +94,7 @@ class CallWorkers:
     def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         _log.info("LiteLLM keeps a core busy: %d processes share its calls", _WORKERS)
         self._workers: list[_CallProcess] = []
-        self._starting = asyncio.create_task(self._start(WorkerSetup(settings, dict(templates))))
+        self._starting = asyncio.create_task(self._start(settings, dict(templates)))
 
     @property
     def are_ready(self) -> bool:
@@ -107,10 +116,10 @@ class CallWorkers:
         self._starting.cancel()
         await asyncio.gather(self._starting, *(worker.aclose() for worker in self._workers), return_exceptions=True)
 
-    async def _start(self, setup: WorkerSetup) -> None:
+    async def _start(self, settings: LlmSettings, templates: Templates) -> None:
         for _ in range(_WORKERS):
             try:
-                worker = _CallProcess(setup)
+                worker = _CallProcess(settings, templates)
             except OSError as error:
                 _log.warning("no process can be started to share the calls: %s", error)
                 return
@@ -121,16 +130,16 @@ class CallWorkers:
 class _CallProcess:
     """One worker process, and the calls that it makes."""
 
-    def __init__(self, setup: WorkerSetup) -> None:
+    def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         self.is_ready = False
         # Or will never be ready.
         self.has_started = asyncio.Event()
-        self._timeout_s = setup.settings.timeout_s + _GRACE_S
+        self._timeout_s = settings.timeout_s + _GRACE_S
         self._numbers = count()
         self._calls: dict[int, Future[SummaryResponse]] = {}
-        self._process, self._socket = start_child("codesum_pipeline.llm.call_worker")
+        self._process, self._socket = start_child(__name__)
         self._writer: StreamWriter | None = None
-        self._hearing = asyncio.create_task(self._hear(setup))
+        self._hearing = asyncio.create_task(self._hear(settings, templates))
 
     @property
     def under_way(self) -> int:
@@ -164,17 +173,20 @@ class _CallProcess:
         # Nothing was heard where it ends before it began to listen.
         self._end()
 
-    async def _hear(self, setup: WorkerSetup) -> None:
+    async def _hear(self, settings: LlmSettings, templates: Templates) -> None:
         """Give each answer to who waits for it, until the process ends or is to end."""
         try:
             reader, self._writer = await asyncio.open_unix_connection(sock=self._socket)
-            send(self._writer, setup)
+            send(self._writer, (settings, templates))
             await receive(reader)
             self.is_ready = True
             self.has_started.set()
             while True:
                 number, said = await receive(reader)
-                self._settle(number, said)
+                waiting = self._calls.get(number)
+                # The caller may be gone.
+                if waiting and not waiting.done():
+                    (waiting.set_exception if isinstance(said, Exception) else waiting.set_result)(said)
         except (EOFError, ConnectionError):
             self.is_ready = False
             how = await asyncio.to_thread(self._how_it_ended)
@@ -182,20 +194,6 @@ class _CallProcess:
             self._lose(how)
         finally:
             self._end()
-
-    def _settle(self, number: int, said: SummaryResponse | SummaryCallFailed | Fault) -> None:
-        waiting = self._calls.get(number)
-        # The caller may be gone.
-        if waiting is None or waiting.done():
-            return
-        if isinstance(said, Fault):
-            fault = CallFault(said.told)
-            fault.add_note(said.traceback)
-            waiting.set_exception(fault)
-        elif isinstance(said, SummaryCallFailed):
-            waiting.set_exception(said)
-        else:
-            waiting.set_result(said)
 
     def _end(self) -> None:
         self._process.kill()
@@ -219,3 +217,57 @@ class _CallProcess:
 
 class _CallProcessGone(Exception):
     """The process ended before it answered; says how."""
+
+
+_LENGTH_BYTES = 4
+
+
+def send(writer: StreamWriter, value: Any) -> None:
+    """Write one value; `receive` reads it."""
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    writer.write(len(data).to_bytes(_LENGTH_BYTES) + data)
+
+
+async def receive(reader: StreamReader) -> Any:
+    """Read one value; raises `EOFError` where there are no more, and `ConnectionError`."""
+    length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES))
+    return pickle.loads(await reader.readexactly(length))
+
+
+def main(descriptor: int) -> None:
+    """What a worker does: it serves over an inherited socket until that ends, as it does when its parent ends."""
+    # The output of the command is its parent's alone.
+    os.dup2(2, 1)
+    # Importing makes a million objects and little garbage.
+    gc.disable()
+    litellm_client()
+    gc.freeze()
+    gc.enable()
+    with suppress(EOFError, ConnectionError):
+        asyncio.run(_serve(socket.socket(fileno=descriptor)))
+    os._exit(0)
+
+
+async def _serve(parent: socket.socket) -> None:
+    reader, writer = await asyncio.open_unix_connection(sock=parent)
+    calls = LiteLlmCalls(*await receive(reader))
+    send(writer, None)
+    under_way: set[asyncio.Task[None]] = set()
+    while True:
+        number, request = await receive(reader)
+        call = asyncio.create_task(_answer(calls, writer, number, request))
+        under_way.add(call)
+        call.add_done_callback(under_way.discard)
+
+
+async def _answer(calls: LiteLlmCalls, writer: StreamWriter, number: int, request: SummaryRequest) -> None:
+    said: SummaryResponse | Exception
+    try:
+        said = await calls.ask(request)
+    except SummaryCallFailed as failure:
+        said = failure
+    except Exception as error:
+        # Its caller raises it again.
+        said = CallFault(without_secrets(told(error)))
+        said.add_note(without_secrets(traceback.format_exc()))
+    send(writer, (number, said))

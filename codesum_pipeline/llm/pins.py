@@ -8,7 +8,7 @@ summaries and for conversations in which a model may call tools.
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from blake3 import blake3
 from msgspec import Struct
@@ -188,23 +188,3 @@ class ChatResponse(Struct, frozen=True):
 
 
 OnText = Callable[[str], None]
-
-
-class ChatBackend(Protocol):
-    """Carries on one conversation. Slow, costs money, may fail."""
-
-    @property
-    def max_prompt_chars(self) -> int:
-        """How long all messages together may be."""
-        ...
-
-    async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
-        """One attempt: the next message, of which `on_text` hears the text while it is written.
-
-        Raises `BackendNotConfigured`, `ModelNotInAllowlist`, `SummaryCallFailed` or `SummaryOutputInvalid`.
-        """
-        ...
-
-    async def aclose(self) -> None:
-        """Close all connections. No request may follow."""
-        ...

@@ -28,10 +28,9 @@ from codesum_pipeline.llm.attempts import (
     ends_run,
     failure_kind,
 )
-from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend
+from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend, form_of
 from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.conversation import UnexpectedFailure, WritingTask, converse
-from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest
 from codesum_pipeline.llm.prices import Price

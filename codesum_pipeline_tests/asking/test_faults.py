@@ -225,32 +225,6 @@ def test_files_are_taken_from_the_whole_result_and_not_from_its_head(long: Shop)
     assert long.server.seen[1].prompt.count("nothing of note") == result["text"].count("nothing of note")
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        pytest.param(
-            "CREATE TRIGGER lose AFTER INSERT ON whole_results BEGIN DELETE FROM whole_results; END", id="gone"
-        ),
-        pytest.param(
-            "CREATE TRIGGER refuse BEFORE INSERT ON whole_results BEGIN SELECT RAISE(ABORT, 'no more room'); END",
-            id="never kept",
-        ),
-    ],
-)
-def test_where_the_whole_result_cannot_be_read_files_are_taken_from_its_head(
-    long: Shop, caplog: pytest.LogCaptureFixture, statement: str
-) -> None:
-    spoil(long, statement)
-    long.server.script = overview_then(SYNTHESIS)
-
-    answer = long.ask()
-
-    (passed,) = long.parts("synthesis")
-    assert answer.is_synthesis
-    assert passed["files"] == ["shop/payment.py"]
-    assert "its whole result cannot be read: files are taken from its head" in caplog.text
-
-
 def test_an_answer_by_another_model_is_refused(shop: Shop) -> None:
     shop.server.script = in_order(Streams("It is a shop.", model="gpt-3.5-turbo"))
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from codesum_pipeline.compaction.attestation import Attestation, Policy, Selection, SignedAttestation
 from codesum_pipeline.compaction.compacting import CompactionResult, Compactor, compaction_template, request_of
 from codesum_pipeline.compaction.sources import TABLE
+from codesum_pipeline.llm.backend import build_backend
 from codesum_pipeline.llm.backends import NoopBackend
-from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.recordings import write_recording
 from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy

@@ -10,7 +10,7 @@ from codesum_pipeline.llm.call_workers import CallLoad
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.settings.llm import LlmSettings
 
-MODULE = "codesum_pipeline.llm.call_worker"
+MODULE = "codesum_pipeline.llm.call_workers"
 
 
 class SharingBackend(LiteLlmBackend):

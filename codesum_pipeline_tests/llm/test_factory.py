@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.llm.backend import build_backend, form_of
 from codesum_pipeline.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend
-from codesum_pipeline.llm.factory import build_backend, form_of
 from codesum_pipeline.llm.pins import AnswerForm
 from codesum_pipeline.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.settings.llm import BackendName, LlmSettings

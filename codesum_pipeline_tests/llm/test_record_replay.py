@@ -12,7 +12,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.factory import build_backend
+from codesum_pipeline.llm.backend import build_backend
 from codesum_pipeline.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.llm.recordings import read_recordings, write_recording
 from codesum_pipeline.model.documents import LEVELS

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.attempts import ANOTHER_MODEL, UNFORESEEN
+from codesum_pipeline.llm.backend import build_backend
 from codesum_pipeline.llm.cache import KeptText
 from codesum_pipeline.llm.conversation import WritingTask
-from codesum_pipeline.llm.factory import build_backend
 from codesum_pipeline.llm.leaks import leaked_names
 from codesum_pipeline.llm.ledger import Ledger, open_ledger
 from codesum_pipeline.llm.prices import price_of, tokens_upper

@@ -6,9 +6,9 @@ from functools import cached_property
 from msgspec import Struct
 
 from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.backend import form_of
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.cache import AnswerCache, SharedTexts
-from codesum_pipeline.llm.factory import form_of
 from codesum_pipeline.llm.fitting_templates import fitting_templates
 from codesum_pipeline.llm.masking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
