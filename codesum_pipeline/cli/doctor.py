@@ -232,13 +232,17 @@ def _model(home: Home) -> Iterator[Problem]:
 
 
 def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
-    """The problems of one repository together, each way out once."""
+    """The problems of one repository together, each way out once, below what it ends."""
     by_heading: dict[str, list[Problem]] = {}
     for problem in problems:
         by_heading.setdefault(problem.repo or problem.about, []).append(problem)
     for heading, here in by_heading.items():
-        show(Text(heading, style="bold"), *(indented(Text(one_line(problem.what)), 2) for problem in here))
-        for way_out in dict.fromkeys(problem.way_out for problem in here):
+        by_way_out: dict[str | None, list[str]] = {}
+        for problem in here:
+            by_way_out.setdefault(problem.way_out, []).append(problem.what)
+        show(Text(heading, style="bold"))
+        for way_out, whats in by_way_out.items():
+            show(*(indented(Text(one_line(what)), 2) for what in whats))
             if way_out:
                 show(indented(Text.assemble("way out: ", (way_out, "cyan")), 2, below=1))
     open_ones = {problem.repo for problem in problems if problem.way_out}

@@ -6,9 +6,9 @@ not be taken as well, so that the same question is not paid for twice.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,7 +38,7 @@ from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_te
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.prices import Price, price_of, tokens_upper, worst_case_usd
+from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import with_fallbacks
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
 from codesum_pipeline.model.digests import SummaryResult
@@ -269,46 +269,49 @@ class _Turns(Struct, frozen=True):
         return self.instruction.for_digest(intent_text=self.intent.text, articles=articles)
 
     def filled(self, items: Sequence[Item], max_prompt_chars: int, settings: Settings) -> Articles:
-        """The items that fit into what system and instruction leave of the prompt, and into what may be spent."""
-        system, wrapper = self.resolved.system, self.prompt("") + digest_tool().schema_bytes.decode()
-        room = body_budget(
-            max_prompt_chars,
-            system=system,
-            wrapper_chars=len(wrapper),
-            boilerplate_chars=first_entry_chars(items),
+        """The items that fit."""
+        room = room_for(
+            chain.from_iterable(item.texts for item in items),
+            self.resolved.system,
+            self.prompt(""),
+            settings,
+            max_prompt_chars=max_prompt_chars,
+            always_chars=first_entry_chars(items),
         )
-        affordable = affordable_chars(items, system + wrapper, llm=settings.llm, digests=settings.digests)
-        room = room if affordable is None else min(room, affordable)
         return fill_articles(items, room, settings.llm, about=f"the digest of {self.intent.name}")
 
 
-def affordable_chars(items: Sequence[Item], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:
+def room_for(
+    texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, max_prompt_chars: int, always_chars: int = 0
+) -> int:
+    """Characters of material that fit into what system and user's turn leave of the prompt, and into what may be spent.
+
+    `texts` are the material, `always_chars` what of it is always shown.
+    """
+    wrapper += digest_tool().schema_bytes.decode()
+    room = body_budget(max_prompt_chars, system=system, wrapper_chars=len(wrapper), boilerplate_chars=always_chars)
+    affordable = affordable_chars(texts, system + wrapper, llm=settings.llm, digests=settings.digests)
+    return room if affordable is None else min(room, affordable)
+
+
+def affordable_chars(texts: Iterable[str], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:
     """Characters of material beside `fixed`, what is always sent; None where money sets no limit.
 
     Without it a digest of many changes could never be asked for: its worst case would pass the cap, whatever was spent.
     Never less than what a digest needs: whether such a call may be made is for the caps to say.
     """
     try:
-        prices = [price_of(model, llm) for model in dict.fromkeys((llm.model, *llm.fallback_models))]
+        prices = [price_of(model, llm) for model in (llm.model, *llm.fallback_models)]
     except ConfigurationError:
         # A recording is given again without any price.
         return None
-    texts = (
-        text
-        for item in items
-        for text in (item.after, item.before, item.hunk.text if item.hunk else "", *item.subjects)
-    )
-    sample = "\n".join(islice(filter(None, texts), _SAMPLED_TEXTS)) or "x"
+    sample = "\n".join(islice(texts, _SAMPLED_TEXTS)) or "x"
     tokens_a_char = tokens_upper(sample) / len(sample)
-    found = [_affordable(price, tokens_upper(fixed), tokens_a_char, digests) for price in prices]
-    limits = [limit for limit in found if limit is not None]
+    limits = []
+    for price in prices:
+        # By the dearest of the prices for longer prompts: more of them would be paid for all of it.
+        a_token = max(max(each.input, each.cache_write) for each in (price, *(longer for _, longer in price.longer)))
+        always = worst_case_usd(price, tokens_upper(fixed), digests.max_tokens)
+        if a_token:
+            limits.append(int((digests.max_cost_usd_per_digest / CALLS - always) / a_token / tokens_a_char * _CAUTION))
     return max(LEAST_MATERIAL_CHARS, min(limits)) if limits else None
-
-
-def _affordable(price: Price, fixed_tokens: int, tokens_a_char: float, digests: DigestSettings) -> int | None:
-    # By the dearest of the prices for longer prompts: more of them would be paid for all of it.
-    a_token = max(max(each.input, each.cache_write) for each in (price, *(longer for _, longer in price.longer)))
-    if a_token == 0:
-        return None
-    always = worst_case_usd(price, fixed_tokens, digests.max_tokens)
-    return int((digests.max_cost_usd_per_digest / CALLS - always) / a_token / tokens_a_char * _CAUTION)

@@ -18,10 +18,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import Article, spaced, with_closed_fence
-from codesum_pipeline.digests.by_model import CALLS, LEVEL, DigestJob, ask_model, check_gates, worst_usd
+from codesum_pipeline.digests.by_model import LEVEL, DigestJob, ask_model, check_gates, room_for
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, result_of
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
-from codesum_pipeline.llm.budgets import LEAST_SHOWN, body_budget, cut, prompt_chars
+from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut, prompt_chars
 from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.masking import mask_secrets
@@ -141,7 +141,6 @@ def _block(row: DigestRow, text: str, listed: Sequence[DigestCitation]) -> str:
     return enclose("\n".join([head, text, *(mask_secrets(source).text for source in sources)]), LABEL)
 
 
-_LEAST_ROOM = 1_000
 _log = logging.getLogger(__name__)
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 
@@ -199,18 +198,10 @@ def request_for(
     Raises `ConfigurationError` where there is none for any digest, and where the templates alone are too long.
     """
     (system, wrapper), max_prompt_chars = _turns(templates, intent, ""), prompt_chars(settings.llm)
-    schema = digest_tool().schema_bytes.decode()
-    room = body_budget(max_prompt_chars, system=system, wrapper_chars=len(wrapper) + len(schema))
+    texts = (row.result.summary for row in newest_first(rows))
+    room = room_for(texts, system, wrapper, settings, max_prompt_chars=max_prompt_chars)
     room //= templates.system.has_history + templates.instruction.has_history
     request = _request(rows, intent, templates, room)
-    # Of a prompt that is too dear less is shown, as of one that is too long. The caps stop what is too dear even so.
-    most = settings.digests.max_cost_usd_per_digest / CALLS
-    while not settings.llm.asks_nobody and room > _LEAST_ROOM:
-        worst = worst_usd(request.template, request.prompt, settings)
-        if worst <= most:
-            break
-        room = int(min(room, len(request.block.text)) * max(0.5, 0.95 * most / worst))
-        request = _request(rows, intent, templates, room)
     if not request.block.rows_used:
         raise ConfigurationError(
             f"llm.max_prompt_chars = {max_prompt_chars:,}: {room:,} characters are left for earlier digests, which is "

@@ -63,6 +63,11 @@ class Item(Struct, frozen=True):
         return happening_of(self.change)
 
     @property
+    def texts(self) -> Iterator[str]:
+        """All that can be shown of it."""
+        return filter(None, (self.after, self.before, self.hunk.text if self.hunk else "", *self.subjects))
+
+    @property
     def documents(self) -> int:
         """The number of changed documents that it tells of."""
         return 1 + len(self.alike) + len(self.parts)

@@ -146,7 +146,9 @@ class LiteLlmBackend:
         refuse_unpinned(request, self._settings, self._templates)
         self._calls.require_named_key(request.model_name)
         self._note_use()
-        rates = self._rates_of(request.model_name)
+        model = request.model_name
+        limits = self._rates.setdefault(asyncio.get_running_loop(), {})
+        rates = limits.get(model) or limits.setdefault(model, Rates(self._settings))
         system = self._templates[request.level].system
         await rates.admit(predict_tokens(system, *request.sources) + request.parameters.max_tokens)
         try:
@@ -205,15 +207,6 @@ class LiteLlmBackend:
         finally:
             if self._workers is None and self._load.needs_workers():
                 self._workers = CallWorkers(self._settings, self._templates)
-
-    def _rates_of(self, model: str) -> Rates:
-        limits = self._rates.setdefault(asyncio.get_running_loop(), {})
-        if model not in limits:
-            limits[model] = Rates(
-                requests_per_minute=self._settings.requests_per_minute,
-                tokens_per_minute=self._settings.tokens_per_minute,
-            )
-        return limits[model]
 
 
 def _checked_message(request: ChatRequest, response: ChatResponse, settings: LlmSettings) -> ChatResponse:

@@ -143,8 +143,14 @@ class AnswerCache:
             bodies: dict[str, list[KeptText]] = {}
             for text in _select(connection, "body_key", {body for body in wanted.values() if body}):
                 bodies.setdefault(text.body_key or "", []).append(text)
-        found = {exact: _standing(own.get(exact), bodies.get(body or "", [])) for exact, body in wanted.items()}
-        return {exact: texts for exact, texts in found.items() if texts}
+        found: dict[str, tuple[KeptText, ...]] = {}
+        for exact, body in wanted.items():
+            by_context: dict[TextContext | None, KeptText] = {}
+            for text in filter(None, [own.get(exact), *bodies.get(body or "", [])]):
+                by_context.setdefault(text.context, text)
+            if by_context:
+                found[exact] = tuple(by_context.values())
+        return found
 
     def touch(self, texts: Sequence[KeptText]) -> None:
         """Note that these texts are in use."""
@@ -299,15 +305,6 @@ def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[Kep
 def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
     rows = connection.execute("SELECT * FROM compactions ORDER BY compacted_at, job_id")
     return [read_row(CompactionRecord, row) for row in rows]
-
-
-def _standing(own: KeptText | None, bodies: Sequence[KeptText]) -> tuple[KeptText, ...]:
-    """A document's own text, then the first of each other context."""
-    by_context = {text.context: text for text in reversed(bodies)}
-    if own:
-        by_context.pop(own.context, None)
-    others = sorted(by_context.values(), key=lambda text: (text.created_at, text.exact_key))
-    return (own, *others) if own else tuple(others)
 
 
 def _marks(count: int) -> str:

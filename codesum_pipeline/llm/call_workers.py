@@ -185,8 +185,12 @@ class _CallProcess:
                 number, said = await receive(reader)
                 waiting = self._calls.get(number)
                 # The caller may be gone.
-                if waiting and not waiting.done():
-                    (waiting.set_exception if isinstance(said, Exception) else waiting.set_result)(said)
+                if waiting is None or waiting.done():
+                    continue
+                if isinstance(said, Exception):
+                    waiting.set_exception(said)
+                else:
+                    waiting.set_result(said)
         except (EOFError, ConnectionError):
             self.is_ready = False
             how = await asyncio.to_thread(self._how_it_ended)

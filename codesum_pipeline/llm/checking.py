@@ -37,7 +37,6 @@ from pydantic import BaseModel, ValidationError
 from codesum_pipeline.llm.answers import (
     AnswerTool,
     FunctionAnswer,
-    ResponsibilityAnswer,
     UpperAnswer,
     answer_model,
     answer_tool,
@@ -210,7 +209,10 @@ class AnswerBounds(Struct, frozen=True):
 
 def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
-    value = _without_receivers(object_of(response, form, answer_tool(shown.level)), shown)
+    value = object_of(response, form, answer_tool(shown.level))
+    if isinstance(given := value.get("inputs"), list):
+        # No caller gives `self` and the like.
+        value["inputs"] = [one for one in given if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
     answer = validated(value, answer_model(shown.level))
     written, complaints = (
         (_function_text(answer), _function_complaints(answer, shown))
@@ -241,7 +243,12 @@ def validated(value: Any, shape: type[_Answer]) -> _Answer:
     try:
         return shape.model_validate(value)
     except ValidationError as error:
-        complain([*_in_words(error)])
+        complaints = []
+        for found in error.errors(include_url=False, include_context=False):
+            place, given = ".".join(map(str, found["loc"])) or "the answer", found["input"]
+            length = f" (it has {len(given)})" if isinstance(given, str | list) and "at " in found["msg"] else ""
+            complaints.append(f"{place}: {found['msg'].removeprefix('Value error, ')}{length}")
+        complain(complaints)
 
 
 def complain(complaints: list[str]) -> NoReturn:
@@ -267,23 +274,6 @@ def _read_json(claim: str, form: AnswerForm) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
-
-
-def _without_receivers(value: Any, shown: AnswerBounds) -> Any:
-    """The answer without an entry for `self` and the like, which no caller gives."""
-    inputs = value.get("inputs") if isinstance(value, dict) else None
-    if not isinstance(inputs, list):
-        return value
-    kept = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
-    return value | {"inputs": kept}
-
-
-def _in_words(error: ValidationError) -> Iterator[str]:
-    for found in error.errors(include_url=False, include_context=False):
-        place = ".".join(str(part) for part in found["loc"]) or "the answer"
-        given = found["input"]
-        length = f" (it has {len(given)})" if isinstance(given, (str, list)) and "at " in found["msg"] else ""
-        yield f"{place}: {found['msg'].removeprefix('Value error, ')}{length}"
 
 
 def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[str]:
@@ -338,18 +328,17 @@ def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
 
 def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
     """The text; where no parts were listed there is nothing that a responsibility could name."""
+    # `NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice.
+    told = []
+    for item in answer.responsibilities:
+        missing = [name for name in item.children if name not in item.text]
+        told.append(f"{', '.join(missing)}: {item.text}" if missing else item.text)
     return WrittenText(
         summary=answer.summary,
         business_intent=answer.business_intent,
         keywords=tuple(answer.keywords),
-        responsibilities=tuple(map(_with_names, answer.responsibilities)) if shown.child_names else (),
+        responsibilities=tuple(told) if shown.child_names else (),
     )
-
-
-def _with_names(item: ResponsibilityAnswer) -> str:
-    """`NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice."""
-    missing = [name for name in item.children if name not in item.text]
-    return f"{', '.join(missing)}: {item.text}" if missing else item.text
 
 
 def _leaks(written: WrittenText, shown: AnswerBounds) -> list[str]:

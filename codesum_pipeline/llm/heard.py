@@ -31,20 +31,23 @@ class StreamedMessage:
 
     def hear(self, chunk: Any) -> None:
         """Take in the next piece, in LiteLLM's form."""
-        self.model = _echo_of(chunk) or self.model
+        # LiteLLM keeps the name under which the provider answers beside the requested one.
+        hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
+        self.model = str(hidden.get("provider_response_model") or "") or self.model
         if getattr(chunk, "usage", None) is not None:
             self.counted = chunk
         for choice in (chunk.choices or ())[:1]:
             delta = choice.delta
-            self._hear_text(str(getattr(delta, "content", None) or ""))
+            self._waiting += str(getattr(delta, "content", None) or "")
+            if found := _LAST_SPACE.search(self._waiting):
+                self._hand_on(found.end())
             self._reasoning.append(str(getattr(delta, "reasoning_content", None) or ""))
             for call in getattr(delta, "tool_calls", None) or ():
                 self._hear_call(call)
 
     def end(self) -> None:
         """Pass on what still waits: the message has ended."""
-        self._hand_on(self._waiting)
-        self._waiting = ""
+        self._hand_on(len(self._waiting))
 
     @property
     def text(self) -> str:
@@ -64,14 +67,8 @@ class StreamedMessage:
             for place, call in enumerate(self._calls, start=1)
         )
 
-    def _hear_text(self, text: str) -> None:
-        self._waiting += text
-        found = _LAST_SPACE.search(self._waiting)
-        if text and found:
-            self._hand_on(self._waiting[: found.end()])
-            self._waiting = self._waiting[found.end() :]
-
-    def _hand_on(self, text: str) -> None:
+    def _hand_on(self, until: int) -> None:
+        text, self._waiting = self._waiting[:until], self._waiting[until:]
         if text:
             self._texts.append(text)
             self._on_text(without_keys(text, self._keys))
@@ -95,18 +92,8 @@ def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
     arguments of the first call are whole."""
     if id_:
         return call["id"] not in ("", id_)
-    return bool(name) and _is_whole(call["arguments"])
-
-
-def _is_whole(arguments: str) -> bool:
     try:
-        json.loads(arguments)
+        json.loads(call["arguments"])
     except ValueError:
         return False
-    return True
-
-
-def _echo_of(chunk: Any) -> str:
-    """The name under which the provider answers, which LiteLLM keeps beside the requested one; empty without one."""
-    hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
-    return str(hidden.get("provider_response_model") or "")
+    return bool(name)

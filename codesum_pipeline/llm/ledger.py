@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
-from msgspec.structs import astuple, replace
+from msgspec.structs import asdict, astuple, replace
 
 from codesum_pipeline.llm.cache import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.journaling import journal_entry, replay
@@ -150,27 +150,16 @@ class Ledger:
 
     def settle(self, sequence: int, settled: AttemptResult, kept: KeptText | None = None) -> None:
         """Write down how a call ended and, of one that gave a text, the text."""
-        usage = settled.usage or TokenUsage(0, 0)
+        values = asdict(settled) | asdict(settled.usage or TokenUsage(0, 0)) | {"sequence": sequence}
+        del values["usage"]
         with self.together():
             self._connection.execute(
-                "UPDATE llm_attempts SET outcome = ?, failure = ?, error = ?, prompt_tokens = ?, "
-                "completion_tokens = ?, cached_tokens = ?, cost_usd = coalesce(?, reserved_usd), is_estimated = ?, "
-                "latency_s = ?, answer = ?, has_tool_call = ?, model_echoed = ? WHERE sequence = ?",
-                (
-                    settled.outcome,
-                    settled.failure,
-                    settled.error,
-                    usage.prompt_tokens,
-                    usage.completion_tokens,
-                    usage.cached_tokens,
-                    settled.cost_usd,
-                    settled.cost_usd is None,
-                    settled.latency_s,
-                    settled.answer,
-                    settled.has_tool_call,
-                    settled.model_echoed,
-                    sequence,
-                ),
+                "UPDATE llm_attempts SET outcome = :outcome, failure = :failure, error = :error, "
+                "prompt_tokens = :prompt_tokens, completion_tokens = :completion_tokens, "
+                "cached_tokens = :cached_tokens, cost_usd = coalesce(:cost_usd, reserved_usd), "
+                "is_estimated = :cost_usd IS NULL, latency_s = :latency_s, answer = :answer, "
+                "has_tool_call = :has_tool_call, model_echoed = :model_echoed WHERE sequence = :sequence",
+                values,
             )
             self._written.add(sequence)
             if kept:
@@ -221,10 +210,8 @@ class Ledger:
 
     def has_answers(self) -> bool:
         """Whether a model answered in this run."""
-        found = self._connection.execute(
-            "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1", (self._run_id,)
-        )
-        return found.fetchone() is not None
+        found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1"
+        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
 
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
@@ -301,10 +288,7 @@ def erase_ledger(state: Path) -> None:
 
 def spent_today(state: Path, *, now: datetime) -> float:
     """US dollars of a repository since midnight, UTC, for readers without its lease; 0 where no call was made."""
-    with reading(state, _TABLE) as connection:
-        if connection is None:
-            return 0.0
-        return float(connection.execute(f"{_SPENT} WHERE started_at >= ?", (iso_moment(_midnight(now)),)).fetchone()[0])
+    return calls_since(state, iso_moment(_midnight(now)))[1]
 
 
 def calls_since(state: Path, since: str) -> tuple[int, float]:

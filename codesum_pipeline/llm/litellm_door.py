@@ -12,7 +12,7 @@ import json
 import os
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -48,19 +48,17 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
     forms = sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True)
     for form in forms:
         text = text.replace(form, REMOVED)
-    return _without_escaped(text, forms) if forms and "\\" in text else text
-
-
-def _without_escaped(text: str, forms: Iterable[str]) -> str:
+    if not forms or "\\" not in text:
+        return text
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    clean = _cleaned(value, tuple(forms))
+    clean = _cleaned(value, forms)
     return text if clean == value else json.dumps(clean, ensure_ascii=False)
 
 
-def _cleaned(value: Any, forms: tuple[str, ...]) -> Any:
+def _cleaned(value: Any, forms: Sequence[str]) -> Any:
     if isinstance(value, dict):
         return {_cleaned(name, forms): _cleaned(part, forms) for name, part in value.items()}
     if isinstance(value, list):
@@ -136,9 +134,12 @@ def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> S
 
     `missing_key` names the variables where a key is looked for and is not.
     """
-    is_key_missing = bool(missing_key)
-    chain = _chain(error)
-    transport = next((each for each in chain if _is_of_transport(each)), None)
+    import httpx
+
+    is_key_missing, chain = bool(missing_key), _chain(error)
+    transport = next((each for each in chain if isinstance(each, (httpx.TransportError, ConnectionError))), None)
+    # Such a request has not been sent.
+    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, ConnectionRefusedError)
     raw = _NOT_THE_MATTER.sub("", str(transport or error))
     failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
     words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
@@ -147,11 +148,14 @@ def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> S
             f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "
             "of up to seven letters will do"
         )
+    # How long the provider asks to wait, where it says so in seconds.
+    asked = str((getattr(error, "litellm_response_headers", None) or {}).get("retry-after", ""))
+    is_busy = failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER)
     return SummaryCallFailed(
         f"{model}: {words}",
         failure=failure,
-        retry_after_s=_retry_after_s(error) if failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER) else None,
-        was_sent=not (is_key_missing and failure is CallFailure.CREDENTIALS) and not _is_before_sending(transport),
+        retry_after_s=float(asked) if is_busy and re.fullmatch(r"\d+(\.\d+)?", asked) else None,
+        was_sent=not (is_key_missing and failure is CallFailure.CREDENTIALS) and not isinstance(transport, unsent),
     )
 
 
@@ -163,18 +167,6 @@ def _chain(error: BaseException) -> list[BaseException]:
         chain.append(cause)
         cause = cause.__cause__ or cause.__context__
     return chain
-
-
-def _is_of_transport(error: BaseException) -> bool:
-    import httpx
-
-    return isinstance(error, (httpx.TransportError, ConnectionError))
-
-
-def _is_before_sending(transport: BaseException | None) -> bool:
-    import httpx
-
-    return isinstance(transport, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, ConnectionRefusedError))
 
 
 def _kind_of(
@@ -197,10 +189,3 @@ def _kind_of(
     if isinstance(error, unread) and not any(isinstance(each, httpx.HTTPStatusError) for each in chain):
         return CallFailure.UNREADABLE
     return CallFailure.SERVER if status >= _SERVER else CallFailure.REFUSED
-
-
-def _retry_after_s(error: Any) -> float | None:
-    """How long the provider asks to wait, where it says so in seconds."""
-    headers = getattr(error, "litellm_response_headers", None) or {}
-    asked = str(headers.get("retry-after", ""))
-    return float(asked) if re.fullmatch(r"\d+(\.\d+)?", asked) else None

@@ -108,7 +108,9 @@ def has_words(text: str, markup: Markup) -> bool:
 def _converted(head: str, markup: Markup) -> str:
     match markup:
         case Markup.MARKDOWN:
-            return _from_html(_markdown_html(head))
+            from markdown_it import MarkdownIt
+
+            return _from_html(MarkdownIt("commonmark").enable("table").enable("strikethrough").render(head))
         case Markup.RST:
             html = _rst_html(head)
             return head if html is None else _from_html(html)
@@ -116,12 +118,6 @@ def _converted(head: str, markup: Markup) -> str:
             return _from_html(head)
         case Markup.PLAIN:
             return head
-
-
-def _markdown_html(text: str) -> str:
-    from markdown_it import MarkdownIt
-
-    return str(MarkdownIt("commonmark").enable("table").enable("strikethrough").render(text))
 
 
 def _rst_html(text: str) -> str | None:

@@ -88,9 +88,10 @@ _MOST_DOUBLINGS = 10
 class Rates:
     """The limits of one model."""
 
-    def __init__(self, *, requests_per_minute: int | None, tokens_per_minute: int | None) -> None:
-        self._requests = AsyncLimiter(requests_per_minute, _MINUTE_S) if requests_per_minute else None
-        self._tokens = AsyncLimiter(tokens_per_minute, _MINUTE_S) if tokens_per_minute else None
+    def __init__(self, llm: LlmSettings) -> None:
+        requests, tokens = llm.requests_per_minute, llm.tokens_per_minute
+        self._requests = AsyncLimiter(requests, _MINUTE_S) if requests else None
+        self._tokens = AsyncLimiter(tokens, _MINUTE_S) if tokens else None
         self._open_at = 0.0
         self._refusals = 0
 

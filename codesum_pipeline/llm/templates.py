@@ -16,6 +16,7 @@ once and never parsed, whatever they hold.
 
 import os
 import re
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from string import Formatter
@@ -164,42 +165,51 @@ def digest_of_texts(system: str, instruction: str, *, language: str) -> str:
 
 def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
     """The short system template for a level: the project's, or the package's where the level uses the package's own."""
-    path = _path_in(prompts_dir, TemplateKind.SYSTEM, SHORT_NAME) if prompts_dir else None
-    if path and path.is_file():
-        return FoundTemplate(TemplateKind.SYSTEM, SHORT_NAME, path, is_packaged=False)
-    if not find_for(prompts_dir, TemplateKind.SYSTEM, level).is_packaged:
+    found = find_template(prompts_dir, TemplateKind.SYSTEM, SHORT_NAME)
+    if found.is_packaged and not find_for(prompts_dir, TemplateKind.SYSTEM, level).is_packaged:
         return None
-    return find_template(None, TemplateKind.SYSTEM, SHORT_NAME)
+    return found
 
 
 def find_for(prompts_dir: Path | None, kind: TemplateKind, level: Level) -> FoundTemplate:
     """The template of a level: the project's own, its default, the package's own, its default."""
-    for folder in _folders(prompts_dir):
-        for name in (level, DEFAULT_NAME):
-            path = _path_in(folder, kind, name)
-            if path.is_file():
-                return FoundTemplate(kind, name, path, folder == packaged_prompts())
+    if found := _first(prompts_dir, kind, level, DEFAULT_NAME):
+        return found
     raise TemplateNotFound(f"there is no template {kind}/{level} and no {kind}/{DEFAULT_NAME}: reinstall the package")
 
 
 def find_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> FoundTemplate:
     """A template by name, the project's before the package's; raises `TemplateNotFound`."""
-    for folder in _folders(prompts_dir):
-        path = _path_in(folder, kind, name)
-        if path.is_file():
-            return FoundTemplate(kind, name, path, folder == packaged_prompts())
+    if found := _first(prompts_dir, kind, name):
+        return found
     known = ", ".join(list_templates(prompts_dir, kind))
     raise TemplateNotFound(f"there is no template {kind}/{name}; there are: {known}")
 
 
 def template_exists(prompts_dir: Path | None, kind: TemplateKind, name: str) -> bool:
     """Whether the project or the package has a template of that name."""
-    return any(_path_in(folder, kind, name).is_file() for folder in _folders(prompts_dir))
+    return _first(prompts_dir, kind, name) is not None
+
+
+def _first(prompts_dir: Path | None, kind: TemplateKind, *names: str) -> FoundTemplate | None:
+    """The first of these templates that there is, in the project before the package."""
+    for folder in _folders(prompts_dir):
+        for name in names:
+            path = _path_in(folder, kind, name)
+            if path.is_file():
+                return FoundTemplate(kind, name, path, folder == packaged_prompts())
+    return None
 
 
 def list_templates(prompts_dir: Path | None, kind: TemplateKind) -> list[str]:
     """All names of a kind, sorted. Files whose name cannot be one, and links that lead out, are no templates."""
-    return sorted({name for folder in _folders(prompts_dir) for name in _names_in(folder, kind)})
+    found = set()
+    for folder in _folders(prompts_dir):
+        for path in (folder / kind).glob(f"*{_SUFFIX}"):
+            name = path.name.removesuffix(_SUFFIX)
+            with suppress(ConfigurationError):
+                found |= {name} if _path_in(folder, kind, name).is_file() else set()
+    return sorted(found)
 
 
 def load_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> str:
@@ -224,7 +234,11 @@ def try_render(kind: TemplateKind, name: str, content: str) -> None:
         raise TemplateRenderError(f"template {kind}/{name} is empty: write what the model shall be told")
     used = used_placeholders(kind, name, content)
     if kind is TemplateKind.INSTRUCTION:
-        _check_needed(kind, name, used)
+        levels = [Level(name)] if name in _NEEDED else LEVELS if name == DEFAULT_NAME else ()
+        for field in sorted(set().union(*(_NEEDED[level] for level in levels)) - used):
+            raise TemplateRenderError(
+                f"template {kind}/{name} lacks {{{field}}}: the model would not see what it is about"
+            )
     if kind is TemplateKind.DIGEST_INSTRUCTION and used.isdisjoint({"articles", HISTORY}):
         raise TemplateRenderError(
             f"template {kind}/{name} lacks {{articles}} (or {{{HISTORY}}}, for a roll-up): the model would not see "
@@ -292,18 +306,6 @@ def _path_in(folder: Path, kind: TemplateKind, name: str) -> Path:
     return path
 
 
-def _names_in(folder: Path, kind: TemplateKind) -> set[str]:
-    names = {path.name.removesuffix(_SUFFIX) for path in (folder / kind).glob(f"*{_SUFFIX}")}
-    return {name for name in names if _is_template(folder, kind, name)}
-
-
-def _is_template(folder: Path, kind: TemplateKind, name: str) -> bool:
-    try:
-        return _path_in(folder, kind, name).is_file()
-    except ConfigurationError:
-        return False
-
-
 def own_template(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
     """The file of a template that the project can change; raises `ConfigurationError` where it has none."""
     path = _path_in(prompts_dir, kind, name)
@@ -335,12 +337,6 @@ def _read(found: FoundTemplate) -> str:
         ) from error
     try_render(found.kind, found.name, text)
     return text
-
-
-def _check_needed(kind: TemplateKind, name: str, used: set[str]) -> None:
-    levels = [Level(name)] if name in _NEEDED else list(LEVELS) if name == DEFAULT_NAME else []
-    for field in sorted(set().union(*(_NEEDED[level] for level in levels)) - used):
-        raise TemplateRenderError(f"template {kind}/{name} lacks {{{field}}}: the model would not see what it is about")
 
 
 def _check_filled(kind: TemplateKind, name: str, content: str) -> None:

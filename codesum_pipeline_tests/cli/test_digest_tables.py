@@ -127,7 +127,7 @@ def test_cost_of_digests_can_be_told_by_each_key(
     assert {line[by]: line["cost_usd"] for line in lines if line["what"] == "digests"} == costs
 
 
-def test_doctor_names_what_keeps_digests_from_being_written_and_sent(codesum, home: Path) -> None:
+def test_doctor_names_what_keeps_digests_from_being_written_and_sent_each_with_its_way_out(codesum, home: Path) -> None:
     with open_digests(HomeLayout(home).digests, now=utc_now) as store:
         store.record(replace(HELD, id="t2", intent_name="auth"))
     intents = {
@@ -144,7 +144,10 @@ def test_doctor_names_what_keeps_digests_from_being_written_and_sent(codesum, ho
     assert "intents.yaml:" in whats and "7" in whats
     assert "no channel 'away'" in whats
     assert "intent 'auth': no digest could be written" in whats and "no answer" in whats
-    assert "Digests" in codesum(home, "doctor").stdout
+    lines = [line.strip() for line in codesum(home, "doctor").stdout.splitlines() if line.strip()]
+    assert lines == [
+        "Digests", *(line for each in told for line in (each["what"], f"way out: {each['way_out']}")),
+    ]  # fmt: skip
 
 
 def test_doctor_says_nothing_of_digests_where_all_is_well(codesum, tmp_path: Path) -> None:

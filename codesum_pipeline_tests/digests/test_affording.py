@@ -11,14 +11,14 @@ from codesum_pipeline.settings.llm import DigestSettings, LlmSettings, ModelPric
 from codesum_pipeline_tests.support.digest_items import NEW_LINES, OLD_LINES, item
 
 MODEL = "openai/reporter-1"
-ITEMS = [item(number) for number in range(1, 50)]
+TEXTS = [text for number in range(1, 50) for text in item(number).texts]
 FIXED = "Write a digest. " * 200
 
 
 def affordable(cap_usd: float = 0.05, *, prices: tuple[ModelPrice, ...] | None = None, **llm: Any) -> int | None:
     prices = (ModelPrice(model=MODEL, input=1.0, output=2.0),) if prices is None else prices
     settings = LlmSettings(enabled=True, model=MODEL, prices=prices, **llm)
-    return affordable_chars(ITEMS, FIXED, llm=settings, digests=DigestSettings(max_cost_usd_per_digest=cap_usd))
+    return affordable_chars(TEXTS, FIXED, llm=settings, digests=DigestSettings(max_cost_usd_per_digest=cap_usd))
 
 
 def test_two_calls_about_material_of_that_length_stay_within_the_cap_of_a_digest() -> None:
