@@ -179,6 +179,11 @@ class TableStore(Struct, frozen=True):
         wanted = TABLES[table].schema.names if columns is None else columns
         return _content_hash(hashes, wanted) if set(wanted) <= hashes.keys() else None
 
+    def hash_read(self, table: str, repo: str, *, columns: Sequence[str]) -> str | None:
+        """As `content_hash`, for what is known of these columns by their hash: they count as read."""
+        self._note_read(table, columns)
+        return self.content_hash(table, repo, columns=columns)
+
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         """As `content_hash`, of the rows of one part; None too where there is no such part."""
         self._note_read(table, columns)

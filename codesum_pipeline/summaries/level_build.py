@@ -24,21 +24,22 @@ from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.by_model.prices import LevelCalls
 from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
+from codesum_pipeline.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.summaries.functions import parts_of_functions, summary_hashes
 from codesum_pipeline.summaries.inputs import FunctionInput, UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree, read_outline
 from codesum_pipeline.summaries.writers import (
-    FAILED,
     Stamp,
     WriteFunctions,
+    WriteUpper,
     failed_text,
     function_batches,
     stored_rows,
+    upper_batches,
     want_failed,
     want_unless_it_fails,
-    write,
 )
-from codesum_pipeline.workers.pool import Pool, worker_count
+from codesum_pipeline.workers.pool import Pool, resting_workers, worker_count
 
 if TYPE_CHECKING:
     from codesum_pipeline.summaries.by_model.level import ModelLevel
@@ -73,10 +74,6 @@ class LevelGates(Struct, frozen=True):
 def _replaced(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
     schema = schema_of(TextRow)
     return table.set_column(table.schema.get_field_index(name), schema.field(name), column)
-
-
-# Texts written between two reports of progress.
-PROGRESS_STEP = 200
 
 
 class LevelReport(Struct, frozen=True):
@@ -153,20 +150,29 @@ class LevelBuild(Struct):
         wants = {found.id: found for found in wanted}
         names = self.note(wants, rewrites)
         before = self.rows_before(names)
-        written = []
-        for done, rewrite in enumerate(sorted(rewrites, key=lambda found: found.id)):
-            if done % PROGRESS_STEP == 0:
-                self._tell(done, len(rewrites))
-            written.append(self._row(inputs[rewrite.id], wants[rewrite.id], rewrite, before.get(rewrite.id)))
+        rewrites = sorted(rewrites, key=lambda found: found.id)
+        batches = upper_batches([(inputs[rewrite.id], wants[rewrite.id].writer) for rewrite in rewrites])
+        written: list[TextRow] = []
+        # Modules are the last to be written.
+        with Pool(resting_workers(), keep=self.level is not Level.MODULE) as pool:
+            for texts, failures in pool.map(WriteUpper(), batches):
+                self._tell(len(written), len(rewrites))
+                self.guard.add(failures)
+                written += [
+                    self._row(text, wants[rewrite.id], rewrite, before.get(rewrite.id))
+                    for text, rewrite in zip(texts, rewrites[len(written) :], strict=False)
+                ]
         self._tell(len(rewrites), len(rewrites))
         rows, table = stored_rows(written, self.guard)
         self.written.append(table)
         return rows
 
-    def _row(self, shown: UpperInput, wanted: RequiredDocument, rewrite: Rewrite, before: TextRow | None) -> TextRow:
-        if wanted.writer != FAILED:
+    def _row(
+        self, text: ExtractiveText | None, wanted: RequiredDocument, rewrite: Rewrite, before: TextRow | None
+    ) -> TextRow:
+        if text:
             with self.guard.item(wanted.id):
-                return self.stamp.row(write(shown, wanted.writer), wanted, rewrite, before)
+                return self.stamp.row(text, wanted, rewrite, before)
         return self.stamp.row(failed_text(wanted.id), want_failed(wanted.id), rewrite, before)
 
     def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
@@ -243,7 +249,7 @@ def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -
         from codesum_pipeline.summaries.by_model.flow import functions_by_model
 
         writers, rewrites = functions_by_model(build, build.model, writers, rewrites)
-    with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0) as pool:
+    with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0, keep=True) as pool:
         build.write_functions(pool, writers, rewrites)
     return build.finish()
 

@@ -79,15 +79,32 @@ class DocumentTree(Struct, frozen=True):
         return found
 
 
+# What an outline is made from.
+_COLUMNS = {
+    "files": ["path", "status"],
+    "symbols": ["id", "type", "file_path", "parent_id"],
+    "file_facts": ["file_path"],
+}
+# Most steps of a build read the same outline. A larger one takes too much memory to be kept.
+_MOST_KEPT = 1 << 16
+_kept: dict[tuple[str | None, ...], DocumentTree] = {}
+
+
 def read_outline(workspace: Workspace) -> DocumentTree:
     """The outline of the repository's current `files` and `symbols` tables."""
-    files = workspace.tables.read("files", workspace.key, columns=["path", "status"])
-    symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path", "parent_id"])
-    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path"])
+    tables, key, root = workspace.tables, workspace.key, workspace.entry.root_module
+    made_from = (root, *(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items()))
+    if None not in made_from and (known := _kept.get(made_from)):
+        return known
+    files, symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
     readable = set(facts.column("file_path").to_pylist())
     statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
-    return build_outline(indexed, symbols, root=workspace.entry.root_module)
+    outline = build_outline(indexed, symbols, root=root)
+    _kept.clear()
+    if symbols.num_rows < _MOST_KEPT:
+        _kept[made_from] = outline
+    return outline
 
 
 def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> DocumentTree:

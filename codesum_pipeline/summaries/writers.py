@@ -274,3 +274,31 @@ def function_batches(
             tuple([causes[name] for name in names]),
             previous.filter(pc.is_in(previous.column("id"), value_set=ids.combine_chunks())),
         )
+
+
+# About 20 ms of writing.
+BATCH_UPPER = 50
+
+UpperBatch = Sequence[tuple[UpperInput, str]]
+
+
+def upper_batches(shown: UpperBatch) -> list[UpperBatch]:
+    """Some classes, files or folders at a time, each with its writer."""
+    return [shown[at : at + BATCH_UPPER] for at in range(0, len(shown), BATCH_UPPER)]
+
+
+class WriteUpper(Struct, frozen=True):
+    """Writes the texts of classes, files or folders, and tells the failures; one that fails has None for its text."""
+
+    def __call__(self, batch: UpperBatch) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
+        guard = FailureGuard()
+        return [self._text(shown, writer, guard) for shown, writer in batch], guard.failures
+
+    def _text(self, shown: UpperInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
+        with guard.item(shown.id):
+            return None if writer == FAILED else write(shown, writer)
+        return None
+
+    def rescue(self, batch: UpperBatch, _again: object) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
+        """As `WriteFunctions.rescue`."""
+        return self(batch)

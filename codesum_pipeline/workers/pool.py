@@ -154,6 +154,11 @@ class _Crew:
 _resting: list[_Crew] = []
 
 
+def resting_workers() -> int:
+    """How many workers stand ready: another step had them started."""
+    return sum(len(crew.workers) for crew in _resting if crew.is_alive())
+
+
 class Pool:
     """`count` workers, started for the first work; with fewer than two the work is done in this process.
 

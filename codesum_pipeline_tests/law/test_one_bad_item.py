@@ -27,7 +27,7 @@ from codesum_pipeline.source import snapshot
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import level_build, writers
+from codesum_pipeline.summaries import writers
 from codesum_pipeline.summaries.writers import FAILED
 from codesum_pipeline_tests.law.test_law import differences, workspace_at
 from codesum_pipeline_tests.support.comparing import table_rows
@@ -159,7 +159,7 @@ FAULTS = {
     "writing a class": Fault(
         "class_summaries",
         "shop/bad.py::Cart",
-        level_build,
+        writers,
         "write",
         id_is("shop/bad.py::Cart"),
         frozenset({"shop/bad.py::Cart", *UP}),
@@ -173,14 +173,12 @@ FAULTS = {
         frozenset({"shop/bad.py::Cart", *UP}),
     ),
     "writing a file": Fault(
-        "file_summaries", "README.md", level_build, "write", id_is("README.md"), frozenset({"README.md", "."})
+        "file_summaries", "README.md", writers, "write", id_is("README.md"), frozenset({"README.md", "."})
     ),
     "deciding about a plain text": Fault(
         "file_summaries", "README.md", writers, "want_upper", id_is("README.md"), frozenset({"README.md", "."})
     ),
-    "writing a folder": Fault(
-        "module_summaries", "shop", level_build, "write", id_is("shop"), frozenset({"shop", "."})
-    ),
+    "writing a folder": Fault("module_summaries", "shop", writers, "write", id_is("shop"), frozenset({"shop", "."})),
     "embedding a document": Fault(
         "dense_index",
         "README.md",

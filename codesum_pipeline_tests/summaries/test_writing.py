@@ -1,4 +1,4 @@
-"""Functions written in several processes get the texts that they get in one."""
+"""Texts written in several processes are those that one process writes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.model.documents import Level
+from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries import level_build, writers
 from codesum_pipeline_tests.support.homes import build
@@ -17,28 +19,30 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def texts_of(git_repo: Make, make_workspace: Make) -> Callable[[], pa.Table]:
-    """The function texts of a build that writes all of them."""
+def texts_of(git_repo: Make, make_workspace: Make) -> Callable[[], dict[Level, pa.Table]]:
+    """The texts of each level, of a build that writes all of them."""
     repo: GitRepo = git_repo(SHOP, name="shop")
 
-    def write_all() -> pa.Table:
+    def write_all() -> dict[Level, pa.Table]:
         workspace: Workspace = replace(make_workspace(repo.path, key="shop"), force=True)
-        build(workspace, until="function_summaries")
-        return workspace.tables.read("texts_function", workspace.key)
+        build(workspace, until="module_summaries")
+        return {level: workspace.tables.read(texts_table(level), workspace.key) for level in Level}
 
     return write_all
 
 
 @pytest.mark.slow
 def test_any_number_of_processes_and_of_batches_gives_the_same_rows(
-    texts_of: Callable[[], pa.Table], monkeypatch: pytest.MonkeyPatch
+    texts_of: Callable[[], dict[Level, pa.Table]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = texts_of()
     monkeypatch.setattr(writers, "BATCH_FUNCTIONS", 3)
+    monkeypatch.setattr(writers, "BATCH_UPPER", 1)
     in_small_batches = texts_of()
     monkeypatch.setattr(level_build, "LEAST_FUNCTIONS", 1)
     in_processes = texts_of()
 
-    assert here.num_rows > 2 * writers.BATCH_FUNCTIONS
-    assert in_small_batches.equals(here)
-    assert in_processes.equals(here)
+    assert here[Level.FUNCTION].num_rows > 2 * writers.BATCH_FUNCTIONS
+    assert all(table.num_rows for table in here.values())
+    assert in_small_batches == here
+    assert in_processes == here
