@@ -1,7 +1,7 @@
 """What the Dagster UI shows: every asset, check, job, schedule and sensor of one home, put together.
 
-Loading opens nothing: no network, no repository and no table. Of the settings,
-only when the planner looks is read here, since Dagster wants it beforehand.
+Loading opens nothing: no network, no repository and no table. The only settings that are read here are the planner's
+times, since Dagster needs them when it loads.
 """
 
 from collections.abc import Mapping

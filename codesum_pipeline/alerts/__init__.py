@@ -1,1 +1,1 @@
-"""What is wrong now, since when, and what people were told: only changes of state are told."""
+"""Alerts: which conditions fail now, since when, and what was reported. Only changes of state are reported."""

@@ -1,13 +1,13 @@
-"""What is wrong, since when, and what people were told of it, in one file of the home.
+"""The failing conditions, since when they fail, and what was reported about them, in one file of the home.
 
-A condition is one thing that is right or wrong: a check of a repository, its builds, its remote, a daemon's part. A
-process that tells of a change writes down in one transaction that it is told, and the message; only then the message
-goes into the outbox, under an id by which the outbox knows it. So neither a restart nor a second process says it again.
-Each change is told once, many at one time in one message:
+A condition either holds or fails: a check of a repository, its builds, its remote, a part of the daemon. The process
+that reports a change records the report and its message in one transaction. Only then the message goes into the outbox,
+under an id that the outbox recognises. So neither a restart nor a second process repeats it. Each change is reported
+once; many changes at one time are one message:
 
 ```text
-a change ── lasts settle_minutes, doubled by each alert of a day ──► is told
-many with one cause (a host)   ──► the cause is told, and when it is over
+a change ── lasts settle_minutes, doubled by each alert of a day ──► is reported
+many with one cause (a host)   ──► the cause is reported, and its end
 more than digest_above at once ──► one message with a line for each kind
 ```
 """

@@ -1,4 +1,4 @@
-"""Earlier questions with their answers and costs, for readers only: they make no file and change nothing in it."""
+"""Earlier questions with their answers and costs. Reading them creates no file and changes nothing."""
 
 import json
 from collections.abc import Collection

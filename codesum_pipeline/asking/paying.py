@@ -1,6 +1,6 @@
 """Paid calls of a model for one turn: caps are checked before each call, and the ledger is written before and after.
 
-The ledger has the form of that of texts, and lies in the store's own file.
+The ledger has the same form as that of texts, and is in the store's own file.
 """
 
 from collections.abc import Awaitable, Callable

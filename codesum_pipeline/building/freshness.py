@@ -1,4 +1,4 @@
-"""Whether an index is up to date, and what is not where it is not: the one judge, whoever asks.
+"""The one place that decides whether an index is up to date, and if not, what differs.
 
 A build starts from a commit, indexes of compilers that are not of the commit, the entry in the registry, the settings
 and the versions of algorithms. One hash covers all of these, the *fingerprint*. An index is up to date where four
@@ -6,8 +6,8 @@ fingerprints are the same: that of a build that would start now, that of the sna
 that readers see, and that which Dagster recorded. Where the gate held back the version that would be published, a build
 would be held back again: that index is not up to date, and needs no build.
 
-Fingerprints say what was built. Whether it is still there, and whether anything is left to do, the memos of the steps
-say (`is_complete`): a table may be deleted, an item may have failed, a model may have texts left to write.
+Fingerprints say what was built. The memos of the steps (`is_complete`) say whether it still exists and whether anything
+is left to do: a table may be deleted, an item may have failed, a model may have texts left to write.
 """
 
 from collections.abc import Mapping

@@ -5,11 +5,11 @@ versions, and its report. What a step reads is noted while it reads, so that no 
 memo still holds answers with that report. A step is run where anything differs, also where an output was deleted or
 replaced, and always under `force`.
 
-What failed on some of its items leaves no memo: they are tried again with the next build. A file beside the memos keeps
-which they are, for whoever asks after the build.
+A step that failed on some items leaves no memo, so the next build tries them again. A file beside the memos lists these
+items.
 
-The memo goes before the step runs and comes back when all its outputs are in place: a build killed in between finds
-none.
+The memo is deleted before the step runs and written when all its outputs are in place, so after a build that was killed
+in between there is none.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The steps of a build in order: what does each one's work, and what its report says when nothing is left to do."""
+"""The steps of a build in order: the function that does each step's work, and its report when nothing is left to do."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The `codesum` command: its global options, and the way every call goes."""
+"""The `codesum` command: its global options, and how every call is carried out."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The avoided-work meter as a table: what builds did not have to ask a model for, and why."""
+"""The avoided-work meter as a table: the calls to a model that builds avoided, and why."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""`codesum cache`: what is kept of models' texts, and how to let some of it go."""
+"""`codesum cache`: the kept texts of models, and deleting unused ones."""
 
 from datetime import timedelta
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`codesum attest` and `compact`: an operator answers for it that old rows become one text, and it is done."""
+"""`codesum attest` and `compact`: an operator signs that old rows may become one text, and a job carries it out."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

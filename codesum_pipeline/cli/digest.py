@@ -1,4 +1,4 @@
-"""`codesum digest`: what was told; what is to be sent, what became of it, and whether channels work."""
+"""`codesum digest`: past digests, messages to be sent and their outcome, and whether channels work."""
 
 import difflib
 import os

@@ -1,4 +1,4 @@
-"""`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and those of a while in one."""
+"""`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and the roll-up of a period."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

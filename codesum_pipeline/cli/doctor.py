@@ -1,4 +1,4 @@
-"""`codesum doctor`: what is wrong in a home, and the way out of each."""
+"""`codesum doctor`: the problems of a home, each with its repair."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A checkout that somebody asks about and nobody indexed: what it takes to index it, and where its index will lie.
+"""Indexing a checkout on its first use: the command for it, and the place of its index.
 
 `codesum search` asks a person, and else names the command. A server that was started in such a checkout indexes it
 while it answers: by `codesum index` in a process of its own, with its lease and checks, which ends with the server. Of

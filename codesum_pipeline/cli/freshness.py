@@ -1,4 +1,4 @@
-"""What the command line asks of the judge: how fresh indexes are, and which of them need no build."""
+"""How fresh indexes are, and which of them need no build, for the command line."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

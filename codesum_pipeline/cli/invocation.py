@@ -1,4 +1,4 @@
-"""What the options before the command say: which home, with which settings.
+"""The options before the command: which home is used, with which settings.
 
 A command that names no home takes the nearest one upward. In a folder that has none, a checkout that `search`, `mcp` or
 `web` sees for the first time is indexed in the user's data folder, so that it gets no folder that it did not ask for.

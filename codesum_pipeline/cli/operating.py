@@ -1,4 +1,4 @@
-"""`codesum dev`, `worker` and `maintain`: the UI, runs on other machines, and what nobody needs any more."""
+"""`codesum dev`, `worker` and `maintain`: the UI, runs on other machines, and pruning."""
 
 import errno
 import socket

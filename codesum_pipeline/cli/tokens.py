@@ -1,4 +1,4 @@
-"""`codesum token` and `audit`: who may ask servers that others reach, and who asked what."""
+"""`codesum token` and `audit`: access tokens for the HTTP servers, and the log of their requests."""
 
 import json
 import os

@@ -2,7 +2,7 @@
 
 | kind | which rows are old |
 |---|---|
-| `document_history` | those that say nothing of a text that stands now: no later build reads them |
+| `document_history` | those that say nothing about a current text: no later build reads them |
 | `prompt_texts` | models' texts in the cache, of prompt versions that are not used any more |
 | `digests` | those before the last month, of which the monthly roll-up is made, that are sent and told |
 """

@@ -1,7 +1,7 @@
-"""What becomes wrong while nothing is built, and the sensor that tells people of what broke and what recovered.
+"""Checks between builds, and the sensor that reports failures and recoveries.
 
-An index is late, or is not what was written any more: the planner's ticks and the schedule `verification` see to that,
-and a build does not. The sensor goes by what these note, by finished runs and by how the daemon's parts do.
+An index can become late or damaged while nothing is built: the planner's ticks and the schedule `verification` check
+that. The sensor reads their results, finished runs, and the state of the daemon's parts.
 """
 
 import logging

@@ -1,11 +1,9 @@
 """Whole runs as tasks of Celery, over Redis.
 
-Dagster's own launcher believes what Celery's results say. They say "started"
-for ever of a worker that was killed, nothing of a task once Redis restarted
-empty, and "success" of a run whose process could not write down how it ended.
-It also takes the task's id from a tag of the run, and a run that died before it
-was handed over has none. Here a task has the id of its run, and the workers
-themselves are asked which tasks they carry out.
+Dagster's own launcher trusts Celery's results. They stay "started" for ever for a worker that was killed, are missing
+once Redis restarted empty, and are "success" for a run whose process could not record how it ended. It also takes the
+task's id from a tag of the run, and a run that died before it was handed over has none. Here a task has the id of its
+run, and the workers themselves are asked which tasks they carry out.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """The jobs that are about the whole home, with their schedules: digests, and the registry that follows code hosts.
 
 A run of theirs holds no lease: it reads what is published. No run config reaches a channel, a key or an address: these
-stand in the home and in the environment of the process that runs.
+come from the home and from the environment of the process that runs.
 """
 
 from collections.abc import Callable, Sequence

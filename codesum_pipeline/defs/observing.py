@@ -1,8 +1,7 @@
-"""What the planner decides about, read from the repositories, the store and Dagster.
+"""The facts on which the planner decides, read from the repositories, the store and Dagster.
 
-Ten thousand repositories are looked at in one tick, so whatever is asked of each is asked of all together, or is a few
-system calls. In a bucket all heads are listed in a few requests; one is read where its tag is another than the last
-time.
+One tick examines ten thousand repositories, so each fact is either queried for all of them together or takes a few
+system calls. In a bucket all heads are listed in a few requests, and a head is read only if its tag has changed.
 """
 
 import io

@@ -1,11 +1,11 @@
-"""Which repositories to build now: decided by comparing what is with what should be.
+"""Which repositories to build now: decided by comparing the present state with the wanted one.
 
 Nothing here remembers an event. A repository is built because the fingerprint that it would have now is not the one
 that is published, so a lost cursor, a failed run or a commit that arrived during a build heals by itself.
 
-A build that goes on with what models' caps left over begins from the texts that stand and the day. Where it wrote
-something, the next one begins from others and counts anew; where it could not, as without credentials, it is tried so
-many times a day and no more.
+A build for texts that the caps left over starts from the present texts and the day. If it writes something, the next
+one starts from other texts and its attempts are counted anew. If it cannot, as without credentials, it is tried only a
+fixed number of times a day.
 """
 
 import random

@@ -1,8 +1,7 @@
 """Dagster's records in Postgres.
 
-`dagster-postgres` calls what only psycopg 2 has, and takes it for granted that
-`postgresql://` means that driver. Since SQLAlchemy 2.1 it means psycopg 3. Here
-the driver is named, whatever the address says.
+`dagster-postgres` calls functions that only psycopg 2 has, and assumes that `postgresql://` means that driver. Since
+SQLAlchemy 2.1 it means psycopg 3. Here the driver is named, whatever the address says.
 """
 
 # Private: a storage is a class that Dagster makes from its configuration.

@@ -1,6 +1,6 @@
 """The child process of `codesum index`: it imports Dagster from the first moment on, runs the job and records it.
 
-The child opens nothing before its parent, which builds, says which home, and ends when its parent does.
+The child opens nothing before its parent, which builds, names the home. It ends when its parent does.
 """
 
 import gc

@@ -1,4 +1,5 @@
-"""One tick of the planner, and who asks for it: sensors for changed repositories and pushes, and the nightly look."""
+"""One tick of the planner, and what starts it: sensors for changed repositories and pushes, and the nightly
+schedule."""
 
 import logging
 from collections.abc import Collection

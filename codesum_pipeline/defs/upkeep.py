@@ -1,4 +1,4 @@
-"""The job `maintenance`: what nobody needs any more is deleted, of a home's files and of Dagster's records.
+"""The job `maintenance`: deletes files of a home, and records of Dagster, that are no longer needed.
 
 One maintenance at a time; builds and the UI may go on beside it.
 

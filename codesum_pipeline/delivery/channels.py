@@ -1,4 +1,4 @@
-"""What is sent, a digest or a notice to whoever runs codesum, and the channels that take it or say why not.
+"""Posts (digests, and notices to the operator), and the channels that accept them or say why not.
 
 A post is kept as JSON from when it was decided to send it.
 """

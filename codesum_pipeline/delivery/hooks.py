@@ -1,9 +1,8 @@
-"""What other packages do before and after a digest is sent, found by their entry points.
+"""Hooks of other packages that run before and after a digest is sent, found by their entry points.
 
-`codesum.pre_push` says whether a digest may go: True or False. Where one raises,
-takes too long or answers anything else, the digest is held and tried again: what
-should have looked did not. `codesum.on_summary` hears of a digest; what it does
-changes nothing for the others.
+A `codesum.pre_push` hook says whether a digest may be sent: True or False. If it raises, takes too long or answers
+anything else, the digest is held and tried again, since it was not checked. A `codesum.on_summary` hook is notified of
+a digest; its failure does not affect other hooks.
 
 Each call is a process of its own: a thread that hangs could not be ended, and
 a crash of one hook must not be a crash of the build. The process is killed, with

@@ -1,4 +1,4 @@
-"""What is to be sent, and what became of it, for all repositories, in one file of the home.
+"""The messages to be sent and their outcome, for all repositories, in one file of the home.
 
 Each post and channel is one delivery. A process claims it before it sends, in one transaction, and holds a lock of the
 kernel while it does: nobody else sends it meanwhile, however long that takes, and what a process left that ended is

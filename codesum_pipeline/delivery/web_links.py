@@ -1,4 +1,4 @@
-"""Where a place of a repository is shown on the web: pages of known git hosts, at the commit that is meant."""
+"""Links to lines of a repository on the pages of known git hosts, at a given commit."""
 
 from collections.abc import Mapping
 from urllib.parse import quote, urlsplit

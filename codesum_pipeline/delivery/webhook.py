@@ -1,4 +1,4 @@
-"""JSON to an address, as Standard Webhooks has it: an id that stays, a moment, and a signature over both and the body.
+"""Sends JSON as Standard Webhooks specifies: a constant id, a time, and a signature over both and the body.
 
 The body of a post is the same on each try, so that a receiver can tell a repeat
 by its id alone. The host is looked up once, checked, and connected to by that

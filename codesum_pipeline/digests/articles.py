@@ -1,4 +1,4 @@
-"""What a model is shown of each change: a numbered entry, all of it data.
+"""The text about each change that a model is shown: a numbered entry, marked as data.
 
 The number stands before the markers, where no text of a repository can put
 another one. Texts are masked before they are cut; a cut ends with a line or a

@@ -1,4 +1,4 @@
-"""The digest of one intent by a model: what it is shown, what it may cost, and what of its answer holds.
+"""The digest of one intent by a model: the prompt, the caps, and the check of the answer.
 
 All of a request is a function of intent, items, templates and settings, and says nothing of when or by whom it is made:
 the same digest is the same request. An answer that an earlier run paid for is found in the books by it, one that could

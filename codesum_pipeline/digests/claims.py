@@ -1,4 +1,4 @@
-"""The form of a model's digest, and what of it is taken: claims whose quotes stand where they say.
+"""The form of a model's digest: claims, each accepted only if its quote is found in the cited changes.
 
 A claim is a sentence, the numbers of the changes that it rests on, and words of
 one of these, letter by letter. The quote is looked for in the texts of the

@@ -1,8 +1,8 @@
-"""What digests are written and sent with, and what becomes of one that is written, or of a tick that is held.
+"""The shared tools for writing and sending digests, and the handling of written digests and held ticks.
 
-A digest that is written goes into the outbox, and hooks hear of it: once, wherever a process ends. Digest and outbox
-are two files, so nothing puts both right at once. The row of the digest says how far it came; whoever finds it half way
-goes on from there. The outbox knows a digest by its id, and takes it once.
+A written digest goes into the outbox, and hooks are notified, once each, even if a process is killed in between.
+Digests and outbox are two files, which cannot change in one transaction. So the digest's row records its progress, and
+the next process continues from there. The outbox recognises a digest by its id, and accepts it once.
 """
 
 import hashlib

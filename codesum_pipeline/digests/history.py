@@ -1,4 +1,4 @@
-"""Many digests in one, by a model: what it is shown of them, what it may cost, and what of its answer holds.
+"""A roll-up of digests by a model: the prompt, the caps, and the check of the answer.
 
 Text of an earlier digest is data between markers, as code is: a model wrote it,
 which may have been misled. A claim about it needs a quote from a digest that

@@ -1,4 +1,4 @@
-"""What a digest is written from: each item is one thing that changed, with all that is told of it.
+"""The items of a digest: each is one change, with everything that is reported about it.
 
 Matching finds documents at every level: a function that changed changes its
 class, its file and its folder, and a new file brings all that is in it. One

@@ -1,4 +1,4 @@
-"""The digest that no model writes: what changed about a standing question, where, and why as far as commits say it.
+"""The digest without a model: what changed about a standing question, where, and why, as far as commits say it.
 
 It is English in whatever language the intent asks for: names, code, commits and
 most texts of a repository are as their authors wrote them, and our few words

@@ -1,9 +1,8 @@
-"""The digests of a while in one: looked at, or sent, through the same core.
+"""Roll-ups, the digests of a period in one: shown or sent by the same code.
 
-A roll-up has an id of its own, made of its intent and its time: it is paid for
-and sent once, also where a schedule fires twice, a process is killed, or two
-machines share a home. The month that a schedule rolls up is the calendar month
-before, in the intent's own time zone.
+A roll-up's id is made from its intent and its period. So it is paid for and sent once, even if a schedule fires twice,
+a process is killed, or two machines share a home. The month that a schedule rolls up is the calendar month before, in
+the intent's own time zone.
 """
 
 import hashlib

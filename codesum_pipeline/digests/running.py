@@ -1,9 +1,8 @@
 """Which intents are due, and their ticks.
 
-After a build those are that have a digest with each build, about what was
-built; at any moment those whose schedule named one since their last tick. The
-schedule's last moment that had its tick is kept, so nothing is served twice,
-also where two processes look at once or a clock goes back.
+After a build, the intents with a digest for each build are due; at other times, those with a scheduled time since their
+last tick. The last scheduled time that had its tick is recorded, so no time is served twice, even if two processes
+check at once or a clock is set back.
 """
 
 import logging

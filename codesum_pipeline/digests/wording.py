@@ -1,4 +1,4 @@
-"""One item in words: its name, what became of it, where, and what is otherwise now.
+"""One item in words: its name, what happened to it, where, and what differs now.
 
 Words of the repository stand in code spans and fences, or as prose in which
 nothing is special: they are no Markdown of ours, and no `[N]`. What is otherwise is told

@@ -1,4 +1,4 @@
-"""Each document's neighbours: a sample for those who write and read it, and all it depends on.
+"""Each document's neighbours: a sample of them for its writer and readers, and all its dependencies.
 
 - A function's are those it calls and those that call it.
 - A class's are those outside it that call it, its methods or nested classes, or derive from it; and what it

@@ -1,4 +1,4 @@
-"""What one file says about the graph, as edges: one for each source, target and kind.
+"""The edges of one file: one for each source, target and kind.
 
 A call of a class is an edge to the class, never also to its constructor, which
 is reached by explicit calls alone. Calls and bases that a language itself provides

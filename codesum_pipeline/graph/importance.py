@@ -1,4 +1,4 @@
-"""How much each symbol and file matters: who refers to it, and what it belongs with.
+"""How important each symbol and file is, by who refers to it, and which community it belongs to.
 
 Two things are connected where any call, import or inheritance joins them; how
 often does not count, and neither does recursion. Nodes are numbered by their

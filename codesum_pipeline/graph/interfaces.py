@@ -1,10 +1,8 @@
-"""What the rest of a repository may see of a file.
+"""A file's interface: the facts of it on which the edges of other files may depend.
 
-A file's edges follow from its own facts, from the interfaces of the files that
-its names lead to, and from what is around them. So the edges of a file
-stand while its facts stand and no interface changes, and a change inside a
-function leaves the interface as it is unless the function's result or an
-attribute of its object depends on it.
+A file's edges follow from its own facts and from the interfaces of the other files. So they stay valid while these are
+unchanged. A change inside a function changes the interface only if the function's result or an attribute of its object
+depends on it.
 
 All that a parser wrote down is part of the interface but for
 

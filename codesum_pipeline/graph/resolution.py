@@ -1,11 +1,9 @@
 """Which files must be resolved, and what is known of the others from the last build.
 
-A file's edges stand while its own facts stand and nothing that its family's
-names are found by has changed: no interface of any of its files, no project
-file, no module that came or went. Otherwise every file of the family is
-resolved. Nothing is carried over that was made under other settings or
-versions, or that is not what the tables hold: a build that was killed between
-two tables leaves none of it valid.
+A file's edges stay valid while its own facts are unchanged and nothing has changed by which its family's names are
+found: no interface of its files, no project file, no added or removed module. Otherwise every file of the family is
+resolved. Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
+build that was killed between two tables leaves none of it valid.
 """
 
 from collections import Counter

@@ -1,13 +1,11 @@
 """What the expressions of a family of languages stand for, as far as reading them tells.
 
-Nothing is guessed: what has several meanings is ambiguous, what cannot be
-followed is unknown. Every answer is kept, and one that rests on itself adds
-nothing to itself.
+Nothing is guessed: an expression with several meanings is ambiguous, one that cannot be followed is unknown. Every
+answer is kept, and one that depends on itself adds nothing to itself.
 
-Where names rest on each other in a circle, or on too many others, an answer can
-depend on which was asked for first. What a file's calls ask for must then not
-depend on what was asked for other files: all but what is the same in any order
-is forgotten before each file.
+If names depend on each other in a cycle, or on too many others, an answer can depend on which name was resolved first.
+The answers for one file must not depend on other files: before each file, all answers are forgotten except those that
+are the same in any order.
 """
 
 from abc import ABC, abstractmethod

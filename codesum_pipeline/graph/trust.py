@@ -1,4 +1,4 @@
-"""How far an edge is to be trusted that a compiler's index has."""
+"""How far an edge from a compiler's index can be trusted."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

@@ -1,4 +1,4 @@
-"""What the tables hold becomes one version folder, ready to be published, with its manifest.
+"""Writes the tables' content as one version folder, ready to be published, with its manifest.
 
 It is written aside and renamed when every byte is on the disk, so that a folder named by a digest is always whole; a
 scratch folder, which can be made again, is not flushed. The same tables give the same bytes.

@@ -1,4 +1,4 @@
-"""What an index takes from the graph: callers, uses, and the names under which files hand on definitions of others."""
+"""The parts of an index that come from the graph: callers, uses, and the names that files re-export."""
 
 from collections.abc import Iterable, Iterator
 

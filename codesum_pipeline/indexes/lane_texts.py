@@ -1,4 +1,4 @@
-"""What each lane reads of a document, and the passages that the source of a file is cut into.
+"""The text of a document in each lane, and the passages into which the source of a file is cut.
 
 A text depends on that document and the names below it, on nothing else: an edit elsewhere leaves it, its vector and its
 terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text replaces the

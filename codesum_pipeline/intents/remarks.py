@@ -1,4 +1,4 @@
-"""What an intent needs that lies outside its file: templates, channels, repositories.
+"""What an intent needs outside of its file: templates, channels, repositories.
 
 None of it stops the intent from being matched: a template or channel that is
 missing today is there again when somebody put it back, and what changed

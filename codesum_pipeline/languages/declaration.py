@@ -1,4 +1,4 @@
-"""What must be said about a language besides its node types.
+"""The declaration of a language: everything about it besides its node types.
 
 Hooks answer about one node each and see nothing else of the file; what is
 general (nesting, ids, docs, canonical source, facts, what the graph resolves)

@@ -1,4 +1,4 @@
-"""What the whole program must know of a language: its names, its files, and in which ways it is unlike the others.
+"""What the whole program must know about a language: its names, its files, and how it differs from others.
 
 Each module or package of a language has such a table beside it, and those that no grammar reads share one. Nothing here
 needs a grammar, so that a search can ask.

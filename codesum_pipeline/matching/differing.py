@@ -1,4 +1,4 @@
-"""The documents that say something else in two versions of an index, as they stand in each.
+"""The documents that differ between two versions of an index, as each version has them.
 
 Both files of documents are in one order, by level and then by id, so one pass over both finds what differs; only lines
 that are not equal are parsed. What counts is a document's `content_hash`, and that its file is another one: lines that

@@ -1,4 +1,4 @@
-"""What speaks for a change being what an intent asks about, as numbers that mean the same everywhere.
+"""The evidence that a change concerns an intent, as numbers that mean the same in every repository.
 
 A subject is what an intent asks about: its vector, and its words, each as heavy as it is rare. Of a change count the
 document's names and text, and its lines, or those of them that are others now.

@@ -1,8 +1,8 @@
 """One bad item stops nobody: the one guard around the work on each file, symbol, document or question.
 
-An error that nobody foresaw belongs to the item that it happened in: it is kept with its traceback, the item is left
-without a result, and the others go on. What says something about more than one item passes: the package's own errors
-but for a text's refusal, what the system refuses, and want of memory.
+An unexpected error belongs to the item in which it happened: it is kept with its traceback, the item has no result, and
+the others go on. Errors that concern more than one item pass: the package's own (except a refused text), those of the
+system, and lack of memory.
 """
 
 import traceback

@@ -1,4 +1,4 @@
-"""What was asked of models and what it cost, one row per attempt; and what did not have to be asked, and why."""
+"""Calls of models and their cost, one row per attempt; and the calls that were avoided, and why."""
 
 from enum import StrEnum
 

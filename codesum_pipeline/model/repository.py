@@ -1,7 +1,7 @@
 """One entry of the registry: where a repository is and which part of it is indexed; and who may read which entries,
-told as patterns of their keys.
+given as patterns of their keys.
 
-What is closed is closed in any letters and wherever it stands in the list; what is open is open as it is written.
+A pattern that excludes applies in any position and regardless of case; one that includes applies as it is written.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Which block of a file each of its names stands in.
+"""Which block of a file contains each of its names.
 
 A block is a part of a file with names of its own: a function without a name
 with its parameters, a loop, a pair of braces. Each scope of a file has a number: its

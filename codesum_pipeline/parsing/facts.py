@@ -1,7 +1,6 @@
-"""What a definition says about itself, read off its marked nodes.
+"""The facts about a definition, read from its marked nodes.
 
-Everything here is a function of the canonical source: no path, no neighbour
-and no real line stands in it.
+They are a function of the canonical source: they contain no path, no neighbour and no real line.
 """
 
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""What a syntax error swallowed is read again without what the grammar does not know.
+"""Definitions that were lost to a syntax error are read again, without the parts that the grammar does not know.
 
 One word that a grammar lacks can cost it all that follows. So where a file does
 not parse, and lines of it that look like definitions have no definition, parts

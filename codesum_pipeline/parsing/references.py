@@ -1,4 +1,4 @@
-"""What a file of a declared language says to the graph, as JSON.
+"""The facts of a file of a declared language that the graph reads, as JSON.
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
 "typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`:

@@ -1,8 +1,8 @@
 """Merge rankings from different lanes into one, and documents into evidence for their files.
 
-Half of what a ranking gives is by rank (Cormack et al., 2009), half by score (Bruch et al., 2023): ranks know no
-outliers, scores know how far one leads. BM25 and cosine live on different scales, so scores are taken as shares of the
-best of their ranking.
+Half of a ranking's contribution is by rank (Cormack et al., 2009), half by score (Bruch et al., 2023): ranks are robust
+against outliers, scores show how far one document leads. BM25 and cosine live on different scales, so scores are taken
+as shares of the best of their ranking.
 
 A file is found by all documents in it, since questions are more often about several functions together than about one:
 a file with three good documents is more likely meant than a file with the single best one. Each further document counts

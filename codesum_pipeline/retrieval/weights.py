@@ -1,4 +1,4 @@
-"""What a search looks at, how much it counts, and whether the best documents fit the question at all.
+"""The signals of a search, their weights, and the rule whether the best documents fit the question at all.
 
 The experiment behind each weight is in benchmarks/results/retrieval.md. A lane has one or two signals: in `code`, words
 and meaning are two.

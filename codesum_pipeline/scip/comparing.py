@@ -1,9 +1,9 @@
-"""What the document of an index says about one file, as far as the text at hand bears it out.
+"""What the document of an index says about one file, as far as it matches the current text.
 
-A document counts where each of its ranges is a whole word of the text and each definition spells its symbol. A
-reference that does not spell its symbol is passed over, and noted: it is a fault of the tool, or the sign of another
-text. Places have lines from 1 and columns from 0, in bytes of UTF-8; a document counts columns in bytes, in units of
-UTF-16 or in characters, and often does not say in which. In a line of ASCII they are the same.
+A document is used if each of its ranges is a whole word of the text and each definition spells its symbol. A reference
+that does not spell its symbol is skipped and noted: it is a fault of the tool, or the sign of another text. Places have
+lines from 1 and columns from 0, in bytes of UTF-8; a document counts columns in bytes, in units of UTF-16 or in
+characters, and often does not say in which. In a line of ASCII they are the same.
 """
 
 import re

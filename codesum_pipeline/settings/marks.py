@@ -1,4 +1,4 @@
-"""What a setting says of itself besides its type: marks, which stand in its `Annotated`.
+"""The marks of a setting, in its `Annotated`, which say more than its type.
 
 A setting has a `Shapes`, `LIMITS` or `NOTHING`, or is in a group that has one of them; without, it is an error of
 `marked_settings`, so that none is forgotten.

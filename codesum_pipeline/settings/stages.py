@@ -1,4 +1,4 @@
-"""What the stages of a build are told."""
+"""The settings of the stages of a build."""
 
 import re
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What only a file's content can say: its language, whether it is text, and whether a person wrote it."""
+"""What only a file's content shows: its language, whether it is text, and whether a person wrote it."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which files of a bucket's repositories are there in a local copy, and how those come that are not.
+"""Which files of a bucket's repositories are in the local copy, and how missing ones are fetched.
 
 The notes of each repository say which part each file holds. Files of a version that the version before has too are
 linked, not fetched.

@@ -1,5 +1,5 @@
-"""Memory that is free goes back to the system, so that one step's peak does not stand below the next one's; and how
-often Python looks for garbage."""
+"""Free memory goes back to the system, so that the peaks of two steps do not add up; and how often Python collects
+garbage."""
 
 import gc
 import resource

@@ -1,4 +1,4 @@
-"""What a writer is shown, one shape per kind of document.
+"""The input of a writer, one class for each kind of document.
 
 A text is a pure function of its input. The id is shown too, but it is the key of the row that a text is kept under, so
 `metadata` leaves it out.

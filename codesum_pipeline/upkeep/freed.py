@@ -1,4 +1,4 @@
-"""What a maintenance did: what went, by kind and repository, and what was left as it is, and why."""
+"""The report of a maintenance: what was deleted, by kind and repository, and what was left, and why."""
 
 from collections.abc import Iterable
 from contextlib import suppress

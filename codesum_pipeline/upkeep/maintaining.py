@@ -1,7 +1,7 @@
-"""All that is pruned in a home but Dagster's own records: repository by repository, under its lease.
+"""Prunes a home, except for Dagster's own records: repository by repository, under its lease.
 
-Files that nobody needs go first, since a full disk may leave no room for anything else. What cannot be pruned now is
-told and left as it is.
+Unneeded files are deleted first, since a full disk may leave no room for anything else. What cannot be pruned now is
+reported and left as it is.
 
 Mirrors are packed anew where many small files have come together, and go where nobody needs them. Whatever a kept index
 was made from gets a ref, so that its commit outlives the branch that moved on. Git writes a new pack before it deletes

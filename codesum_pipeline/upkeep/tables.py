@@ -1,4 +1,4 @@
-"""The tables that builds append to: rows that nobody needs any more go, and old books are added up.
+"""Prunes the tables to which builds append: unneeded rows are deleted, and old cost records are added up.
 
 What a month cost stays what it was, by model, level and outcome. One row then stands for several attempts, and says how
 many. Its `run_id` is the month, or of the meter of avoided work the day.

@@ -1,8 +1,7 @@
 """The application: one address that hosts send their events to.
 
-Every request that is signed gets the same answer, at once; what it asks for is done after that. So whoever may send
-learns neither which repositories are registered, nor from how long an answer takes. What anybody may ask for has bounds
-in bytes, in time and in number.
+Every signed request gets the same answer at once, and is handled afterwards. So a sender cannot learn which
+repositories are registered, not even from the time of an answer. Requests are bounded in bytes, in time and in number.
 """
 
 import asyncio

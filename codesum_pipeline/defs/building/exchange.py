@@ -1,4 +1,4 @@
-"""What the two processes of a build from the command line say to each other.
+"""The messages between the two processes of a build from the command line.
 
 The one that the user started imports the stages and builds. The other, its child, imports Dagster, runs the job and
 records: each asset and check asks the first for what came of its step. Both imports take as long as all the rest of a

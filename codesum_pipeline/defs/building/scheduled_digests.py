@@ -1,4 +1,4 @@
-"""What is told by schedule: the daily and weekly digests that are due, another try for what was held, and roll-ups."""
+"""Scheduled digests: the daily and weekly ones that are due, retries of held ones, and roll-ups."""
 
 import logging
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
-"""What a person sees of a step's table, a few rows and a picture where it says more; and of a run, in a few lines.
+"""What the Dagster UI shows of a step's table (a few rows, sometimes a plot) and of a run (a few lines).
 
-What is shown of a table is a function of its content alone, so that what an unchanged table showed last time holds.
+The view of a table is a function of its content alone, so that of an unchanged table is still right.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

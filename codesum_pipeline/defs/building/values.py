@@ -1,4 +1,4 @@
-"""What a build is asked for and says, as plain values, and what the definitions say of the stages.
+"""A build's options and results as plain values, and the facts of the stages that the definitions show.
 
 `defs.steps` turns values into Dagster's. Reading the facts of the stages imports every stage: a process that only
 records what another one builds is given them instead.

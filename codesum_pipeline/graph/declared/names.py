@@ -1,4 +1,4 @@
-"""What a name stands for where it is written: variables, definitions around, imports, the package, what is left."""
+"""What a name means at its place: variables, enclosing definitions, imports, the package, then anything else."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
