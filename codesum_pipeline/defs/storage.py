@@ -6,20 +6,40 @@ names other storage, its server looks after that. A file is mended in place wher
 made beside the broken file, which is kept.
 """
 
+import inspect
 import os
 import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dagster as dg
 import sqlalchemy
 import yaml
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+
+# Private: nothing public makes a reference with other output, says what belongs in a file, or makes or stamps one.
+from dagster._core.instance.ref import InstanceRef
+from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+from dagster._core.storage.runs.schema import RunStorageSqlMetadata
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
+from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
+from dagster._core.storage.sql import (
+    check_alembic_revision,
+    get_alembic_config,
+    run_alembic_upgrade,
+    stamp_alembic_rev,
+)
 from msgspec import Struct
+from sqlalchemy.pool import NullPool
 
 from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
 from codesum_pipeline.defs.sqlite_records import with_open_records
@@ -28,23 +48,17 @@ from codesum_pipeline.store.atomic import write_text_atomically, writing
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
 
-if TYPE_CHECKING:
-    from alembic.config import Config
-
-    # Private: the type of what `reference_of` makes.
-    from dagster._core.instance.ref import InstanceRef
-
 # The version of Dagster by which the files were last made or migrated.
 MADE_BY = ".storage-version"
-RUNS, EVENTS, SCHEDULES = "run", "event", "schedule"
-# By Dagster's class: the kind of its records, its file, and what is lost with that.
-_FILES = {
-    "SqliteRunStorage": (RUNS, "runs.db", "the list of past runs"),
-    "SqliteEventLogStorage": (EVENTS, "index.db", "the history of materialisations and checks"),
-    "SqliteScheduleStorage": (
-        SCHEDULES, "schedules.db", "the ticks of schedules and sensors, and which of them are switched on"),
+# By Dagster's class: the kind of its records, its file, its tables, and what is lost with the file.
+_FILES: dict[Any, tuple[str, str, sqlalchemy.MetaData, str]] = {
+    SqliteRunStorage: ("run", "runs.db", RunStorageSqlMetadata, "the list of past runs"),
+    SqliteEventLogStorage: (
+        "event", "index.db", SqlEventLogStorageMetadata, "the history of materialisations and checks"),
+    SqliteScheduleStorage: (
+        "schedule", "schedules.db", ScheduleStorageSqlMetadata,
+        "the ticks of schedules and sensors, and which of them are switched on"),
 }  # fmt: skip
-_LOST = {kind: lost for kind, _, lost in _FILES.values()}
 _STAMP = "alembic_version"
 # Where a file is made; what is left there by a process that was killed goes before the next.
 _ASIDE = ".new-"
@@ -55,57 +69,32 @@ _NO_LOGS = {"module": "dagster._core.storage.noop_compute_log_manager", "class":
 
 
 class StorageFile(Struct, frozen=True):
-    """One of Dagster's SQLite files, and what kind of records it holds."""
+    """One of Dagster's SQLite files, and the class of Dagster that reads and writes it."""
 
-    kind: str
+    storage: Any
     path: Path
 
     def __str__(self) -> str:
-        return f"Dagster's {self.kind} storage {self.path}"
-
-    def _dagsters(self) -> tuple[sqlalchemy.MetaData, Any, Callable[[str], Any]]:
-        """Dagster's tables for this kind, its module with their migrations, and what opens its storage in a folder."""
-        # Private: Dagster says nowhere else what belongs in one of its files, and how to make one alone.
-        from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
-        from dagster._core.storage.event_log.sqlite import sqlite_event_log
-        from dagster._core.storage.runs.schema import RunStorageSqlMetadata
-        from dagster._core.storage.runs.sqlite import sqlite_run_storage
-        from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
-        from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
-
-        open_runs = sqlite_run_storage.SqliteRunStorage.from_local
-        open_schedules = sqlite_schedule_storage.SqliteScheduleStorage.from_local
-        return {
-            RUNS: (RunStorageSqlMetadata, sqlite_run_storage, open_runs),
-            EVENTS: (SqlEventLogStorageMetadata, sqlite_event_log, sqlite_event_log.SqliteEventLogStorage),
-            SCHEDULES: (ScheduleStorageSqlMetadata, sqlite_schedule_storage, open_schedules),
-        }[self.kind]
+        return f"Dagster's {_FILES[self.storage][0]} storage {self.path}"
 
     @property
     def metadata(self) -> sqlalchemy.MetaData:
         """The tables that belong in it."""
-        return self._dagsters()[0]
+        return _FILES[self.storage][2]
 
     @property
-    def migrations(self) -> "Config":
+    def migrations(self) -> Config:
         """How its tables change from version to version."""
-        # Private: where Dagster's scripts of migrations are.
-        from dagster._core.storage.sql import get_alembic_config
-
-        return get_alembic_config(self._dagsters()[1].__file__)
+        return get_alembic_config(inspect.getfile(self.storage))
 
     def make(self, folder: Path) -> Any:
         """Dagster's own storage in a folder, whose file is made where it is missing."""
-        return self._dagsters()[2](str(folder))
+        return self.storage.from_config_value(None, {"base_dir": str(folder)})
 
     @contextmanager
     def connected(self) -> Iterator[sqlalchemy.Connection]:
-        """A connection as Dagster's own are."""
-        # Private: it converts the errors of SQLite as Dagster's storage does.
-        from dagster._core.storage.sql import create_engine
-        from sqlalchemy.pool import NullPool
-
-        with create_engine(f"sqlite:///{self.path.absolute()}", poolclass=NullPool).connect() as connection:
+        engine = sqlalchemy.create_engine(f"sqlite:///{self.path.absolute()}", poolclass=NullPool)
+        with engine.connect() as connection:
             yield connection
 
 
@@ -123,11 +112,8 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
             yield instance
 
 
-def reference_of(layout: HomeLayout) -> "InstanceRef":
+def reference_of(layout: HomeLayout) -> InstanceRef:
     """How the instance is opened, before any of its files is."""
-    # Private: the public `DagsterInstance.from_ref` takes one, and nothing else makes it with other output.
-    from dagster._core.instance.ref import InstanceRef
-
     return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides={"compute_logs": _NO_LOGS})
 
 
@@ -151,7 +137,7 @@ def writing_records(layout: HomeLayout) -> Iterator[None]:
             ) from error
 
 
-def make_ready(reference: "InstanceRef", folder: Path) -> None:
+def make_ready(reference: InstanceRef, folder: Path) -> None:
     """Make what is missing of an instance's files, and migrate them to the Dagster at hand.
 
     Raises `BrokenStore` for a file that is neither missing nor whole.
@@ -183,14 +169,15 @@ def make_ready(reference: "InstanceRef", folder: Path) -> None:
             raise
 
 
-def storage_files(reference: "InstanceRef") -> list[StorageFile]:
+def storage_files(reference: InstanceRef) -> list[StorageFile]:
     """The files of an instance that keeps its records in SQLite."""
-    found = []
-    for data in (reference.run_storage_data, reference.event_storage_data, reference.schedule_storage_data):
-        if data and data.class_name in _FILES:
-            kind, name, _ = _FILES[data.class_name]
-            found.append(StorageFile(kind, Path(yaml.safe_load(data.config_yaml)["base_dir"]) / name))
-    return found
+    data = (reference.run_storage_data, reference.event_storage_data, reference.schedule_storage_data)
+    return [
+        StorageFile(storage, Path(yaml.safe_load(each.config_yaml)["base_dir"]) / name)
+        for each in data
+        for storage, (_, name, *_) in _FILES.items()
+        if each and each.class_name == storage.__name__
+    ]
 
 
 def fault_of(file: StorageFile) -> str:
@@ -223,13 +210,10 @@ def _create(file: StorageFile) -> None:
 
 def _migrate(file: StorageFile) -> None:
     """Bring a whole file's tables to the Dagster at hand; the lock must be held."""
-    # Private: `dagster instance migrate` migrates all files at once, and locks none.
-    from dagster._core.storage.sql import check_alembic_revision, run_alembic_upgrade
-
     with file.connected() as connection:
         revision, head = check_alembic_revision(file.migrations, connection)
         if revision != head:
-            run_alembic_upgrade(file.migrations, connection, "index" if file.kind == EVENTS else None)
+            run_alembic_upgrade(file.migrations, connection, "index" if file.storage is SqliteEventLogStorage else None)
             connection.commit()
 
 
@@ -267,14 +251,14 @@ def _is_breakage(error: BaseException) -> bool:
     return code in _BROKEN_CODES or any(words in str(error) for words in _BROKEN_WORDS)
 
 
-def mend(reference: "InstanceRef", folder: Path) -> list[str]:
+def mend(reference: InstanceRef, folder: Path) -> list[str]:
     """Mend what is broken of an instance's files; for each, what was wrong and what became of it."""
     files = storage_files(reference)
     # The log of each run is a file of its own.
     logs = [
-        StorageFile(EVENTS, path)
+        StorageFile(file.storage, path)
         for file in files
-        if file.kind == EVENTS
+        if file.storage is SqliteEventLogStorage
         for path in sorted(file.path.parent.glob("*.db"))
         if path != file.path
     ]
@@ -300,14 +284,12 @@ def _mended(file: StorageFile, fault: str) -> str:
         return f"{file} was broken ({fault}): it is whole again, nothing is lost"
     kept = _set_aside(file)
     _create(file)
-    return f"{file} was broken ({fault}): it is kept as {kept.name}, and a new one made; {_LOST[file.kind]} is lost"
+    lost = _FILES[file.storage][3]
+    return f"{file} was broken ({fault}): it is kept as {kept.name}, and a new one made; {lost} is lost"
 
 
 def _is_repaired(file: StorageFile) -> bool:
     """Make what is missing and stamp what is there, if what is there can be read and used."""
-    # Private: nothing public stamps tables that were made by hand.
-    from dagster._core.storage.sql import stamp_alembic_rev
-
     try:
         if _damage(file):
             return False
@@ -327,7 +309,7 @@ def _is_repaired(file: StorageFile) -> bool:
             stamp_alembic_rev(file.migrations, connection)
             connection.commit()
             connection.execute(sqlalchemy.text("PRAGMA journal_mode=WAL"))
-        if file.kind in (RUNS, SCHEDULES):
+        if file.storage is not SqliteEventLogStorage:
             storage = file.make(file.path.parent)
             storage.migrate()
             storage.optimize()
@@ -366,12 +348,6 @@ def _lacks_columns(file: StorageFile) -> str:
 
 def _is_known(file: StorageFile) -> bool:
     """Whether the revision that a file is stamped with is one of this Dagster's."""
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
-
-    # Private: nothing public tells the revision of one file.
-    from dagster._core.storage.sql import check_alembic_revision
-
     try:
         with file.connected() as connection:
             revision, _ = check_alembic_revision(file.migrations, connection)

@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG
@@ -227,7 +228,7 @@ def test_a_state_whose_first_runs_were_pruned_is_asked_for_under_a_run_key_that_
 
 
 def test_free_pages_are_given_back_where_they_are_many(tmp_path: Path) -> None:
-    file = StorageFile("event", tmp_path / "index.db")
+    file = StorageFile(SqliteEventLogStorage, tmp_path / "index.db")
     with closing(sqlite3.connect(file.path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE TABLE events (text)")

@@ -16,7 +16,7 @@ IMPORTS = {
     "defs/recorder.py": 2,
     "defs/runs.py": 3,
     "defs/sqlite_records.py": 8,
-    "defs/storage.py": 13,
+    "defs/storage.py": 8,
     "defs/upkeep.py": 5,
 }
 
