@@ -18,8 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codesum_pipeline.evaluation.docstring_removal import without_docstrings
-from codesum_pipeline.evaluation.own_questions import DocstringSource, commit_questions, sample_documented
+from codesum_pipeline.evaluation.own_questions import (
+    DocstringSource,
+    commit_questions,
+    sample_documented,
+    without_docstrings,
+)
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.tokens import split_identifier
 from codesum_pipeline.model.files import FileStatus, SourceFile
@@ -241,7 +245,7 @@ def _write(
             data = blobs.read(file.blob)
             if file.path in starts:
                 text = decode_text(data, file.language)
-                data = without_docstrings(text, file.language, starts[file.path]).encode()
+                data = without_docstrings(text, file.path, file.language, starts[file.path]).encode()
             elif file.path.lower().endswith(_PROSE):
                 text = decode_text(data, file.language)
                 for paragraph in paragraphs:

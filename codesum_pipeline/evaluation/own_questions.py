@@ -10,7 +10,7 @@ after the commit: a function is changed when its canonical source differs, so co
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 
@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.evaluation.docstring_removal import without_docstrings
 from codesum_pipeline.evaluation.evaluate import EvaluationSetup, QuestionResult, evaluate
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.evaluation.scratch import index_texts, scratch_of, write_texts
@@ -33,7 +32,7 @@ from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.parsing.parsers import PARSERS, documentation_spans, parse_file
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -273,6 +272,18 @@ def _question(ws: Workspace, symbol: DocstringSource, said: str) -> Question:
     )
 
 
+def without_docstrings(text: str, path: str, language: str, starts: Container[int]) -> str:
+    """The text without what documents the definitions that start in these lines (1-based); all stay in their lines."""
+    data = text.encode()
+    for start, end in reversed(documentation_spans(path, language, data, starts)):
+        # A body may hold nothing but its docstring, and a definition begins with its attributes.
+        instead = b"..." if has(language, Trait.DOCSTRINGS) else b""
+        if data.startswith(b"@", start):
+            instead = data[start:end].split()[0] + b" false"
+        data = data[:start] + instead + b"\n" * data.count(b"\n", start, end) + data[end:]
+    return data.decode()
+
+
 def _remove_docstrings(
     ws: Workspace, scratch: Workspace, symbols: Sequence[DocstringSource], guard: FailureGuard | None
 ) -> None:
@@ -290,7 +301,7 @@ def _remove_docstrings(
             for file in rows:
                 text = without = decode_text(reader.read(file.blob), file.language)
                 with guarded(guard, file.path):
-                    without = without_docstrings(text, file.language, starts[file.path])
+                    without = without_docstrings(text, file.path, file.language, starts[file.path])
                 yield without.encode()
 
     blobs = _write_blobs(scratch, edited())
@@ -314,7 +325,7 @@ def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:
 
 
 # Raised with each change of the questions, which makes earlier answers incomparable.
-OWN_QUESTIONS_VERSION = "3"
+OWN_QUESTIONS_VERSION = "4"
 DEFAULT_SAMPLE = 200
 DEFAULT_COMMITS = 300
 

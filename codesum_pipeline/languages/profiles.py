@@ -28,7 +28,6 @@ class Trait(StrEnum):
     CLASSES_ARE_CALLED = "classes_are_called"  # an object is made by calling its class
     DECLARED_ENCODING = "declared_encoding"  # a file's first lines may say its encoding
     DERIVING = "deriving"  # what a type derives is written for it
-    DOC_ATTRIBUTES = "doc_attributes"  # attributes with texts document
     DOC_ELEMENTS = "doc_elements"  # documentation is XML: `name: text` was an element
     DOC_LINKS = "doc_links"  # names in brackets in comments are links
     DOC_LISTS = "doc_lists"  # parameters are items of a list: `- Parameter name: text`
@@ -42,7 +41,6 @@ class Trait(StrEnum):
     DOCSTRINGS = "docstrings"  # texts in bodies document
     FILES_ARE_MODULES = "files_are_modules"  # a file is imported by its path
     FREE_MAIN = "free_main"  # a program starts at a function `main` outside of all others
-    HASH_COMMENTS = "hash_comments"
     LAST_PART_TELLS = "last_part_tells"  # the last part of a module's name tells most
     MACROS = "macros"  # what a preprocessor replaces stands among code, and headers hand on what they include
     MAIN_GUARD = "main_guard"  # a program starts where a condition asks whether the module is run

@@ -1,7 +1,7 @@
 """Which parser reads a file, and the one pure function that a worker process needs."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import version
 from operator import itemgetter
@@ -62,6 +62,11 @@ class LanguageParser:
         What does not parse is counted in `syntax_errors`, and the definitions
         around it are read. Raises `ParserGaveUp` where nothing can be trusted.
         """
+        reader, read = self.reader(source, file_path, hash_policy=hash_policy)
+        return with_lost_definitions(reader.read(blob, self.version(hash_policy)), self.declaration, source, read)
+
+    def reader(self, source: bytes, file_path: str, *, hash_policy: HashPolicy) -> tuple[FileReader, Tree]:
+        """What reads the symbols and facts of one file, and the tree that it reads; raises as `parse`."""
         grammar = self._grammar()
         shown, tree = self._tree(source, grammar)
         given, read = self._recovered(source, file_path, shown, tree)
@@ -72,17 +77,9 @@ class LanguageParser:
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, given) if is_mended else ()
-        parsed = FileReader(
-            self.declaration,
-            tokens,
-            characters,
-            source,
-            file_path,
-            hash_policy,
-            blanked,
-            roots=(tree.root_node, read.root_node),
-        ).read(blob, self.version(hash_policy))
-        return with_lost_definitions(parsed, self.declaration, source, read)
+        roots = (tree.root_node, read.root_node)
+        reader = FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
+        return reader, read
 
     def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
         """What the grammar was shown and its tree, without what hides definitions from it."""
@@ -186,3 +183,12 @@ def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy:
         read = with_lost_definitions(replace(as_text, facts=facts), parser.declaration, source, None)
     origin = stated_origin(text)
     return replace(read, facts=replace(read.facts, origin=origin)) if origin else read
+
+
+def documentation_spans(path: str, language: str, source: bytes, starts: Container[int]) -> list[Span]:
+    """The bytes, in order, of what documents the definitions that start in these lines (1-based) of a file."""
+    parser = PARSERS.get(language)
+    try:
+        return parser.reader(source, path, hash_policy=HashPolicy.CANONICAL)[0].documentation(starts) if parser else []
+    except ParserGaveUp:
+        return []

@@ -122,6 +122,15 @@ class FileReader:
         )
         return ParsedFile(facts, with_tests(symbols, tests))
 
+    def documentation(self, starts: Container[int]) -> list[Span]:
+        """The bytes, in order, of what documents the definitions that start in these lines (1-based)."""
+        nodes = []
+        for definition in self._outline.definitions:
+            if self._canonical.real_line(definition.code_start) in starts:
+                inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
+                nodes += [*definition.docs, *(inner or ())[:1], *filter(None, [definition.docstring])]
+        return sorted((node.start_byte, self._comments.end_of(node)) for node in nodes)
+
     def _references(self, symbols: Sequence[Symbol]) -> References:
         if read := self._declaration.references:
             return read(self._read_root, self._source, self._path, symbols)
