@@ -97,14 +97,10 @@ def split_words(texts: pa.LargeStringArray, kinds: Bytes, *, leave_out: npt.NDAr
     places = np.flatnonzero(begins)
     sizes = np.flatnonzero(ends) - places + 1
     kept = np.frombuffer(data.translate(None, delete=np.flatnonzero(kinds == GAP).astype(np.uint8).tobytes()), np.uint8)
-    words = _strings(kept, np.cumsum(sizes) - sizes).dictionary_encode()
+    bounds = np.append(np.cumsum(sizes) - sizes, len(kept)).astype(np.int64)
+    words = pa.LargeStringArray.from_buffers(len(sizes), pa.py_buffer(bounds), pa.py_buffer(kept)).dictionary_encode()
     lengths = np.diff(np.searchsorted(places, offsets))
     return TextWords(words.dictionary, words.indices.to_numpy().astype(np.int64), lengths)
-
-
-def _strings(content: Bytes, starts: Integers) -> pa.LargeStringArray:
-    offsets = np.append(starts, len(content)).astype(np.int64)
-    return pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(content))
 
 
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\b": "\\b"}
@@ -119,14 +115,14 @@ def json_objects(
     """One object per row, its values given as JSON texts by name; `start` opens and `end` closes it."""
     parts: list[pa.LargeStringArray | pa.Scalar] = []
     for name, texts in columns.items():
-        parts += [_text(f'{"," if parts else start}"{name}":'), texts]
-    return pc.binary_join_element_wise(*parts, _text(end), _text(""))
+        parts += [scalar_of(f'{"," if parts else start}"{name}":'), texts]
+    return pc.binary_join_element_wise(*parts, scalar_of(end), scalar_of(""))
 
 
 def json_texts(values: pa.Array | pa.ChunkedArray) -> pa.LargeStringArray:
     """The JSON of each string, integer, boolean, null, list or struct of these."""
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return pc.fill_null(_texts_or_null(array), _text("null"))
+    return pc.fill_null(_texts_or_null(array), scalar_of("null"))
 
 
 def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
@@ -135,14 +131,14 @@ def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
         items = json_texts(array.flatten())
         lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
         offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64())
-        joined = pc.binary_join(pa.LargeListArray.from_arrays(offsets, items), _text(","))
-        texts = pc.binary_join_element_wise(_text("["), joined, _text("]"), _text(""))
+        joined = pc.binary_join(pa.LargeListArray.from_arrays(offsets, items), scalar_of(","))
+        texts = pc.binary_join_element_wise(scalar_of("["), joined, scalar_of("]"), scalar_of(""))
         return pc.if_else(array.is_valid(), texts, pa.scalar(None, pa.large_string()))
     if pa.types.is_struct(kind):
         fields = {field.name: json_texts(part) for field, part in zip(kind, array.flatten(), strict=True)}
         return pc.if_else(array.is_valid(), json_objects(fields), pa.scalar(None, pa.large_string()))
     if pa.types.is_string(kind):
-        return pc.binary_join_element_wise(_text('"'), _escaped(array), _text('"'), _text(""))
+        return pc.binary_join_element_wise(scalar_of('"'), _escaped(array), scalar_of('"'), scalar_of(""))
     return array.cast(pa.string()).cast(pa.large_string())
 
 
@@ -162,7 +158,8 @@ def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
     return pc.replace_with_mask(escaped, pa.array(mask), some)
 
 
-def _text(value: str) -> pa.Scalar:
+def scalar_of(value: str) -> pa.Scalar:
+    """A string to be joined to those of a column."""
     return pa.scalar(value, pa.large_string())
 
 
@@ -210,8 +207,8 @@ def document_lines(documents: Iterable[pa.Table], history: pa.Table) -> Iterator
             begun = json_objects(_fields(some.slice(start, _AT_ONCE).combine_chunks()), end="")
             rest = json_objects(stamps, start=",", end="}\n")
             yield DocumentLines(
-                contents=pc.binary_join_element_wise(begun, _text("}\n"), _text("")),
-                lines=pc.binary_join_element_wise(begun, rest, _text("")),
+                contents=pc.binary_join_element_wise(begun, scalar_of("}\n"), scalar_of("")),
+                lines=pc.binary_join_element_wise(begun, rest, scalar_of("")),
             )
 
 

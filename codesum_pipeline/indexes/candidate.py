@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import DecodeError, Struct, field, json
+from msgspec import Struct, field
 
 from codesum_pipeline.indexes.bm25 import K1, B
 from codesum_pipeline.indexes.candidate_files import CandidateTables, FilePart, candidate_parts, read_candidate_tables
@@ -39,7 +39,7 @@ from codesum_pipeline.model.errors import BrokenIndex
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.hashing import HashPolicy, canonical_json, hash_of, sha256_hex, sha256_of_file
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import flush, write_text_atomically, writing
+from codesum_pipeline.store.atomic import flush, read_json, write_json_atomically, writing
 from codesum_pipeline.store.layout import BASE_STRATEGY
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
@@ -180,8 +180,7 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
                 flush(path)
         _put_in_place(folder, version, read_content=ws.force)
     if not ws.tables.is_scratch:
-        made = PartHashes(_settings_hash(ws), version.digest, parts.made)
-        write_text_atomically(_memo(ws), json.encode(made).decode())
+        write_json_atomically(_memo(ws), PartHashes(_settings_hash(ws), version.digest, parts.made))
     row = {"digest": version.digest, **{name: manifest[name] for name in ("content_digest", "commit", "fingerprint")}}
     ws.tables.write("candidate", ws.key, pa.Table.from_pylist([row], schema=TABLES["candidate"].schema))
     return CandidateReport(
@@ -236,12 +235,10 @@ class FolderParts(Struct, frozen=True):
     @classmethod
     def of(cls, ws: Workspace, folder: Path) -> Self:
         """No part yet, and those of the last version where it still exists."""
-        try:
-            last = None if ws.force else json.decode(_memo(ws).read_bytes(), type=PartHashes)
-            if last and last.settings == _settings_hash(ws):
+        last = None if ws.force else read_json(_memo(ws), PartHashes)
+        if last and last.settings == _settings_hash(ws):
+            with suppress(BrokenIndex, OSError):
                 return cls(folder, read_version(ws.layout.versions(ws.key) / last.digest), last.parts)
-        except (BrokenIndex, OSError, DecodeError):
-            pass
         return cls(folder)
 
     def make(self, part: FilePart) -> Mapping[str, str]:

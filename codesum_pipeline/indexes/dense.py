@@ -111,7 +111,8 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:
     """The length of the present vectors, else of the model's: a slow model is not loaded only for this number."""
-    return length_of(ws.tables.read_first("vectors", ws.key, columns=["vector"])) or embedder.dimensions
+    first = next(ws.tables.read_parts("vectors", ws.key, columns=["vector"]), None)
+    return _length_of(first) if first else embedder.dimensions
 
 
 def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:
@@ -122,9 +123,8 @@ def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:
     return flat.reshape(vectors.num_rows, dimensions)
 
 
-def length_of(vectors: pa.Table) -> int:
-    """The length of the first vector; 0 where there is none."""
-    return len(vectors.column("vector")[0]) if vectors.num_rows else 0
+def _length_of(vectors: pa.Table) -> int:
+    return len(vectors.column("vector")[0])
 
 
 def _sources(ws: Workspace) -> pa.Table:
@@ -234,7 +234,7 @@ def _carried(ws: Workspace, hashes: pa.Array, known: pa.Array) -> Iterator[tuple
     for part in ws.tables.read_parts("vectors", ws.key, columns=["vector"]):
         span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
         if span.start < span.stop:
-            yield order[span], matrix_of(part, length_of(part))[places[span] - first]
+            yield order[span], matrix_of(part, _length_of(part))[places[span] - first]
         first += part.num_rows
 
 

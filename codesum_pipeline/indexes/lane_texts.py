@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.indexes.arrow_texts import utf8_parts
+from codesum_pipeline.indexes.arrow_texts import scalar_of, utf8_parts
 from codesum_pipeline.indexes.tokens import TOKENS_VERSION
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level, WrittenBy
@@ -156,7 +156,7 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
             wanted, places = rows_to_read(every[start : start + some.num_rows])
             texts = ws.tables.read_at(table, ws.key, wanted, columns=[body]).column(body)
             bodies.append(cut(_wide(texts).combine_chunks()).take(places))
-        yield some.append_column("body", pc.coalesce(*bodies, _text("")))
+        yield some.append_column("body", pc.coalesce(*bodies, scalar_of("")))
 
 
 def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
@@ -189,7 +189,7 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "summary": _said(ws, documents, [names[id_] for id_ in ids]),
         "business_intent": _wide(documents.column("business_intent")),
         "keywords": documents.column("keywords"),
-        "signature": pc.fill_null(_wide(documents.column("signature")), _text("")),
+        "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
         "child_names": pa.array(child_names, pa.large_string()),
         "is_placeholder": documents.column("is_placeholder"),
     }
@@ -213,7 +213,7 @@ def _said(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.Chunke
         return summaries
     ids = documents.column("id").to_pylist()
     said = pa.chunked_array([pa.array([words.get(id_) for id_ in ids], pa.large_string())])
-    return pc.binary_join_element_wise(summaries, said, _text("\n"), null_handling="skip")
+    return pc.binary_join_element_wise(summaries, said, scalar_of("\n"), null_handling="skip")
 
 
 def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
@@ -231,7 +231,7 @@ def dense_texts(sources: pa.Table, *, max_tokens: int, lanes: Iterable[Lane]) ->
 def _dense_lane(lane: Lane, some: pa.Table, max_tokens: int) -> LaneTexts:
     name, summary = some["name"], some["summary"]
     if lane is Lane.SUMMARY:
-        head = _joined(name, some["business_intent"], _text(""), separator="\n")
+        head = _joined(name, some["business_intent"], scalar_of(""), separator="\n")
         keep = pc.utf8_length(head)
         return _lane_texts(lane, some["id"], _joined(head, summary), setting=str(max_tokens), keep=keep)
     body = pc.utf8_slice_codeunits(some["body"], 0, BODY_CHARACTERS)
@@ -247,9 +247,9 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
     """The texts of the BM25 lanes, for placeholders too; a file's source is cut into passages."""
     name, path, keywords = (sources[column] for column in ("name", "file_path", "keywords"))
     other_name = pc.if_else(pc.equal(name, path), _NULL, path)
-    spaced = pc.binary_join(keywords.cast(pa.large_list(pa.large_string())), _text(" "))
+    spaced = pc.binary_join(keywords.cast(pa.large_list(pa.large_string())), scalar_of(" "))
     joined = pc.if_else(pc.equal(pc.list_value_length(keywords), 0), _NULL, spaced)
-    words = pc.binary_join_element_wise(joined, name, other_name, _text(" "), null_handling="skip")
+    words = pc.binary_join_element_wise(joined, name, other_name, scalar_of(" "), null_handling="skip")
     is_file = pc.equal(sources["type"], str(Level.FILE))
     of_files = sources.filter(is_file)
     paths_and_bodies = zip(of_files["id"].to_pylist(), of_files["body"].to_pylist(), strict=True)
@@ -282,16 +282,12 @@ def _lane_texts(
 
 
 def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.ChunkedArray:
-    return pc.binary_join_element_wise(*parts, _text(separator))
+    return pc.binary_join_element_wise(*parts, scalar_of(separator))
 
 
 def _wide(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     """The strings with 64-bit offsets: all texts of a large repository together are longer than 2 GB."""
     return strings.cast(pa.large_string())
-
-
-def _text(value: str) -> pa.Scalar:
-    return pa.scalar(value, pa.large_string())
 
 
 def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:

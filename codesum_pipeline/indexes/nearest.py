@@ -73,10 +73,12 @@ def write_nearest(path: Path, vectors: Vectors) -> None:
     import faiss
 
     count, dimensions = vectors.shape
+    # About one and a half times the square root, a power of two.
+    cell_count = 1 << round(math.log2(math.sqrt(count)) + 0.5)
     cells = faiss.IndexIVFScalarQuantizer(
         faiss.IndexFlatIP(dimensions),
         dimensions,
-        _cell_count(count),
+        cell_count,
         faiss.ScalarQuantizer.QT_8bit,
         faiss.METRIC_INNER_PRODUCT,
         False,
@@ -94,11 +96,6 @@ def write_nearest(path: Path, vectors: Vectors) -> None:
     finally:
         faiss.omp_set_num_threads(threads)
     faiss.write_index(cells, str(path))
-
-
-def _cell_count(vectors: int) -> int:
-    """About one and a half times the square root, a power of two."""
-    return 1 << round(math.log2(math.sqrt(vectors)) + 0.5)
 
 
 Numbers = npt.NDArray[np.int64]

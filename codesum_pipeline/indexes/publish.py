@@ -19,7 +19,6 @@ from codesum_pipeline.store.workspace import Workspace, write_serving_file
 
 # Beside the versions: the digests that were published, one a line, the latest last.
 PUBLISHED_LOG = "published.txt"
-_LEAST_KEPT = 2
 
 
 class PublishReport(Struct, frozen=True):
@@ -59,7 +58,7 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
         _point(name, versions, version.digest)
     if is_new or not ws.layout.duckdb_file.exists():
         write_serving_file(ws.tables, ws.layout.duckdb_file)
-    kept = set(log[-max(_LEAST_KEPT, ws.settings.keep_versions) :])
+    kept = set(log[-ws.settings.keep_versions :])
     deleted = _sweep(versions, keep=kept)
     progress("publishing the index", 1, 1)
     manifest = version.manifest
@@ -80,7 +79,7 @@ def sweep_versions(ws: Workspace, present: Version) -> None:
     versions = ws.layout.versions(ws.key)
     (candidate,) = ws.tables.read("candidate", ws.key).to_pylist()
     log = _published_before(versions, present.digest, None)
-    _sweep(versions, keep={*log[-max(_LEAST_KEPT, ws.settings.keep_versions) :], candidate["digest"]})
+    _sweep(versions, keep={*log[-ws.settings.keep_versions :], candidate["digest"]})
 
 
 def published_version(layout: HomeLayout, key: str, *, read_content: bool = False) -> Version | None:

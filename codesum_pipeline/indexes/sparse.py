@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.indexes.arrow_texts import Integers, byte_kinds, split_words
+from codesum_pipeline.indexes.arrow_texts import Integers, byte_kinds, scalar_of, split_words
 from codesum_pipeline.indexes.bm25 import TokenCounts
 from codesum_pipeline.indexes.lane_texts import (
     TEXT_BREAK,
@@ -34,13 +34,12 @@ from codesum_pipeline.indexes.tokens import joined_tokens, tokens_of_word
 from codesum_pipeline.indexes.version_folder import TERM_LANES, Lane
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.key_order import RowReader
+from codesum_pipeline.store.rows import RowReader
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
 
 _KINDS = byte_kinds(parts=string.ascii_letters + string.digits + "_")
-_SPACE = pa.scalar(" ", pa.large_string())
 
 
 def join_tokens(texts: pa.LargeStringArray) -> pa.StringArray:
@@ -65,7 +64,7 @@ def _joined(strings: pa.LargeStringArray, numbers: Integers, lengths: Integers) 
     counted = np.concatenate(([0], np.cumsum(says_something)))
     ends = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     named = strings.take(pa.array(numbers[says_something]))
-    return pc.binary_join(pa.LargeListArray.from_arrays(pa.array(counted[ends]), named), _SPACE)
+    return pc.binary_join(pa.LargeListArray.from_arrays(pa.array(counted[ends]), named), scalar_of(" "))
 
 
 # Texts split at one time: bounds the memory.

@@ -36,9 +36,8 @@ from codesum_pipeline.parsing.symbols import facts_note, parse_symbols
 from codesum_pipeline.source.folders import FolderScan
 from codesum_pipeline.source.mirror import Head, Mirror, make_borrowing
 from codesum_pipeline.source.snapshot import snapshot_of
-from codesum_pipeline.store.memory_tables import MemoryTables
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, texts_table
-from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.store.tables import MemoryTables, TableStore
 from codesum_pipeline.store.workspace import Workspace
 
 # Kept beside the index of an overlay: the blobs of its files, and its tables for later overlays.

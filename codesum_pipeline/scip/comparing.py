@@ -76,24 +76,16 @@ class EncodedLines:
         return line[span.start - 1 : span.start] if span.start else "", line[span.end : span.end + 1]
 
 
-def range_of(occurrence: Any) -> tuple[int, ...]:
-    """The range of an occurrence: (line, start, end), or with a second line before the end; 0-based."""
-    return _range(occurrence, "range", "single_line_range", "multi_line_range")
-
-
-def enclosing_range_of(occurrence: Any) -> tuple[int, ...]:
-    """The range of what an occurrence names, with its body; empty where the index does not say."""
-    return _range(occurrence, "enclosing_range", "single_line_enclosing_range", "multi_line_enclosing_range")
-
-
-def _range(occurrence: Any, plain: str, single: str, multi: str) -> tuple[int, ...]:
-    if found := tuple(getattr(occurrence, plain)):
+def _range_of(occurrence: Any, *, kind: str = "range") -> tuple[int, ...]:
+    """The range of an occurrence: (line, start, end), or with a second line before the end; 0-based. The `kind`
+    `enclosing_range` is that of what it names, with its body; empty where the index does not say."""
+    if found := tuple(getattr(occurrence, kind)):
         return found
-    if occurrence.HasField(single):
-        one = getattr(occurrence, single)
+    if occurrence.HasField(f"single_line_{kind}"):
+        one = getattr(occurrence, f"single_line_{kind}")
         return one.line, one.start_character, one.end_character
-    if occurrence.HasField(multi):
-        many = getattr(occurrence, multi)
+    if occurrence.HasField(f"multi_line_{kind}"):
+        many = getattr(occurrence, f"multi_line_{kind}")
         return many.start_line, many.start_character, many.end_line, many.end_character
     return ()
 
@@ -194,7 +186,7 @@ def _take_in(
     found: IndexComparison, occurrence: Any, name: SymbolName | None, lines: EncodedLines, spelling: Spelling
 ) -> str:
     """Add one occurrence; the reason why the document does not count, if it does not."""
-    range_ = range_of(occurrence)
+    range_ = _range_of(occurrence)
     if len(range_) != _ONE_LINE:
         # A range of several lines says nothing about a name, but must be in the text.
         is_in_text = len(range_) == _ONE_LINE + 1 and 0 <= range_[0] <= range_[2] < len(lines)
@@ -212,7 +204,7 @@ def _take_in(
     is_spelled = spelling.is_spelled(name, token)
     if occurrence.symbol_roles & _DEFINITION:
         named = IndexReference(span, token, occurrence.symbol, name)
-        whole = enclosing_range_of(occurrence) or range_
+        whole = _range_of(occurrence, kind="enclosing_range") or range_
         last = whole[2] if len(whole) > _ONE_LINE else whole[0]
         lines_of = min(whole[0] + 1, span.line), max(last + 1, span.line)
         found.definitions.append(IndexDefinition(named, *lines_of, is_generated=not is_spelled))

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from msgspec import MsgspecError, Struct, json
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
@@ -27,7 +27,7 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Ran, Room, Sandbox, is_of_checkout, run_bounded
 from codesum_pipeline.source.locations import redact
 from codesum_pipeline.source.mirror import Mirror, check_out
-from codesum_pipeline.store.atomic import replacing, write_bytes_atomically
+from codesum_pipeline.store.atomic import read_json, replacing, write_json_atomically
 from codesum_pipeline.store.workspace import Workspace
 
 MADE_BY = "made by "
@@ -115,10 +115,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
 
     def last(self) -> _Attempt | None:
         """None where nothing is known of an earlier attempt."""
-        try:
-            return json.decode((self.folder / _RECORD_FILE).read_bytes(), type=_Attempt)
-        except (FileNotFoundError, MsgspecError):
-            return None
+        return read_json(self.folder / _RECORD_FILE, _Attempt)
 
     def brought_up(self, commit: str, *, progress: Progress) -> str:
         """Run the command if it was not for this tree; the problem that it had, now or then."""
@@ -165,10 +162,10 @@ class _IndexMaker(Struct, frozen=True, dict=True):
 
     def _make(self, sandbox: Sandbox, words: list[str]) -> None:
         room, settings = sandbox.room, sandbox.settings
-        place = _OutputPlace(room.checkout, PurePosixPath(room.subdir) / INDEX_NAME)
+        root, below = room.checkout, PurePosixPath(room.subdir) / INDEX_NAME
         if any(OUTPUT in word for word in words):
-            place = _OutputPlace(room.output, PurePosixPath(INDEX_NAME))
-        (place.root / place.below).unlink(missing_ok=True)
+            root, below = room.output, PurePosixPath(INDEX_NAME)
+        (root / below).unlink(missing_ok=True)
         values = (os.environ.get(name, "") for name in settings.environment)
         secrets = [value for value in values if len(value) >= _SHORTEST_SECRET]
         ran = run_bounded(sandbox.command(words), settings)
@@ -182,7 +179,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
         if why:
             raise _NotMade(f"{self.shown}: {why}{_said(ran, secrets)}")
         try:
-            with place.opened() as file, replacing(self.folder / _INDEX_FILE) as kept:
+            with _opened(root, below) as file, replacing(self.folder / _INDEX_FILE) as kept:
                 copied = 0
                 while part := file.read(_MB):
                     copied += len(part)
@@ -195,42 +192,33 @@ class _IndexMaker(Struct, frozen=True, dict=True):
             raise _NotMade(f"{self.shown}: {error}{_said(ran, secrets)}") from error
 
     def _record(self, attempt: _Attempt) -> None:
-        write_bytes_atomically(self.folder / _RECORD_FILE, json.encode(attempt))
+        write_json_atomically(self.folder / _RECORD_FILE, attempt)
 
 
-class _OutputPlace(Struct, frozen=True):
-    """Where a command is to write its index: a path below a folder of its room."""
-
-    root: Path
-    below: PurePosixPath
-
-    @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
-        """The file, if it is one: no part of its path is a link, and it is nothing that could block or never end."""
-        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            for name in self.below.parts[:-1]:
-                deeper = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = deeper
-            handle = os.open(self.below.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-        except FileNotFoundError as error:
-            raise _NotMade(
-                f"it ended well and wrote no {self.below}: name {OUTPUT} in the command where it says what to write"
-            ) from error
-        except OSError as error:
-            raise _not_regular(self.below) from error
-        finally:
+@contextmanager
+def _opened(root: Path, below: PurePosixPath) -> Iterator[BinaryIO]:
+    """The file at a path below a folder, if it is regular: a link is not followed, and a pipe or device not read."""
+    not_regular = _NotMade(f"it wrote {below} as a link or something else that is no regular file")
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        for name in below.parts[:-1]:
+            deeper = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
             os.close(folder)
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            raise _not_regular(self.below)
-        with os.fdopen(handle, "rb") as file:
-            yield file
-
-
-def _not_regular(path: PurePosixPath) -> _NotMade:
-    return _NotMade(f"it wrote {path} as a link or something else that is no regular file")
+            folder = deeper
+        handle = os.open(below.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError as error:
+        raise _NotMade(
+            f"it ended well and wrote no {below}: name {OUTPUT} in the command where it says what to write"
+        ) from error
+    except OSError as error:
+        raise not_regular from error
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise not_regular
+    with os.fdopen(handle, "rb") as file:
+        yield file
 
 
 def _said(ran: Ran, secrets: list[str]) -> str:
@@ -249,9 +237,7 @@ def _said(ran: Ran, secrets: list[str]) -> str:
 def _room(subdir: str) -> Iterator[Room]:
     root = Path(tempfile.mkdtemp(prefix=_ROOM_PREFIX))
     try:
-        room = Room.below(root, subdir)
-        room.make()
-        yield room
+        yield Room.made(root, subdir)
     finally:
         _remove_room(root)
 

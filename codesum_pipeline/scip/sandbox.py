@@ -224,17 +224,16 @@ class Room(Struct, frozen=True):
     accounts: Path
 
     @classmethod
-    def below(cls, root: Path, subdir: str = "") -> Self:
-        return cls(root, subdir, *(root / name for name in ("repository", "output", "home", "tmp", "shm", "etc")))
-
-    def make(self) -> None:
+    def made(cls, root: Path, subdir: str = "") -> Self:
         """Make the folders, and the files that name the user of the sandbox."""
-        for folder in (self.checkout, self.output, self.home, self.temporary, self.shared_memory, self.accounts):
+        folders = [root / name for name in ("repository", "output", "home", "tmp", "shm", "etc")]
+        for folder in folders:
             folder.mkdir()
         uid, gid = os.getuid(), os.getgid()
         name = "indexer" if uid else "root"
-        (self.accounts / "passwd").write_text(f"{name}:x:{uid}:{gid}::{_HOME}:/bin/sh\n", encoding="ascii")
-        (self.accounts / "group").write_text(f"{name}:x:{gid}:\n", encoding="ascii")
+        (root / "etc/passwd").write_text(f"{name}:x:{uid}:{gid}::{_HOME}:/bin/sh\n", encoding="ascii")
+        (root / "etc/group").write_text(f"{name}:x:{gid}:\n", encoding="ascii")
+        return cls(root, subdir, *folders)
 
 
 class Sandbox(Struct, frozen=True):

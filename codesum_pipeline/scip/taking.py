@@ -98,12 +98,6 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
     return kept
 
 
-def state_of_indexes(entry: RepositoryEntry, layout: HomeLayout) -> list[tuple[str, str, str]]:
-    """What tells the files that are not of a commit from others, without reading them."""
-    found = (*named_indexes(entry, layout), *indexes_beside_mirror(entry, layout), *indexes_in_folder(entry, layout))
-    return [(one.origin, one.root, one.signature) for one in found]
-
-
 def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: Path | None = None) -> FoundIndex:
     """A file, followed through links; `within` is a folder that these may not lead out of."""
     real = Path(os.path.realpath(path))
@@ -180,15 +174,11 @@ _TEMPORARY = ".taken-"
 _COPY = re.compile(r"[0-9a-f]{64}")
 
 
-class IndexCopy(Struct, frozen=True):
-    """The content of an index: its name in the folder, and how many bytes it has."""
+def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> tuple[str, int]:
+    """Copy an index into a folder, under its sha256; returns this name and how many bytes it has, uncompressed.
 
-    sha256: str
-    size: int
-
-
-def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> IndexCopy:
-    """Copy an index to the name of its content; raises `RefusedIndex` where it cannot be, and nothing is left of it."""
+    Raises `RefusedIndex` where it cannot be copied; nothing is left of it then.
+    """
     temporary = folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
     digest, size = hashlib.sha256(), 0
     with writing(folder):
@@ -213,7 +203,7 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> IndexCopy
         os.replace(temporary, folder / digest.hexdigest())
     finally:
         temporary.unlink(missing_ok=True)
-    return IndexCopy(digest.hexdigest(), size)
+    return digest.hexdigest(), size
 
 
 def is_copied(folder: Path, sha256: str, size: int) -> bool:
@@ -286,7 +276,8 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
 
 def index_state(entry: RepositoryEntry, layout: HomeLayout, settings: ScipSettings) -> str:
     """What tells the indexes that are not of a commit from others, without reading them; empty where there are none."""
-    found = state_of_indexes(entry, layout)
+    outside = (*named_indexes(entry, layout), *indexes_beside_mirror(entry, layout), *indexes_in_folder(entry, layout))
+    found = [(one.origin, one.root, one.signature) for one in outside]
     # A command that failed may do better with other settings.
     made = [entry.scip_command, settings.model_dump()] if entry.scip_command else []
     return hash_of([found, made]) if found or made else ""
@@ -339,8 +330,8 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
             progress(f"taking in {one.origin}", 0, 1)
             file = IndexFile(0, one.origin, one.root, one.signature, "", 0, "")
             try:
-                copied = copy_index(one, folder, most_bytes=most_bytes)
-                file = replace(file, sha256=copied.sha256, size=copied.size)
+                sha256, size = copy_index(one, folder, most_bytes=most_bytes)
+                file = replace(file, sha256=sha256, size=size)
             except RefusedIndex as error:
                 file = replace(file, problem=str(error))
             progress(f"taking in {one.origin}", 1, 1)

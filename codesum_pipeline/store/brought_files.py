@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from codesum_pipeline.store.atomic import set_times
+from codesum_pipeline.store.atomic import set_times, write_json_atomically
 from codesum_pipeline.store.heads import StateFile, fetch_part, read_manifest
 from codesum_pipeline.store.layout import INDEX, INDEX_MANIFEST, STATE, HomeLayout
 from codesum_pipeline.store.objects import Objects
@@ -93,7 +93,7 @@ class BroughtFiles:
             for path in paths:
                 notes.note(home, path, files[path].part)
         if missing or is_new:
-            notes.write(self._notes_file(key))
+            write_json_atomically(self._notes_file(key), notes)
         self._touch(key)
         self._known[key, wanted] = state, home / paths[-1] if paths else None
         return fetched
@@ -119,7 +119,7 @@ class BroughtFiles:
         for path in there.keys() - notes.files.keys():
             (self._layout.home / path).unlink(missing_ok=True)
         if notes.files:
-            notes.write(self._notes_file(key))
+            write_json_atomically(self._notes_file(key), notes)
         else:
             self._notes_file(key).unlink(missing_ok=True)
         return before - notes.bytes

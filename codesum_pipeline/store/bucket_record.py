@@ -19,9 +19,18 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
-from codesum_pipeline.store.atomic import replace_link, replacing, set_times, temporary_beside
+from codesum_pipeline.store.atomic import (
+    read_json,
+    replace_link,
+    replacing,
+    set_times,
+    temporary_beside,
+    write_json_atomically,
+)
 from codesum_pipeline.store.brought_files import MANIFEST_NAME
 from codesum_pipeline.store.head_lease import HeadLease, take_head
 from codesum_pipeline.store.heads import (
@@ -153,7 +162,7 @@ class BucketRecord:
         manifest = read_manifest(self._objects, state) if state else StateManifest()
         # Until all is in place the folder is made from no state.
         notes.based_on = None
-        notes.write(layout.part_notes(self._key))
+        write_json_atomically(layout.part_notes(self._key), notes)
         self._remove_others(manifest)
         self._fetch(manifest)
         for path, link in manifest.links.items():
@@ -165,7 +174,7 @@ class BucketRecord:
         """The folder is what this state says."""
         self._notes.based_on, self._notes.manifest = state, manifest
         self._notes.keep_only(manifest.files)
-        self._notes.write(self._layout.part_notes(self._key))
+        write_json_atomically(self._layout.part_notes(self._key), self._notes)
 
     def _manifest(self) -> StateManifest:
         """What the folder holds."""
@@ -184,12 +193,9 @@ class BucketRecord:
 
     def _published(self) -> PublishedPointer | None:
         name = self._layout.published(self._key)
-        try:
-            manifest = json.loads((name / MANIFEST_NAME).read_bytes())
-            told = {field: manifest[field] for field in ("commit", "content_digest", "fingerprint")}
-            return PublishedPointer(digest=name.readlink().name, **told)
-        except (OSError, ValueError, KeyError):
-            return None
+        # The manifest does not hold its own digest, which names its folder.
+        found = read_json(name / MANIFEST_NAME, PublishedPointer)
+        return replace(found, digest=name.readlink().name) if found else None
 
     def _remove_others(self, manifest: StateManifest) -> None:
         home = self._layout.home

@@ -43,10 +43,10 @@ class HeadHolder(ProcessIdentity, frozen=True, kw_only=True):
 class PublishedPointer(Struct, frozen=True):
     """The published version, as far as readers and the planner want to know without another request."""
 
-    digest: str
     commit: str
     content_digest: str
     fingerprint: str
+    digest: str = ""
 
 
 class RepositoryHead(Struct, frozen=True):

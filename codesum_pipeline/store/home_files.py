@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from msgspec import MsgspecError, Struct, field, json
+from msgspec import Struct, field
 
 from codesum_pipeline.model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.atomic import write_bytes_atomically
+from codesum_pipeline.store.atomic import read_json, write_bytes_atomically, write_json_atomically
 from codesum_pipeline.store.layout import home_files
 from codesum_pipeline.store.locks import exclusive
 from codesum_pipeline.store.objects import Objects, open_objects
@@ -68,7 +68,7 @@ class HomeFiles(Struct, frozen=True, dict=True):
             for name in known.keys() - present.keys():
                 (self.folder / name).unlink(missing_ok=True)
             if present != known or not self.is_copied:
-                self._write_note(present)
+                write_json_atomically(self._note, present)
             self._last_look[:] = [time.monotonic()]
 
     def send(self, path: Path) -> None:
@@ -80,10 +80,10 @@ class HomeFiles(Struct, frozen=True, dict=True):
             names = {each.relative_to(self.folder).as_posix(): each for each in local}
             for name in sorted(name for name in names if _is_home_file(name)):
                 known[name] = self._sent(name, names[name].read_bytes(), known.get(name))
-                self._write_note(known)
+                write_json_atomically(self._note, known)
             gone = [name for name in known if name not in names and PurePosixPath(name).is_relative_to(below)]
             self.objects.delete(_PREFIX + name for name in gone)
-            self._write_note({name: copied for name, copied in known.items() if name not in gone})
+            write_json_atomically(self._note, {name: copied for name, copied in known.items() if name not in gone})
 
     def edit(self, path: Path, edit: Callable[[], T]) -> T:
         """See `layout.edited`."""
@@ -125,13 +125,7 @@ class HomeFiles(Struct, frozen=True, dict=True):
         return self.folder / ".bucket.json"
 
     def _known(self) -> dict[str, _CopiedObject]:
-        try:
-            return json.decode(self._note.read_bytes(), type=dict[str, _CopiedObject])
-        except (OSError, MsgspecError):
-            return {}
-
-    def _write_note(self, copied: dict[str, _CopiedObject]) -> None:
-        write_bytes_atomically(self._note, json.encode(copied, order="sorted"))
+        return read_json(self._note, dict[str, _CopiedObject]) or {}
 
 
 def open_home_files(url: str, folder: Path) -> HomeFiles:

@@ -12,10 +12,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from codesum_pipeline.store.atomic import FileState, write_bytes_atomically
+from codesum_pipeline.store.atomic import FileState, read_json, write_bytes_atomically
 from codesum_pipeline.store.heads import StateManifest
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.schemas import TABLES
@@ -111,15 +110,8 @@ class PartNotes(Struct):
     @classmethod
     def read(cls, path: Path, *, url: str) -> "PartNotes":
         """The notes of a bucket; none where there are none that can be read."""
-        try:
-            found = msgspec.json.decode(path.read_bytes(), type=cls)
-        except (OSError, msgspec.MsgspecError):
-            return cls(url)
-        return found if found.url == url else cls(url)
-
-    def write(self, path: Path) -> None:
-        """Replace the notes."""
-        write_bytes_atomically(path, msgspec.json.encode(self))
+        found = read_json(path, cls)
+        return found if found and found.url == url else cls(url)
 
     def part_of(self, home: Path, path: str) -> str | None:
         """The part with a file's content, where that is known without reading it."""

@@ -20,16 +20,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.json import decode
 
 from codesum_pipeline.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.store.atomic import FileState, replacing
-from codesum_pipeline.store.key_order import OrderedRows, RowReader
 from codesum_pipeline.store.layout import reading_copy
-from codesum_pipeline.store.rows import column_names, from_table, nulls, to_table
+from codesum_pipeline.store.rows import OrderedRows, RowReader, column_names, from_table, nulls, to_table
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 
 T = TypeVar("T")
@@ -119,12 +118,6 @@ class TableStore(Struct, frozen=True):
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
         self._note_read(table, columns)
         return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
-
-    def read_first(self, table: str, repo: str, *, columns: list[str]) -> pa.Table:
-        """The first row, without reading the others; none where there is none, or where the table was never written."""
-        for part in self.read_parts(table, repo, columns=columns):
-            return part.slice(0, 1)
-        return TABLES[table].schema.empty_table().select(columns)
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
@@ -305,12 +298,12 @@ def _hashes(
 ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """The hash of each column, and of each part's share of it; of a table in parts the first is made of these."""
     hashes, of_parts = {}, {part: dict[str, str]() for part in spans}
-    for field in spec.schema:
-        column = ordered.column(field.name)
+    for each in spec.schema:
+        column = ordered.column(each.name)
         for part, span in spans.items():
-            of_parts[part][field.name] = column_hash(column[span], field)
-        found = [[part, known[field.name]] for part, known in of_parts.items()]
-        hashes[field.name] = hash_of(found) if found else column_hash(column, field)
+            of_parts[part][each.name] = column_hash(column[span], each)
+        found = [[part, known[each.name]] for part, known in of_parts.items()]
+        hashes[each.name] = hash_of(found) if found else column_hash(column, each)
     return hashes, of_parts
 
 
@@ -342,3 +335,63 @@ def column_hash(values: pa.Array, field: pa.Field) -> str:
     with pa.ipc.new_stream(pa.PythonFile(digest, mode="w"), column.schema) as stream:
         stream.write_table(column)
     return digest.sha256.hexdigest()
+
+
+class MemoryTables(TableStore, frozen=True):
+    """The tables of one repository in memory, for a small build whose tables nobody asks for later.
+
+    To write a dozen small files and to read each a few times takes longer than all else that a few source files need.
+    Rows are not hashed: nothing is compared with an earlier build's.
+    """
+
+    _rows: dict[str, pa.Table] = field(default_factory=dict)
+    _notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_scratch(self) -> bool:
+        return True
+
+    def readable_path(self, table: str, repo: str) -> Path | None:
+        return None
+
+    def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
+        if table not in self._rows:
+            raise MissingTable(f"repository {repo!r} has no table {table!r} yet")
+        return self._rows[table].select(columns) if columns else self._rows[table]
+
+    def read_parts(
+        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+    ) -> Iterator[pa.Table]:
+        found = self._rows.get(table)
+        if found is not None and len(found):
+            yield rows_having(found.select(columns), having)
+
+    def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
+        return _TableReader(None, self.read(table, repo, columns=columns), kept)
+
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
+        spec = TABLES[table]
+        ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
+        (self._rows[table],) = ordered.slices(max(1, len(rows)))
+        self._notes[table] = note
+        return self.keep(table, repo)
+
+    def keep(self, table: str, repo: str) -> TableWrite:
+        return TableWrite(rows=len(self._rows[table]), table_hash=table)
+
+    def content_hash(self, table: str, repo: str, *, columns: Sequence[str] | None = None) -> str | None:
+        """The table's name stands for all that it says, as long as it is one of this build."""
+        return table if table in self._rows and columns is None else None
+
+    def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
+        return None
+
+    def note(self, table: str, repo: str) -> str:
+        return self._notes.get(table, "")
+
+
+class _TableReader(RowReader, frozen=True):
+    """Of a table in memory, `empty` has the rows."""
+
+    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
+        return self.empty.take(pa.array(rows))

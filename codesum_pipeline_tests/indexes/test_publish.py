@@ -92,14 +92,6 @@ def test_the_last_versions_are_kept(tmp_path: Path) -> None:
     assert versions_of(workspace) == set(digests[-3:])
 
 
-def test_the_version_before_is_kept_whatever_the_setting(tmp_path: Path) -> None:
-    workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, keep_versions=0))
-
-    digests = [republish(workspace, f"Adds {n} things.") for n in range(3)]
-
-    assert versions_of(workspace) == set(digests[-2:])
-
-
 def test_a_reverted_change_makes_the_old_version_the_latest(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, keep_versions=2))
     one, two = republish(workspace, "One."), republish(workspace, "Two.")

@@ -334,9 +334,11 @@ def test_gzip_of_several_members_and_padding_is_read_whole(tmp_path: Path) -> No
     path = tmp_path / "index.scip"
     path.write_bytes(gzip.compress(an_index("a")) + gzip.compress(an_index("b")) + bytes(512))
 
-    copied = copy_index(FoundIndex("x", "", "1", lambda: opened_file(path, path)), tmp_path / "copies", most_bytes=MB)
+    sha256, _ = copy_index(
+        FoundIndex("x", "", "1", lambda: opened_file(path, path)), tmp_path / "copies", most_bytes=MB
+    )
 
-    assert (tmp_path / "copies" / copied.sha256).read_bytes() == an_index("a") + an_index("b")
+    assert (tmp_path / "copies" / sha256).read_bytes() == an_index("a") + an_index("b")
 
 
 @pytest.mark.parametrize("name", ["index.scip", "other.scip", "index.scip.gz"])

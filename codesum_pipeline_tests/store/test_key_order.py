@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.store.key_order import OrderedRows
+from codesum_pipeline.store.rows import OrderedRows
 from codesum_pipeline.store.tables import column_hash
 
 SCHEMA = pa.schema([("lane", pa.string()), ("number", pa.int64()), ("words", pa.list_(pa.string()))])

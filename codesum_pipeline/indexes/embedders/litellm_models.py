@@ -6,14 +6,15 @@ reads keys from the environment variable of each provider; they are never kept, 
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
-from codesum_pipeline.indexes.embedders.static import StaticEmbedder
+from codesum_pipeline.indexes.embedders.static import STATIC
 from codesum_pipeline.llm.litellm_door import failure_of, litellm_client
 from codesum_pipeline.llm.retrying import wait_before_retry
 from codesum_pipeline.model.errors import (
@@ -96,10 +97,10 @@ class LiteLlmEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """By the tokenizer that ships with the package, which splits finer than those of providers."""
-        return _tokens_of_the_package().count_tokens(texts)
+        return load_embedder(STATIC).count_tokens(texts)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        return _tokens_of_the_package().truncate(text, max_tokens)
+        return load_embedder(STATIC).truncate(text, max_tokens)
 
     def _ask(self, batch: Sequence[str]) -> Any:
         """One request, repeated while another attempt may help; LiteLLM's own retries are off."""
@@ -196,8 +197,3 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         size += length
     if batch:
         yield batch
-
-
-@cache
-def _tokens_of_the_package() -> StaticEmbedder:
-    return StaticEmbedder()

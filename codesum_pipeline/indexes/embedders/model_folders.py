@@ -2,12 +2,13 @@
 
 import hashlib
 import importlib.util
-import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import hash_of, sha256_of_file
+from codesum_pipeline.store.atomic import read_json
 
 
 def read_checked(path: Path, expected: str, *, embedder: str, way_out: str) -> bytes:
@@ -117,16 +118,7 @@ def content_digest(name: str, folder: Path) -> str:
 
 def module_folders(name: str, folder: Path) -> list[str]:
     """The folders of a model's parts, as its modules.json lists them."""
-    modules = read_json(folder / "modules.json")
-    if not isinstance(modules, list):
+    modules = read_json(folder / "modules.json", list[dict[str, Any]])
+    if modules is None:
         raise ConfigurationError(f"embedder {name!r}: {folder} is no sentence-transformers model: no modules.json")
     return [str(module.get("path", "")) for module in modules]
-
-
-def read_json(path: Path) -> object:
-    """What a JSON file of a model holds; None where it is missing or broken."""
-    try:
-        found: object = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found

@@ -20,11 +20,11 @@ from codesum_pipeline.indexes.embedders.model_folders import (
     MINILM_FILES,
     content_digest,
     module_folders,
-    read_json,
 )
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.indexes.embedders.static import cut_to_tokens, encodable, token_ids
 from codesum_pipeline.model.errors import ConfigurationError, UnusableVectors
+from codesum_pipeline.store.atomic import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -163,5 +163,4 @@ def _longest_text(folder: Path) -> int:
 
 
 def _mapping(path: Path) -> Mapping[str, Any]:
-    found = read_json(path)
-    return found if isinstance(found, Mapping) else {}
+    return read_json(path, dict[str, Any]) or {}

@@ -21,13 +21,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import DecodeError, Struct, json
+from msgspec import Struct, json
 from safetensors.numpy import load as load_safetensors
 from tokenizers import Tokenizer
 
 from codesum_pipeline.indexes.embedders.model_folders import read_checked, read_or_explain
 from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.store.atomic import read_json
 
 # Of int32 or float64.
 Rows = npt.NDArray[Any]
@@ -355,8 +356,4 @@ class StaticEmbedder:
 
 def is_static_model(folder: Path) -> bool:
     """Whether a folder says that it holds a model in model2vec's format."""
-    try:
-        config = json.decode((folder / "config.json").read_bytes())
-    except (OSError, DecodeError):
-        return False
-    return isinstance(config, dict) and config.get("model_type") == "model2vec"
+    return (read_json(folder / "config.json", dict[str, Any]) or {}).get("model_type") == "model2vec"
