@@ -72,12 +72,11 @@ def _holds_a_value(accessors: Node) -> bool:
     return not any(at(child, "body") for child in accessors.named_children)
 
 
-def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead | None:
-    name = name or raw_text(node, "name")
-    return DefinitionHead((name,), type_, body or at(node, "body"), after_annotations(node)) if name else None
+def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead:
+    return DefinitionHead((name or raw_text(node, "name"),), type_, body or at(node, "body"), after_annotations(node))
 
 
-def _method(node: Node) -> DefinitionHead | None:
+def _method(node: Node) -> DefinitionHead:
     of = at(node, "operator") or at(node, "type") if "operator" in node.type else None
     name = f"~{raw_text(node, 'name')}" if node.type == "destructor_declaration" else ""
     return _defined(node, SymbolType.FUNCTION, f"operator {raw_text(of)}" if of is not None else name)
@@ -167,7 +166,7 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
     if function.type == "conditional_access_expression":
         binding = function.named_children[-1]
         name = _plain(at(binding, "name"), text) if binding.type == "member_binding_expression" else ""
-        return CallSyntax(field_text(function, "condition", text), name) if name else None
+        return CallSyntax(field_text(function, "condition", text), name)
     return CallSyntax("", _plain(function, text)) if function.type in ("identifier", "generic_name") else None
 
 

@@ -53,13 +53,13 @@ def _call_definition(node: Node) -> DefinitionHead | None:
         # Definitions of one name and number of arguments that follow each other are clauses of one.
         head = forms.head_of(node)
         name, clause = forms.head_name(head), f"{word}/{len(forms.arguments_of(head))}"
-        return DefinitionHead((name,), SymbolType.FUNCTION, forms.body_of(node), clause=clause) if name else None
+        return DefinitionHead((name,), SymbolType.FUNCTION, forms.body_of(node), clause=clause)
     if word in _MODULES:
         return _module(node, word)
     if word in _TESTS or word == "describe":
         first, body = forms.first_argument(node), forms.body_of(node)
         name = " ".join(raw_text(first).strip('"').split()) if first is not None and first.type == "string" else ""
-        return DefinitionHead((name,), SymbolType.FUNCTION if word in _TESTS else None, body) if name and body else None
+        return DefinitionHead((name,), SymbolType.FUNCTION if word in _TESTS else None, body) if body else None
     return None
 
 
@@ -71,7 +71,7 @@ def _module(node: Node, word: str) -> DefinitionHead | None:
     parts = forms.module_parts(raw_text(first))
     if word == "defimpl" and (type_ := forms.keyword_value(node, "for")) is not None:
         parts = (*parts, *(forms.module_parts(raw_text(type_)) if type_.type == "alias" else (raw_text(type_),)))
-    return DefinitionHead(parts, SymbolType.CLASS, body) if parts else None
+    return DefinitionHead(parts, SymbolType.CLASS, body)
 
 
 def _attribute_definition(node: Node) -> DefinitionHead | None:
@@ -80,7 +80,7 @@ def _attribute_definition(node: Node) -> DefinitionHead | None:
         return None
     head = forms.type_head(node)
     name, clause = forms.head_name(head), f"callback/{len(forms.arguments_of(head))}"
-    return DefinitionHead((name,), SymbolType.FUNCTION, clause=clause) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, clause=clause)
 
 
 def _is_preamble(node: Node) -> bool:

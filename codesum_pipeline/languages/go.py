@@ -19,6 +19,7 @@ from codesum_pipeline.languages.declaration import (
 from codesum_pipeline.languages.hooks import (
     at,
     called,
+    child_of,
     defines,
     field_reader,
     field_text,
@@ -36,22 +37,18 @@ from codesum_pipeline.model.values import ModuleValue
 _TEST_NAME = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
 
 
-def _method(node: Node) -> DefinitionHead | None:
+def _method(node: Node) -> DefinitionHead:
     """A method belongs to its receiver's type, wherever that is declared."""
-    name = raw_text(node, "name")
     type_ = at(next(iter(inside(node, "receiver")), None), "type")
     while type_ is not None and type_.type in ("pointer_type", "generic_type", "parenthesized_type"):
         type_ = type_.child_by_field_name("type") or type_.named_children[0]
-    parts = tuple(filter(None, (raw_text(type_), name)))
-    return DefinitionHead(parts, SymbolType.FUNCTION, at(node, "body")) if name else None
+    owner = (raw_text(type_),) if type_ is not None else ()
+    return DefinitionHead((*owner, raw_text(node, "name")), SymbolType.FUNCTION, at(node, "body"))
 
 
 def _type(node: Node) -> DefinitionHead | None:
-    name, type_ = raw_text(node, "name"), at(node, "type")
-    if not name or type_ is None:
-        return None
-    body = next((child for child in type_.children if child.type in ("field_declaration_list", "{")), None)
-    return DefinitionHead((name,), SymbolType.CLASS, body)
+    body = child_of(at(node, "type"), "field_declaration_list", "{")
+    return DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, body) if at(node, "type") is not None else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:

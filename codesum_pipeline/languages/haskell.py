@@ -96,7 +96,7 @@ def _infix_head(node: Node) -> Node | None:
 
 def _function(node: Node) -> DefinitionHead | None:
     name, body = _name_of(node), child_of(node, "match")
-    return DefinitionHead((name,), SymbolType.FUNCTION, body) if name and body is not None else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, body) if body is not None else None
 
 
 def _bind(node: Node) -> DefinitionHead | None:
@@ -129,16 +129,9 @@ def _signature(node: Node) -> DefinitionHead | None:
     return DefinitionHead((name,), SymbolType.FUNCTION, is_prototype=is_macro) if is_found else None
 
 
-def _type(node: Node) -> DefinitionHead | None:
-    name = _plain(node)
-    return DefinitionHead((name,), SymbolType.CLASS, child_of(node, "=", "where")) if name else None
-
-
-def _instance(node: Node) -> DefinitionHead | None:
+def _instance(node: Node) -> DefinitionHead:
     """What is in an instance belongs to the type."""
-    patterns = inside(node, "patterns")
-    name = raw_text(_head_of(patterns[0])) if patterns else ""
-    return DefinitionHead((name,), None) if name else None
+    return DefinitionHead(tuple(raw_text(_head_of(pattern)) for pattern in inside(node, "patterns")[:1]), None)
 
 
 def _head_of(type_: Node) -> Node:
@@ -146,12 +139,6 @@ def _head_of(type_: Node) -> Node:
     while type_.named_children and type_.type in ("parens", "apply"):
         type_ = type_.named_children[0]
     return type_
-
-
-def _foreign(node: Node) -> DefinitionHead | None:
-    """`foreign import … name :: type`."""
-    name = _plain(at(node, "signature"))
-    return DefinitionHead((name,), SymbolType.FUNCTION) if name else None
 
 
 def _patterns(node: Node) -> list[Node]:
@@ -311,8 +298,11 @@ DECLARATION = Declaration(
         "function": _function,
         "bind": _bind,
         "signature": _signature,
-        "foreign_import": _foreign,
-        "data_type newtype class type_family": _type,
+        # `foreign import … name :: type`.
+        "foreign_import": lambda node: DefinitionHead((_plain(at(node, "signature")),), SymbolType.FUNCTION),
+        "data_type newtype class type_family": lambda node: DefinitionHead(
+            (_plain(node),), SymbolType.CLASS, child_of(node, "=", "where")
+        ),
         "instance": _instance,
     },
     hiding=lambda source, is_broken: (*directives(source), *_unknown(source, is_broken)),

@@ -62,15 +62,10 @@ def child_of(node: Node | None, *types: str) -> Node | None:
 
 
 def defines(
-    type_: SymbolType, head: Callable[[Node], Node | None] = lambda node: None
-) -> Callable[[Node], DefinitionHead | None]:
+    type_: SymbolType | None, head: Callable[[Node], Node | None] = lambda node: None
+) -> Callable[[Node], DefinitionHead]:
     """A hook for definitions with a field for the name, perhaps in backticks, and one for the body."""
-
-    def define(node: Node) -> DefinitionHead | None:
-        name = raw_text(node, "name").strip("`")
-        return DefinitionHead((name,), type_, node.child_by_field_name("body"), head(node)) if name else None
-
-    return define
+    return lambda node: DefinitionHead((raw_text(node, "name").strip("`"),), type_, at(node, "body"), head(node))
 
 
 def field_reader(name: str) -> Callable[[Node, Text], str]:
@@ -142,10 +137,10 @@ def imported(path: str, mark: str, alias: str | None = None) -> ImportSyntax:
     return ImportSyntax(module or name, name if module else None, alias or None)
 
 
-def made(path: str, mark: str = ".") -> CallSyntax | None:
+def made(path: str, mark: str = ".") -> CallSyntax:
     """The call that makes an object of a class by its path."""
     receiver, _, name = path.rpartition(mark)
-    return CallSyntax(receiver, name, is_new=True, mark=mark) if name else None
+    return CallSyntax(receiver, name, is_new=True, mark=mark)
 
 
 def last_expression(body: Node, but: Iterable[str]) -> Node | None:

@@ -26,9 +26,8 @@ _CLASS_MAKERS = words("setmetatable class Class extend subclass")
 _MEMBERS = ("dot_index_expression", "method_index_expression")
 
 
-def _function(node: Node) -> DefinitionHead | None:
-    parts = _parts(at(node, "name"))
-    return DefinitionHead(parts, SymbolType.FUNCTION, at(node, "body")) if parts else None
+def _function(node: Node) -> DefinitionHead:
+    return DefinitionHead(_parts(at(node, "name")), SymbolType.FUNCTION, at(node, "body"))
 
 
 def _parts(node: Node | None) -> tuple[str, ...]:
@@ -82,7 +81,7 @@ def _field(node: Node) -> DefinitionHead | None:
         return None
     function = _wrapped_function(value)
     key = raw_text(name, "content") if name.type == "string" else raw_text(name)
-    is_function = key and function.type == "function_definition"
+    is_function = function.type == "function_definition"
     return DefinitionHead((key,), SymbolType.FUNCTION, at(function, "body")) if is_function else None
 
 

@@ -97,9 +97,8 @@ def _member_call(node: Node, text: Text) -> CallSyntax | None:
     return CallSyntax(text(owner or at(node, "scope")), text(name), mark="->" if owner is not None else "::")
 
 
-def _new(node: Node, text: Text) -> CallSyntax | None:
-    name = child_of(node, *_NAMES)
-    return CallSyntax("", text(name), is_new=True) if name is not None else None
+def _new(node: Node, text: Text) -> CallSyntax:
+    return CallSyntax("", text(child_of(node, *_NAMES)), is_new=True)
 
 
 def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:

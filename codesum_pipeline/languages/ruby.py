@@ -76,12 +76,12 @@ def _path(node: Node | None) -> tuple[str, ...]:
     return parts if all(part.isidentifier() for part in parts) else ()
 
 
-def _class(node: Node) -> DefinitionHead | None:
+def _class(node: Node) -> DefinitionHead:
     parts, body = _path(at(node, "name")), at(node, "body") or node.children[-1]
-    return DefinitionHead(parts, SymbolType.CLASS, body, is_sectioned=False) if parts else None
+    return DefinitionHead(parts, SymbolType.CLASS, body, is_sectioned=False)
 
 
-def _method(node: Node) -> DefinitionHead | None:
+def _method(node: Node) -> DefinitionHead:
     name, body = raw_text(node, "name").replace(" ", ""), at(node, "body")
     is_own = node.type == "singleton_method"
     owner = _path(at(node, "object")) if is_own else ()
@@ -90,7 +90,7 @@ def _method(node: Node) -> DefinitionHead | None:
         owner = ()
     tail = _here_document(node) if body is not None and body.type != "body_statement" else None
     parts, body = (*owner, name), body or node.children[-1]
-    return DefinitionHead(parts, SymbolType.FUNCTION, body, tail=tail, is_sectioned=not is_own) if name else None
+    return DefinitionHead(parts, SymbolType.FUNCTION, body, tail=tail, is_sectioned=not is_own)
 
 
 def _assignment(node: Node) -> DefinitionHead | None:
@@ -112,7 +112,7 @@ def _defining_call(node: Node) -> DefinitionHead | None:
     if block is None or raw_text(node, "method") not in _DEFINING_CALLS:
         return None
     name = next(iter(_symbols(node)), "")
-    return DefinitionHead((name,), SymbolType.FUNCTION, block, tail=_here_document(node)) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, block, tail=_here_document(node))
 
 
 def _here_document(node: Node) -> Node | None:
@@ -235,7 +235,7 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
         return None
     if name == "new" and (parts := _path(at(node, "receiver"))):
         return CallSyntax("::".join(parts[:-1]), parts[-1], is_new=True, mark="::")
-    return CallSyntax(receiver, name, mark=raw_text(node, "operator") or ".") if name else None
+    return CallSyntax(receiver, name, mark=raw_text(node, "operator") or ".")
 
 
 def _bare_call(node: Node, text: Text) -> CallSyntax | None:

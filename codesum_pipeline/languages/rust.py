@@ -41,29 +41,23 @@ ITEMS = words("""
     macro_invocation inner_attribute_item attribute_item associated_type let_declaration expression_statement
     empty_statement
 """)
+_MODULE = defines(None)
 # Types that are called by a name, which may be one of the repository's.
 _NAMED_TYPES = words("type_identifier scoped_type_identifier generic_type")
 
 
-def _module(node: Node) -> DefinitionHead | None:
-    name, body = raw_text(node, "name"), at(node, "body")
-    return DefinitionHead((name,), None, body) if name and body is not None else None
-
-
-def _impl(node: Node) -> DefinitionHead | None:
+def _impl(node: Node) -> DefinitionHead:
     """`impl … for Type`: what is in it belongs to the last name of the type, without references and arguments."""
     type_ = at(node, "type")
     while type_ is not None and type_.type in ("reference_type", "pointer_type", "generic_type", "dynamic_type"):
         type_ = at(type_, "type") or at(type_, "trait")
     if type_ is not None and type_.type == "scoped_type_identifier":
         type_ = at(type_, "name")
-    name = raw_text(type_)
-    return DefinitionHead((name,), None, at(node, "body")) if name else None
+    return DefinitionHead((raw_text(type_),), None, at(node, "body"))
 
 
-def _macro(node: Node) -> DefinitionHead | None:
-    name = raw_text(node, "name")
-    return DefinitionHead((name,), SymbolType.FUNCTION, child_of(node, "{", "(", "[")) if name else None
+def _macro(node: Node) -> DefinitionHead:
+    return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, child_of(node, "{", "(", "["))
 
 
 def _closure(node: Node) -> DefinitionHead | None:
@@ -128,12 +122,12 @@ def _is_of_public_trait(node: Node) -> bool:
     return child_of(around, "visibility_modifier") is not None
 
 
-def _macro_call(node: Node, text: Text) -> CallSyntax | None:
+def _macro_call(node: Node, text: Text) -> CallSyntax:
     receiver, _, name = field_text(node, "macro", text).rpartition("::")
-    return CallSyntax(receiver, f"{name}!", mark="::") if name else None
+    return CallSyntax(receiver, name and f"{name}!", mark="::")
 
 
-def _struct_literal(node: Node, text: Text) -> CallSyntax | None:
+def _struct_literal(node: Node, text: Text) -> CallSyntax:
     receiver, _, name = field_text(node, "name", text).rpartition("::")
     return CallSyntax(receiver, name.partition("<")[0], is_new=True, mark="::")
 
@@ -217,7 +211,7 @@ DECLARATION = Declaration(
     definitions={
         "function_item function_signature_item": defines(SymbolType.FUNCTION),
         "struct_item enum_item union_item trait_item": defines(SymbolType.CLASS),
-        "mod_item": _module,
+        "mod_item": lambda node: _MODULE(node) if at(node, "body") is not None else None,
         "impl_item": _impl,
         "macro_definition": _macro,
         "let_declaration": _closure,

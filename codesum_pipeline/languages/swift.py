@@ -32,22 +32,22 @@ def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
     return (match.span() for pattern in _PATTERNS.values() for match in pattern.finditer(source))
 
 
-def _function(node: Node) -> DefinitionHead | None:
+def _function(node: Node) -> DefinitionHead:
     name = _MEMBERS.get(node.type) or raw_text(node, "name")
     body = at(node, "body") or child_of(node, "computed_property")
-    return DefinitionHead((name,), SymbolType.FUNCTION, body) if name else None
+    return DefinitionHead((name,), SymbolType.FUNCTION, body)
 
 
 def _is_extension(node: Node) -> bool:
     return raw_text(node, "declaration_kind") == "extension"
 
 
-def _type(node: Node) -> DefinitionHead | None:
+def _type(node: Node) -> DefinitionHead:
     """A class, struct, enum, actor or protocol; what an extension holds belongs to the type it extends."""
     name, body = raw_text(node, "name"), at(node, "body")
-    if name and _is_extension(node):
+    if _is_extension(node):
         return DefinitionHead(tuple(name.partition("<")[0].split(".")), None, body)
-    return DefinitionHead((name,), SymbolType.CLASS, body) if name else None
+    return DefinitionHead((name,), SymbolType.CLASS, body)
 
 
 def _property(node: Node) -> DefinitionHead | None:

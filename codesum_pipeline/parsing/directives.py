@@ -25,6 +25,9 @@ def read_directive(
     """
     start = leaf.start_byte
     word = "" if role & NodeRole.FIXED else text[start : leaf.end_byte].rstrip(BLANKS)
+    while word.endswith("\\\n"):
+        # It goes on in a line without anything.
+        word = word[:-2].rstrip(BLANKS)
     if role & NodeRole.COMMENT:
         if word.startswith(COMMENT_MARKS):
             return "", role, False

@@ -45,9 +45,10 @@ class CallReader:
         self._known: dict[int, CallSyntax | None] = {}
 
     def read(self, kind: str, node: Node) -> CallSyntax | None:
-        """The call that a node of a kind in `Declaration.calls` is; None if it is none."""
+        """The call that a node of a kind in `Declaration.calls` is; None if it is none, or calls what has no name."""
         if node.id not in self._known:
-            self._known[node.id] = self._readers[kind](node, self._text)
+            called = self._readers[kind](node, self._text)
+            self._known[node.id] = called if called is not None and called.name else None
         return self._known[node.id]
 
 

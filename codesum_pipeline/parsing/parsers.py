@@ -9,7 +9,7 @@ from operator import itemgetter
 from msgspec.structs import replace
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from codesum_pipeline.languages.declaration import Declaration
+from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
@@ -121,25 +121,26 @@ class LanguageParser:
 
     def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
         """The names of what a tree defines, and whether each parses as a whole."""
-        definitions = self.declaration.definitions
         if self._query is None:
-            kinds = " ".join(f"({kind}) @found" for kind in definitions)
+            kinds = " ".join(f"({kind}) @found" for kind in self.declaration.definitions)
             self._query = Query(self._grammar().language, kinds)
         for node in QueryCursor(self._query).captures(tree.root_node).get("found", ()):
-            defined = definitions[node.type](node)
-            if defined is not None and defined.type is not None and not defined.is_prototype and defined.parts:
+            defined = self._defined(node)
+            if defined is not None and defined.type is not None and not defined.is_prototype:
                 yield defined.parts[-1], not node.has_error
+
+    def _defined(self, node: Node) -> DefinitionHead | None:
+        """What a node defines: nothing where a name is missing, but a scope may have none at all."""
+        found = self.declaration.definitions[node.type](node)
+        is_named = found is not None and all(found.parts) and (found.parts or found.type is None)
+        return found if is_named else None
 
     def _grammar(self) -> Grammar:
         if self._compiled is None:
             declaration = self.declaration
-            definitions = declaration.definitions
-
-            def define(node: Node) -> object | None:
-                return definitions[node.type](node)
-
-            spec = declaration.spec
-            self._compiled = compile_grammar(spec, define, definitions, declaration.marked)
+            self._compiled = compile_grammar(
+                declaration.spec, self._defined, declaration.definitions, declaration.marked
+            )
         return self._compiled
 
 

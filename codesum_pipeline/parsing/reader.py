@@ -111,7 +111,8 @@ class FileReader:
             globals=globals_,
             exports=exports,
             references=references.json,
-            syntax_errors=len(self._tokens.errors),
+            # A token that the grammar put in may be one that it does not show: the end of a line or of a block.
+            syntax_errors=len(self._tokens.errors) or int(self._root.has_error),
             reexports=reexports,
             only_reexports=_are_all(
                 reexports, symbols=len(symbols) - len(tests.ids), globals_=globals_, exports=exports

@@ -89,7 +89,7 @@ class ReferenceReader:
                 content[group].append(row)
                 if kind in declaration.assigned and "." not in name:
                     assigned.append(row)
-            if kind in declaration.calls and (called := self._calls.read(kind, node)) and called.name:
+            if kind in declaration.calls and (called := self._calls.read(kind, node)):
                 receiver = called.receiver
                 if len(receiver) > MAX_CHAIN or receiver == LONG:
                     receiver = declaration.short_receiver(node, text) or receiver

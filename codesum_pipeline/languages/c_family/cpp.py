@@ -8,7 +8,6 @@ from tree_sitter import Node
 from codesum_pipeline.languages.c_family.declarators import declaration, name_parts, structure, template_arguments
 from codesum_pipeline.languages.c_family.shared import DEFINITIONS, HOOKS, call, include, typed
 from codesum_pipeline.languages.declaration import (
-    CallSyntax,
     Declaration,
     DefinitionHead,
     ImportSyntax,
@@ -16,7 +15,7 @@ from codesum_pipeline.languages.declaration import (
     TypedName,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import at, child_of, field_text, raw_text
+from codesum_pipeline.languages.hooks import at, child_of, field_text, made, raw_text
 from codesum_pipeline.model.symbols import SymbolType
 
 
@@ -25,11 +24,6 @@ def _namespace(node: Node) -> DefinitionHead | None:
     name = raw_text(node, "name")
     parts = tuple(part.removeprefix("inline ").strip() for part in name.split("::")) if name else ()
     return DefinitionHead(parts, None, at(node, "body"), section="" if parts else "anonymous")
-
-
-def _concept(node: Node) -> DefinitionHead | None:
-    name = raw_text(node, "name")
-    return DefinitionHead((name,), SymbolType.CLASS, node.named_children[-1]) if name else None
 
 
 def _lambda(node: Node) -> DefinitionHead | None:
@@ -45,11 +39,6 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
         for child in clause.named_children if clause.type == "base_class_clause" else ():
             if child.type in ("type_identifier", "qualified_identifier", "template_type"):
                 yield text(child)
-
-
-def _made(node: Node, text: Text) -> CallSyntax | None:
-    parts = name_parts(at(node, "type"))
-    return CallSyntax("::".join(parts[:-1]), parts[-1], is_new=True, mark="::") if parts else None
 
 
 def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -83,13 +72,18 @@ DECLARATION = Declaration(
         **DEFINITIONS,
         "field_declaration": declaration,
         "class_specifier": structure,
-        "concept_definition": _concept,
+        "concept_definition": lambda node: DefinitionHead(
+            (raw_text(node, "name"),), SymbolType.CLASS, node.named_children[-1]
+        ),
         "namespace_definition": _namespace,
         # A friend is no member: its prototype is one as outside of the class.
         "friend_declaration": lambda node: DefinitionHead((), None),
         "init_declarator": _lambda,
     },
-    calls={"call_expression": call, "new_expression": _made},
+    calls={
+        "call_expression": call,
+        "new_expression": lambda node, text: made("::".join(name_parts(at(node, "type"))), "::"),
+    },
     imports={"preproc_include": include, "using_declaration": _using},
     typed={
         "declaration parameter_declaration": typed,

@@ -125,7 +125,7 @@ def _in_parentheses(node: Node, shape: Shape | None) -> DefinitionHead | None:
     if shape is None or declarator is None or declarator.type != "parenthesized_declarator":
         return None
     names = name_parts(shape.name) if raw_text(node, "type").isupper() else ()
-    return DefinitionHead(names, SymbolType.FUNCTION, _body_of(node), is_guess=True) if names else None
+    return DefinitionHead(names, SymbolType.FUNCTION, _body_of(node), is_guess=True)
 
 
 def _body_of(node: Node) -> Node | None:
@@ -168,12 +168,12 @@ def declaration(node: Node) -> DefinitionHead | None:
     return DefinitionHead(parts, SymbolType.FUNCTION, body, is_prototype=body is None, is_guess=True)
 
 
-def structure(node: Node) -> DefinitionHead | None:
+def structure(node: Node) -> DefinitionHead:
     """A structure with a name and a body."""
     body = at(node, "body")
     parts = name_parts(at(node, "name")) if body is not None else ()
     section = "private" if node.type == "class_specifier" else ""
-    return DefinitionHead(parts, SymbolType.CLASS, body, section=section) if parts else None
+    return DefinitionHead(parts, SymbolType.CLASS, body, section=section)
 
 
 def named_by_typedef(node: Node) -> DefinitionHead | None:
@@ -185,13 +185,13 @@ def named_by_typedef(node: Node) -> DefinitionHead | None:
     while declarator is not None and declarator.type.endswith("_declarator"):
         declarator = _inner(declarator)
     name = raw_text(declarator)
-    return DefinitionHead((name,), SymbolType.CLASS, body) if body is not None and name else None
+    return DefinitionHead((name,), SymbolType.CLASS, body) if body is not None else None
 
 
 def macro(node: Node) -> DefinitionHead | None:
     """A macro with parameters and a body is called as a function is."""
-    name, value = raw_text(node, "name"), at(node, "value")
-    return DefinitionHead((name,), SymbolType.FUNCTION, value) if name and value is not None else None
+    value = at(node, "value")
+    return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, value) if value is not None else None
 
 
 def macro_with_block(node: Node) -> DefinitionHead | None:
@@ -209,5 +209,4 @@ def macro_with_block(node: Node) -> DefinitionHead | None:
     else:
         plain = [raw_text(child) for child in given if child.type == "identifier"]
         names = plain if len(plain) == len(given) <= 2 else plain[:1]
-    is_named = bool(names) and all(names)
-    return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block) if is_named else None
+    return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block)

@@ -138,12 +138,12 @@ def call(node: Node, text: Text) -> CallSyntax | None:
     if function is None:
         return None
     if function.type == "field_expression":
-        name = name_parts(at(function, "field"))
+        name = "".join(name_parts(at(function, "field"))[-1:])
         mark = field_text(function, "operator", text) or "."
-        return CallSyntax(field_text(function, "argument", text), name[-1], mark=mark) if name else None
+        return CallSyntax(field_text(function, "argument", text), name, mark=mark)
     if function.type == "qualified_identifier":
-        parts = name_parts(function)
-        return CallSyntax("::".join(parts[:-1]), parts[-1], mark="::") if parts else None
+        *scopes, name = name_parts(function) or ("",)
+        return CallSyntax("::".join(scopes), name, mark="::")
     return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 

@@ -136,9 +136,8 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
     return tuple([part for part in reversed(parts) if part != "prototype"])
 
 
-def _member(node: Node) -> DefinitionHead | None:
-    name = key_name(at(node, "name"))
-    return DefinitionHead((name,), SymbolType.FUNCTION, at(node, "body")) if name else None
+def _member(node: Node) -> DefinitionHead:
+    return DefinitionHead((key_name(at(node, "name")),), SymbolType.FUNCTION, at(node, "body"))
 
 
 def _variable(node: Node) -> DefinitionHead | None:
@@ -147,8 +146,7 @@ def _variable(node: Node) -> DefinitionHead | None:
 
 
 def _field(node: Node) -> DefinitionHead | None:
-    name = key_name(at(node, "property") or at(node, "name") or at(node, "key"))
-    return bound((name,), at(node, "value")) if name else None
+    return bound((key_name(at(node, "property") or at(node, "name") or at(node, "key")),), at(node, "value"))
 
 
 def _assignment(node: Node) -> DefinitionHead | None:

@@ -8,12 +8,11 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import (
     TEST,
     Declaration,
-    DefinitionHead,
     Docstrings,
     is_called_test,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import at, field_text, raw_text
+from codesum_pipeline.languages.hooks import defines, field_text
 from codesum_pipeline.languages.python.brackets import (
     is_bare_call,
     is_bare_group,
@@ -21,7 +20,7 @@ from codesum_pipeline.languages.python.brackets import (
     is_bare_tuple,
     is_no_only_item,
 )
-from codesum_pipeline.languages.python.facts import bases, modifiers, parameters, targets, type_of, value_span
+from codesum_pipeline.languages.python.facts import bases, modifiers, parameters, targets, value_span
 from codesum_pipeline.languages.python.literals import (
     docstring_node,
     docstring_text,
@@ -39,11 +38,6 @@ from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
 
 _FRAMEWORKS = words("pytest unittest nose hypothesis testtools")
-
-
-def _definition(node: Node) -> DefinitionHead | None:
-    name = raw_text(node, "name")
-    return DefinitionHead((name,), type_of(node), at(node, "body"), head=node) if name else None
 
 
 def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
@@ -87,7 +81,10 @@ DECLARATION = Declaration(
         },
         tests={"is_test": _is_test},
     ),
-    definitions={"function_definition class_definition": _definition},
+    definitions={
+        "function_definition": defines(SymbolType.FUNCTION, lambda node: node),
+        "class_definition": defines(SymbolType.CLASS, lambda node: node),
+    },
     docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),
     masked=lambda source, is_broken: without_comment_runs(source),
     definition_lines=LINES,

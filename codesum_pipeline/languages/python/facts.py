@@ -10,7 +10,7 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import Text
 from codesum_pipeline.languages.hooks import at, field_text, raw_text, shown
 from codesum_pipeline.languages.spec import words
-from codesum_pipeline.model.symbols import Parameter, SymbolType
+from codesum_pipeline.model.symbols import Parameter
 
 RECEIVERS = words("self cls mcs mcls metacls")
 SPLATS = {"list_splat_pattern": "var_positional", "dictionary_splat_pattern": "var_keyword"}
@@ -67,11 +67,6 @@ def _parameter(node: Node, text: Text, kind: str) -> Parameter:
 def bases(node: Node, text: Text) -> Iterator[str]:
     """The bases as written."""
     return (text(given) for given in shown(node, "superclasses") if given.type != "keyword_argument")
-
-
-def type_of(node: Node) -> SymbolType:
-    """What a definition is."""
-    return SymbolType.CLASS if node.type == "class_definition" else SymbolType.FUNCTION
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:

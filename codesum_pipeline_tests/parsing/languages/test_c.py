@@ -120,6 +120,13 @@ def test_directives_take_lines_of_their_own_wherever_they_stand() -> None:
     assert parse("c", parsed.facts.source).facts.source == parsed.facts.source
 
 
+def test_a_macro_does_not_go_on_in_an_empty_line() -> None:
+    parsed = parse("c", "#define EACH(a) for (a) \\\n   \nint b;\n")
+
+    assert parsed.facts.source == parse("c", "#define EACH(a) for (a)\n\nint b;\n").facts.source
+    assert [symbol.canonical_source for symbol in parsed.symbols] == ["#define EACH(a) for (a)"]
+
+
 def test_branches_that_open_a_brace_twice_do_not_lose_what_follows() -> None:
     source = (
         "void f(int a) {\n#ifdef A\n  if (a) {\n#else\n  if (!a) {\n#endif\n    g();\n  }\n}\n"

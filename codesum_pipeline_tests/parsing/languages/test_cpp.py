@@ -148,6 +148,12 @@ def test_imports_calls_and_typed_names() -> None:
     assert [numbers["shapes::Store::Store"], "std", "move", 0] in references["calls"]
 
 
+def test_a_call_through_a_pointer_to_a_member_names_nothing() -> None:
+    (symbol,) = parse("cpp", "void g(V v) {\n  (v.*(x.y))(5);\n  (v.*f)(1);\n  (*p)(2);\n  h();\n}\n").symbols
+
+    assert [fact.text for fact in symbol.facts.calls] == ["h"]
+
+
 def test_new_objects_and_made_pointers_say_the_type_of_a_variable() -> None:
     source = (
         "void f() {\n  auto a = new A(1);\n  auto b = std::make_unique<ns::B>(2);\n  auto c = C{3};\n  D d(4);\n}\n"

@@ -72,6 +72,12 @@ def test_a_semicolon_between_statements_changes_nothing() -> None:
     assert parse("lua", "a = 1; b = 2;\n").facts.source == parse("lua", "a = 1\nb = 2\n").facts.source
 
 
+def test_what_has_no_name_yet_is_no_definition() -> None:
+    source = "local function round(x)\n  local = function(y) return y / 2 end\nend\n"
+
+    assert list(symbols_by_name("lua", source)) == ["round"]
+
+
 def test_a_function_that_does_not_parse_leaves_the_others() -> None:
     parsed = parse("lua", "function good() end\nlocal = 3\n-- Fine.\nfunction fine() good() end\n")
 

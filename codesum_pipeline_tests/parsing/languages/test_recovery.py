@@ -226,6 +226,12 @@ def test_where_nothing_is_lost_a_broken_file_is_read_as_it_is() -> None:
     ]
 
 
+def test_an_error_that_the_grammar_does_not_show_counts_as_one() -> None:
+    parsed = parse("python", "def f():\n    asyn/c with a as b:\n        pass\n")
+
+    assert parsed.facts.syntax_errors == 1
+
+
 def test_a_macro_around_items_is_no_syntax_error() -> None:
     parsed = parse("rust", "cfg_if! {\n    if #[cfg(unix)] {\n        /// Opens.\n        pub fn f() {}\n    }\n}\n")
 

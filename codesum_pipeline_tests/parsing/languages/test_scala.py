@@ -368,6 +368,13 @@ def test_one_expression_may_stand_on_the_next_line() -> None:
     assert joined.source == "object A:\n    def f: Int = g(1)"
 
 
+def test_an_operator_in_front_does_not_continue_the_line_above() -> None:
+    source = parse("scala", "object A {\n  def twice(n: Int) = n * 2\n  %names match { case x => 1 }\n}\n").facts.source
+
+    assert "n * 2\n    %names match {" in source
+    assert parse("scala", source).facts.source == source
+
+
 def test_a_block_under_a_condition_stays_a_block() -> None:
     ours = parse("scala", "def f = {\n  if (a)\n    if (b) x\n  else y\n}\n").facts.source
     inner = parse("scala", "def f = {\n  if (a) if (b) x else y\n}\n").facts.source
