@@ -4,6 +4,7 @@ value gives."""
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.graph.resolver import Ancestor
+from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.model.bindings import RETURN, YIELD
 from codesum_pipeline.model.scopes import Scope
 from codesum_pipeline.model.values import (
@@ -32,25 +33,11 @@ from codesum_pipeline.model.values import (
 if TYPE_CHECKING:
     from codesum_pipeline.graph.python.resolver import PythonResolver
 
-# Bases that bring no methods one would call by name.
-_BARE = frozenset({"Generic", "Protocol", "ABC", "NamedTuple", "TypedDict"})
-_ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "classproperty"})
-_CONTEXT_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
-# Decorators that leave alone what a function gives back; any other may not.
-_TRANSPARENT = _PROPERTIES | frozenset({
-    "staticmethod", "classmethod", "abstractmethod", "overload", "override", "final", "lru_cache", "cache", "wraps",
-    "deprecated", "no_type_check", "singledispatch", "singledispatchmethod",
-})  # fmt: skip
-_CLASSES = frozenset({
-    "str", "bytes", "bytearray", "int", "float", "complex", "bool", "list", "dict", "set", "frozenset", "tuple",
-    "object", "range", "slice", "memoryview", "enumerate", "zip", "map", "filter", "reversed",
-})  # fmt: skip
-_GIVES = {
-    "open": "file", "repr": "str", "ascii": "str", "format": "str", "chr": "str", "hex": "str", "bin": "str",
-    "input": "str", "len": "int", "ord": "int", "hash": "int", "id": "int", "sorted": "list", "dir": "list",
-    "isinstance": "bool", "issubclass": "bool", "hasattr": "bool", "callable": "bool", "all": "bool", "any": "bool",
-}  # fmt: skip
+_PROPERTIES = library_names("python", "property_decorators")
+_CONTEXT_MANAGERS = library_names("python", "context_decorators")
+_TRANSPARENT = _PROPERTIES | _CONTEXT_MANAGERS | library_names("python", "other_decorators")
+_GIVEN = ("file", "str", "int", "list", "bool")
+_GIVES = {name: class_ for class_ in _GIVEN for name in library_names("python", f"giving_{class_}")}
 
 
 class Members:
@@ -113,7 +100,7 @@ class Members:
     def is_enum(self, scope: Scope) -> bool:
         """Whether a class's own values are its members."""
         outside = (entry.dotted for entry in self._resolver.ancestors(scope) if isinstance(entry, ExternalValue))
-        return any(dotted.rpartition(".")[2] in _ENUMS for dotted in outside)
+        return any(dotted.rpartition(".")[2] in library_names("python", "enum_bases") for dotted in outside)
 
     def member(self, scope: Scope, name: str) -> Value:
         """What a class or one of its ancestors binds a name to."""
@@ -174,7 +161,7 @@ class Members:
     def _work_out(self, scope: Scope) -> Value:
         decorators = {name.rpartition(".")[2] for name in scope.decorators}
         enters = bool(decorators & _CONTEXT_MANAGERS)
-        if not decorators <= _TRANSPARENT | _CONTEXT_MANAGERS:
+        if not decorators <= _TRANSPARENT:
             return UNKNOWN
         if isinstance(scope.returns, str):
             annotated = self._resolver.types.value(scope.parent or scope, scope.returns)
@@ -246,7 +233,8 @@ class Members:
 
 def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
     """An attribute that no class of the repository has: of the one class outside that may have it."""
-    external = [e for e in order if isinstance(e, ExternalValue) and e.dotted.rpartition(".")[2] not in _BARE]
+    bare = library_names("python", "bare_bases")
+    external = [e for e in order if isinstance(e, ExternalValue) and e.dotted.rpartition(".")[2] not in bare]
     if len(external) == 1:
         return ExternalValue(f"{external[0].dotted}.{name}")
     if external or OUTSIDE in order:
@@ -263,7 +251,7 @@ def _of_builtin(value: BuiltinValue) -> Value:
         return _of_container(value.owner, name.rpartition(".")[2])
     if value.is_instance:
         return UNKNOWN
-    if name in _CLASSES or name[:1].isupper() or name.startswith("str."):
+    if name in library_names("python", "classes") or name[:1].isupper() or name.startswith("str."):
         return BuiltinValue(name.partition(".")[0], is_instance=True)
     return BuiltinValue(_GIVES[name], is_instance=True) if name in _GIVES else UNKNOWN
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.languages.profiles import library_names
 from codesum_pipeline.model.expressions import TypeName, type_of
 from codesum_pipeline.model.scopes import Scope
 from codesum_pipeline.model.values import (
@@ -31,26 +32,13 @@ UNION = "|"
 
 # Deeper annotations are never about one class.
 _MAX_DEPTH = 6
-_TYPING = frozenset({"typing", "typing_extensions", "t", "collections", "abc", "contextlib", "builtins", "dataclasses"})
-# What these modules name, builtin objects are.
-_PROTOCOLS = frozenset({"typing", "typing_extensions", "collections.abc"})
-# X[Y] is a Y.
-_WRAPPERS = frozenset({
-    "Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar", "Awaitable",
-    "Unpack",
-})  # fmt: skip
-_ITERABLES = frozenset({
-    "list", "List", "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection", "Container", "Reversible",
-    "set", "Set", "frozenset", "FrozenSet", "AbstractSet", "MutableSet", "deque", "Deque", "Generator",
-    "AsyncGenerator", "AsyncIterable", "AsyncIterator", "KeysView", "ValuesView",
-})  # fmt: skip
-_MAPPINGS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"])
-_CONTEXTS = frozenset({
-    "ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager",
-})  # fmt: skip
-_UNTOLD = frozenset({
-    "Any", "Callable", "Literal", "TypeVar", "Hashable", "LiteralString", "Never", "NoReturn", "object",
-})  # fmt: skip
+_TYPING, _PROTOCOLS, _WRAPPERS, _ITERABLES, _MAPPINGS, _CONTEXTS, _UNTOLD = (
+    library_names("python", kind)
+    for kind in (
+        "typing_modules", "protocol_modules", "wrapper_types", "iterable_types", "mapping_types", "context_types",
+        "untold_types",
+    )
+)  # fmt: skip
 
 
 @lru_cache(maxsize=50_000)

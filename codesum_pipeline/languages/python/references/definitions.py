@@ -1,9 +1,12 @@
 """Reads the scopes of a Python file, its definitions with their parameters, lambdas and comprehensions; and imports."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.declaration import Code
+from codesum_pipeline.languages.python.module import read_import
 from codesum_pipeline.languages.python.references.expressions import parts_of
 from codesum_pipeline.languages.python.references.names import NameScope, NameTable
 from codesum_pipeline.languages.spec import words
@@ -114,52 +117,23 @@ class DefinitionReader:
         return (self._table.text(name), annotation) if name.type == "identifier" else (None, None)
 
 
-class ImportReader:
-    """Binds imported names, and keeps what was imported from where: `[module, level, name]` with their places, and
-    `[scope, module, level]` of what is imported whole."""
+def read_imports(table: NameTable, captures: Mapping[str, Sequence[Node]]) -> dict[str, list[list[Any]]]:
+    """Bind imported names; `imports` are what was taken from where (`[module, level, name]`), `stars` the modules that
+    were imported whole (`[scope, module, level]`), both in source order."""
 
-    def __init__(self, table: NameTable) -> None:
-        self._table = table
-        self._imports: list[tuple[int, str, int, str | None]] = []
-        self._stars: list[tuple[int, int, str, int]] = []
+    def text(node: Node | None) -> Code:
+        return Code("".join(table.text(node).split()) if node is not None else "")
 
-    def read(self, captures: Mapping[str, Sequence[Node]]) -> None:
-        """Take in all captures of import statements."""
-        for node in captures.get("import", ()):
-            for child, module, alias in self._names(node):
-                bound = Bound.MODULE if alias is None else Bound.ALIASED_MODULE
-                name = alias or module.partition(".")[0]
-                self._table.bind(self._table.scope_at(node), child, [bound, module], name)
-                self._imports.append((child.start_byte, module, 0, None))
-        for node in captures.get("from", ()):
-            source = node.child_by_field_name("module_name")
-            if source is not None:
-                self._read_from(node, "".join(self._table.text(source).split()))
-
-    def _read_from(self, node: Node, written: str) -> None:
-        scope = self._table.scope_at(node)
-        module = written.lstrip(".")
-        level = len(written) - len(module)
-        for child, name, alias in self._names(node):
-            self._table.bind(scope, child, [Bound.IMPORTED, module, level, name], alias or name)
-            self._imports.append((child.start_byte, module, level, name))
-        if any(child.type == "wildcard_import" for child in node.named_children):
-            self._stars.append((node.start_byte, scope, module, level))
-            self._imports.append((node.start_byte, module, level, "*"))
-
-    def _names(self, node: Node) -> list[tuple[Node, str, str | None]]:
-        """What a statement imports, and as what."""
-        found = []
-        for child in node.children_by_field_name("name"):
-            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
-            is_renamed = name is not None and alias is not None
-            written = "".join(self._table.text(name if name is not None and is_renamed else child).split())
-            found.append((child, written, self._table.text(alias) if alias is not None and is_renamed else None))
-        return found
-
-    def facts(self) -> dict[str, list[list[str | int | None]]]:
-        """All imports and stars, in source order."""
-        return {
-            "imports": [list(entry[1:]) for entry in sorted(self._imports, key=lambda entry: entry[0])],
-            "stars": [list(entry[1:]) for entry in sorted(self._stars, key=lambda entry: entry[0])],
-        }
+    found: dict[str, list[list[Any]]] = {"imports": [], "stars": []}
+    for node in sorted((*captures.get("import", ()), *captures.get("from", ())), key=lambda node: node.start_byte):
+        scope = table.scope_at(node)
+        for one in read_import(node, text):
+            found["imports"].append([one.module, one.level, one.name])
+            if one.name == "*":
+                found["stars"].append([scope, one.module, one.level])
+            elif one.name is not None:
+                table.bind(scope, node, [Bound.IMPORTED, one.module, one.level, one.name], one.alias or one.name)
+            else:
+                bound = Bound.ALIASED_MODULE if one.alias else Bound.MODULE
+                table.bind(scope, node, [bound, one.module], one.alias or one.module.partition(".")[0])
+    return found

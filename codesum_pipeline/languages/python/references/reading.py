@@ -24,7 +24,7 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
 
 from codesum_pipeline.languages.declaration import NAMELESS, References
-from codesum_pipeline.languages.python.references.definitions import DefinitionReader, ImportReader
+from codesum_pipeline.languages.python.references.definitions import DefinitionReader, read_imports
 from codesum_pipeline.languages.python.references.expressions import only_child
 from codesum_pipeline.languages.python.references.names import BoundAttribute, BoundName, NameScope, NameTable
 from codesum_pipeline.languages.python.references.narrowing import read_narrowings
@@ -79,8 +79,7 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
     DefinitionReader(
         table, {(symbol.name, symbol.start_line): symbol.id.removeprefix(file_path) for symbol in symbols}
     ).read(captures)
-    imports = ImportReader(table)
-    imports.read(captures)
+    imports = read_imports(table, captures)
     StatementReader(table).read(captures)
     arms = read_narrowings(table, captures.get("narrowing", ()))
     _place_names(table)
@@ -105,7 +104,7 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
             for number, scope in enumerate(scopes)
             if scope.kind is ScopeKind.CLASS
         },
-        **imports.facts(),
+        **imports,
         "calls": [
             [scope, reaching.chosen(scope, table.expressions.shape(node), node.start_byte), node.start_point[0] + 1]
             for node in callees
