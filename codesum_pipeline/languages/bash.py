@@ -99,8 +99,6 @@ class BashRules(Rules):
     """A sourced file's functions are the script's own."""
 
     languages = frozenset({"bash"})
-    own_words = frozenset()
-    super_words = frozenset()
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = row.module.strip("\"'")

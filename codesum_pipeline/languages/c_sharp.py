@@ -23,7 +23,6 @@ from codesum_pipeline.languages.declaration import (
 )
 from codesum_pipeline.languages.hooks import (
     after_annotations,
-    annotations_and_words,
     at,
     child_of,
     directly_in,
@@ -37,6 +36,7 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     typed_member,
     unknown_words,
+    words_before,
 )
 from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
@@ -141,20 +141,11 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node
     while declared.type in ("variable_declarator", "variable_declaration") and declared.parent is not None:
         declared = declared.parent
-    words: list[str] = []
-    for child in annotations_and_words(declared):
-        if child.type == "modifier":
-            words.append(text(child))
-        elif any(_is_test(attribute, text) for attribute in child.named_children):
-            words.append("test")
+    words = words_before(declared, text, TEST_ATTRIBUTES)
     around = declared.parent.parent if declared.parent is not None else None
     if ACCESS.isdisjoint(words) and around is not None and around.type == "interface_declaration":
         yield "public"
     yield from words
-
-
-def _is_test(attribute: Node, text: Text) -> bool:
-    return field_text(attribute, "name", text).rpartition(".")[2].removesuffix("Attribute") in TEST_ATTRIBUTES
 
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
@@ -278,7 +269,7 @@ DECLARATION = Declaration(
         "catch_declaration declaration_pattern recursive_pattern declaration_expression": _typed,
     },
     parameters=_parameters,
-    return_type=lambda node, text: field_text(node, "returns", text) or field_text(node, "type", text) or None,
+    return_type=lambda node, text: field_text(node, "returns", text) or field_text(node, "type", text),
     bases=_bases,
     modifiers=_modifiers,
     package={"namespace_declaration file_scoped_namespace_declaration": field_reader("name")},
@@ -289,12 +280,9 @@ class CSharpRules(Rules):
     """A class may be partial: its members are those of all its files."""
 
     languages = frozenset({"c-sharp"})
-    library = "c-sharp"
     sees_members = True
     has_overloads = True
     is_merged = True
-    super_words = frozenset({"base"})
-    transparent = frozenset({"Task", "ValueTask", "Lazy", "Nullable"})
 
     def unit(self, file: ScopedFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()

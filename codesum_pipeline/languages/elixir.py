@@ -18,7 +18,7 @@ from codesum_pipeline.languages.declaration import (
 from codesum_pipeline.languages.hooks import at, field_text, inside, raw_text
 from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
-from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.scopes import ImportRow, Scope, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.model.values import ModuleValue
 
@@ -261,16 +261,10 @@ class ElixirRules(Rules):
     """Modules by name, in one tree for all files."""
 
     languages = frozenset({"elixir"})
-    library = "elixir"
+    is_one_space = True
     sees_members = True
     is_merged = True
     has_overloads = True
-    own_words = frozenset()
-    super_words = frozenset()
-    class_words = frozenset({"__MODULE__"})
-
-    def unit(self, file: ScopedFile) -> Key:
-        return ()
 
     def scope_of_bases(self, class_: Scope) -> Scope:
         """`use` and `@behaviour` stand in the module, below its aliases."""
@@ -278,15 +272,11 @@ class ElixirRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         is_star = row.name == "*"
-        parts = (
-            tuple(f"{row.module}.{row.name}".split(".")) if row.name and not is_star else tuple(row.module.split("."))
-        )
-        found = self.tree.entries.get((".".join(parts),)) or self.tree.entries.get(parts) or []
-        files = {entry.file.path for entry in found}
+        parts = (*row.module.split("."), *((row.name or "").split(".") if row.name and not is_star else ()))
+        key = next((key for key in ((".".join(parts),), parts) if key in self.tree.entries), None)
         name = None if is_star else row.alias or parts[-1]
-        if found:
-            key = found[0].key
+        if key is not None:
             target = ModuleValue(key) if is_star else Member(key[:-1], key[-1])
-            yield ResolvedImport(target, name, tuple(files) if len(files) == 1 else (), is_star)
+            yield ResolvedImport(target, name, self.files_of(key), is_star)
         elif parts[:1] not in self.tree.spaces:
             yield ResolvedImport(Outside(".".join(parts), ""), name, (), is_star)

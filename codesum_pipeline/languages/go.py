@@ -166,9 +166,6 @@ class GoRules(Rules):
     """The files of a folder share their names; `x_test` beside `x` is a package of its own."""
 
     languages = frozenset({"go"})
-    library = "go"
-    own_words = frozenset()
-    super_words = frozenset()
     has_embedded = True
 
     def __init__(self, projects: Projects) -> None:

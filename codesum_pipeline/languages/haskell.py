@@ -328,9 +328,6 @@ class HaskellRules(Rules):
     """A file is the module that its head names."""
 
     languages = frozenset({"haskell"})
-    library = "haskell"
-    own_words = frozenset()
-    super_words = frozenset()
 
     def unit(self, file: ScopedFile) -> Key:
         return (file.package or file.path,)

@@ -45,6 +45,17 @@ def shown(node: Node | None, *fields: str) -> list[Node]:
     return [child for child in inside(node, *fields) if not child.is_extra]
 
 
+def first_shown(node: Node | None, *fields: str) -> Node | None:
+    """The first of those; None without any."""
+    return next((child for child in inside(node, *fields) if not child.is_extra), None)
+
+
+def only_shown(node: Node) -> Node | None:
+    """The one of them; None where there are several, or none."""
+    held = shown(node)
+    return held[0] if len(held) == 1 else None
+
+
 def field_text(node: Node | None, name: str, text: Text) -> Code:
     """The canonical text of a node's field; empty without it."""
     return text(node.child_by_field_name(name) if node is not None else None)
@@ -91,8 +102,11 @@ def called(field: str, members: str, *, around: str = "") -> Callable[[Node, Tex
         if function is None:
             return None
         if function.type in fields:
-            owner, mark, name = fields[function.type]
-            return CallSyntax(field_text(function, owner, text), field_text(function, name, text), mark=mark)
+            owner, mark, field_of_name = fields[function.type]
+            name = field_text(function, field_of_name, text)
+            # Scala quotes names that are words of the language.
+            plain = name.strip("`") if name.startswith("`") else name
+            return CallSyntax(field_text(function, owner, text), plain, mark=mark)
         return CallSyntax("", text(function)) if function.type == "identifier" else None
 
     return read
@@ -233,6 +247,21 @@ def annotations_and_words(node: Node) -> Iterator[Node]:
             yield from child.children
         elif child.type in ANNOTATIONS or child.type in ("modifier", "annotations"):
             yield child
+
+
+def words_before(node: Node, text: Text, tests: Container[str]) -> list[str]:
+    """The modifiers of a definition; annotations, alone or in a list, are none but for those that mark a test."""
+    words: list[str] = []
+    for child in annotations_and_words(node):
+        if child.type not in ANNOTATIONS:
+            words.append(text(child))
+        elif any(_last_name(one, text) in tests for one in (child, *child.named_children)):
+            words.append("test")
+    return words
+
+
+def _last_name(annotation: Node, text: Text) -> str:
+    return field_text(annotation, "name", text).rpartition(".")[2].removesuffix("Attribute")
 
 
 def is_longer_than_one(node: Node) -> bool:

@@ -22,10 +22,8 @@ from codesum_pipeline.languages.declaration import (
     syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
-    ANNOTATIONS,
     TEST_ANNOTATIONS,
     after_annotations,
-    annotations_and_words,
     at,
     child_of,
     defines,
@@ -39,6 +37,7 @@ from codesum_pipeline.languages.hooks import (
     plain_text,
     raw_text,
     typed_name,
+    words_before,
 )
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -116,12 +115,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node.parent if node.type == "variable_declarator" else node
     if declared is None:
         return
-    words: list[str] = []
-    for child in annotations_and_words(declared):
-        if child.type not in ANNOTATIONS:
-            words.append(text(child))
-        elif field_text(child, "name", text).rpartition(".")[2] in TEST_ANNOTATIONS:
-            words.append("test")
+    words = words_before(declared, text, TEST_ANNOTATIONS)
     if ACCESS.isdisjoint(words) and _is_in_interface(declared, words):
         yield "public"
     yield from words

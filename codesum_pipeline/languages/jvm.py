@@ -17,7 +17,6 @@ class JvmRules(Rules):
     sees_members = True
     has_overloads = True
     has_companions = True
-    super_words = frozenset({"super"})
     constructors = ("constructor", "<init>", "this")
 
     def unit(self, file: ScopedFile) -> Key:
@@ -32,7 +31,7 @@ class JvmRules(Rules):
             yield from self._whole(parts)
             return
         target_key = (*parts, name)
-        files = self._files(target_key) or self._files(parts)
+        files = self.files_of(target_key) or self.files_of(parts)
         if files or target_key in self.tree.spaces or self._is_own(parts):
             is_space = target_key not in self.tree.entries and target_key in self.tree.spaces
             target = ModuleValue(target_key) if is_space else Member(parts, name)
@@ -50,16 +49,11 @@ class JvmRules(Rules):
 
     def _whole(self, parts: Key) -> Iterator[ResolvedImport]:
         if parts in self.tree.spaces or parts in self.tree.entries:
-            yield ResolvedImport(ModuleValue(parts), None, self._files(parts), is_star=True)
+            yield ResolvedImport(ModuleValue(parts), None, self.files_of(parts), is_star=True)
         elif not self._is_own(parts):
             yield ResolvedImport(
                 Outside(_package(parts), ".".join(parts[len(_parts(parts)) :])), None, (), is_star=True
             )
-
-    def _files(self, key: Key) -> tuple[str, ...]:
-        """The file of a class; a package's members are in many."""
-        found = {entry.file.path for entry in self.tree.entries.get(key, ())}
-        return tuple(found) if len(found) == 1 else ()
 
     def _is_own(self, parts: Key) -> bool:
         """Whether a package is the repository's, if only by one above it that has files."""

@@ -177,8 +177,8 @@ def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
         value = _value(node)
         is_function = value is not None and value.type in FUNCTION_VALUES
-        return _type_of(value if is_function else child_of(node, "variable_declaration"), text) or None
-    return _type_of(node, text) or None if node.type == "function_declaration" else None
+        return _type_of(value if is_function else child_of(node, "variable_declaration"), text)
+    return _type_of(node, text) if node.type == "function_declaration" else None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:

@@ -218,9 +218,6 @@ class LuaRules(Rules):
     """`require` finds files by their path from a source folder."""
 
     languages = frozenset({"lua"})
-    library = "lua"
-    own_words = frozenset({"self"})
-    super_words = frozenset()
 
     def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """The functions of a table are seen only through it."""

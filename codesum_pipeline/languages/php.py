@@ -184,7 +184,7 @@ DECLARATION = Declaration(
         "assignment_expression": _typed_by_value,
     },
     parameters=_parameters,
-    return_type=lambda node, text: field_text(at(node, "right") or node, "return_type", text) or None,
+    return_type=lambda node, text: field_text(at(node, "right") or node, "return_type", text),
     bases=_bases,
     modifiers=_modifiers,
     package={"namespace_definition": field_reader("name")},
@@ -196,11 +196,7 @@ class PhpRules(Rules):
     """A name is imported by `use`, or of the namespace."""
 
     languages = frozenset({"php"})
-    library = "php"
     separator = "\\"
-    own_words = frozenset({"$this", "this"})
-    class_words = frozenset({"self", "static"})
-    super_words = frozenset({"parent"})
     constructors = ("__construct",)
 
     def __init__(self, projects: Projects) -> None:
@@ -252,9 +248,8 @@ class PhpRules(Rules):
         if not parts:
             return
         name = row.alias or parts[-1]
-        found = {entry.file.path for entry in self.tree.entries.get(parts, ())}
-        if found:
-            yield ResolvedImport(Member(parts[:-1], parts[-1]), name, tuple(found) if len(found) == 1 else ())
+        if parts in self.tree.entries:
+            yield ResolvedImport(Member(parts[:-1], parts[-1]), name, self.files_of(parts))
         elif parts in self.tree.spaces:
             yield ResolvedImport(ModuleValue(parts), name)
         elif parts[:1] not in self.tree.spaces:

@@ -25,7 +25,7 @@ from codesum_pipeline.languages.hooks import at, field_text, first_values, insid
 from codesum_pipeline.languages.projects import join
 from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
-from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
+from codesum_pipeline.model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 _VISIBILITY = words("private protected public module_function")
@@ -353,15 +353,11 @@ class RubyRules(Rules):
     """A plain name is a method of the object or of its class; a constant is one of the scopes around or of the top."""
 
     languages = frozenset({"ruby"})
-    library = "ruby"
+    is_one_space = True
     sees_members = True
     is_merged = True
     separator = "::"
-    own_words = frozenset({"self"})
     constructors = ("initialize",)
-
-    def unit(self, file: ScopedFile) -> Key:
-        return ()
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         name = row.module if row.module.endswith(".rb") else f"{row.module}.rb"

@@ -152,26 +152,32 @@ class Rules:
     has_embedded = False
     # A file is a class of its own.
     files_are_types = False
+    # All files share one space of names.
+    is_one_space = False
     separator = "."
-    own_words = frozenset({"this"})
-    class_words: frozenset[str] = frozenset()
-    super_words = frozenset({"super"})
-    # Types that are used as what they hold.
-    transparent: frozenset[str] = frozenset()
     constructors: tuple[str, ...] = ()
-    # In whose table the names of the library stand.
+    # The language whose table has the words below, where a family has several languages.
     library = ""
 
     def __init__(self, projects: Projects) -> None:
         self.projects = projects
         self.tree = NameTree({}, FailureGuard())
-        self.builtins = library_names(self.library, "builtins")
-        self.telling = TellingNames(8, _TWO_WORDS, library_names(self.library, "methods"))
+        # `transparent` types are used as what they hold.
+        self.builtins, self.own_words, self.class_words, self.super_words, self.transparent, methods = (
+            library_names(self.library or next(iter(self.languages)), kind)
+            for kind in ("builtins", "own_words", "class_words", "super_words", "transparent", "methods")
+        )
+        self.telling = TellingNames(8, _TWO_WORDS, methods)
         self.words_for_owner = self.own_words | self.class_words | self.super_words
 
     def unit(self, file: ScopedFile) -> Key:
         """Where a file's top-level names belong: by default to the file."""
-        return (file.path,)
+        return () if self.is_one_space else (file.path,)
+
+    def files_of(self, key: Key) -> tuple[str, ...]:
+        """The file of a class; a package's members are in many."""
+        found = {entry.file.path for entry in self.tree.entries.get(key, ())}
+        return tuple(found) if len(found) == 1 else ()
 
     def use(self, tree: NameTree) -> None:
         """Keep the names of all files, and prepare what is looked up in them."""

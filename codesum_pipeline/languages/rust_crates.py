@@ -18,12 +18,7 @@ class RustRules(Rules):
     """A module sees its own names and what it uses; `pub use` hands on."""
 
     languages = frozenset({"rust"})
-    library = "rust"
     separator = "::"
-    own_words = frozenset({"self"})
-    super_words = frozenset()
-    class_words = frozenset({"Self"})
-    transparent = frozenset({"Box", "Arc", "Rc", "Cow", "Pin", "MutexGuard", "RwLockReadGuard", "RwLockWriteGuard"})
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)

@@ -21,10 +21,9 @@ from codesum_pipeline.languages.declaration import (
     syntax_beside,
 )
 from codesum_pipeline.languages.hooks import (
-    ANNOTATIONS,
     after_annotations,
-    annotations_and_words,
     at,
+    called,
     child_of,
     defines,
     directly_in,
@@ -35,6 +34,7 @@ from codesum_pipeline.languages.hooks import (
     member,
     raw_text,
     typed_name,
+    words_before,
 )
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -144,24 +144,9 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
-    for child in annotations_and_words(node):
-        if child.type not in ANNOTATIONS:
-            yield text(child)
-        elif field_text(child, "name", text).rpartition(".")[2] == "Test":
-            yield "test"
+    yield from words_before(node, text, ("Test",))
     if child_of(node, "case"):
         yield "case"
-
-
-def _call(node: Node, text: Text) -> CallSyntax | None:
-    function = at(node, "function")
-    if function is not None and function.type == "generic_function":
-        function = at(function, "function")
-    if function is None:
-        return None
-    if function.type == "field_expression":
-        return CallSyntax(field_text(function, "value", text), _name(function, "field"))
-    return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
 def _infix_call(node: Node, text: Text) -> CallSyntax | None:
@@ -226,9 +211,9 @@ def _typed_value(node: Node, text: Text) -> Iterator[TypedName]:
         yield TypedName(_value_name(node), _made(value, text))
     else:
         function = at(value, "function")
-        called = text(function) if function and function.type in ("identifier", "field_expression") else ""
-        is_class = called.rpartition(".")[2][:1].isupper() and called.replace(".", "").isidentifier()
-        yield TypedName(_value_name(node), called if is_class else "")
+        said = text(function) if function and function.type in ("identifier", "field_expression") else ""
+        is_class = said.rpartition(".")[2][:1].isupper() and said.replace(".", "").isidentifier()
+        yield TypedName(_value_name(node), said if is_class else "")
 
 
 def _value_name(node: Node) -> str:
@@ -280,7 +265,7 @@ DECLARATION = Declaration(
         "simple_enum_case full_enum_case type_definition": _member,
     },
     calls={
-        "call_expression": _call,
+        "call_expression": called("function", "field_expression value . field", around="generic_function"),
         "infix_expression": _infix_call,
         "instance_expression": lambda node, text: made(_made(node, text).partition("[")[0]),
     },

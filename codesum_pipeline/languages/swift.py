@@ -204,12 +204,9 @@ class SwiftRules(Rules):
     """The files of a target see each other: those of a folder below `Sources`, or of the repository."""
 
     languages = frozenset({"swift"})
-    library = "swift"
     sees_members = True
     is_merged = True
     has_overloads = True
-    own_words = frozenset({"self"})
-    class_words = frozenset({"Self"})
     constructors = ("init",)
 
     def unit(self, file: ScopedFile) -> Key:

@@ -199,12 +199,8 @@ class ZigRules(Rules):
     """A file is a struct; `@import` gives it."""
 
     languages = frozenset({"zig"})
-    library = "zig"
     sees_members = True
     files_are_types = True
-    own_words = frozenset()
-    super_words = frozenset()
-    class_words = frozenset({"Self"})
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if row.module.endswith(".zig"):

@@ -1,17 +1,15 @@
 """Which parser reads a file, and the one pure function that a worker process needs."""
 
-from bisect import bisect_right
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import version
-from operator import itemgetter
 
 from msgspec.structs import replace
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
 from codesum_pipeline.languages.registry import declarations
-from codesum_pipeline.languages.spec import Span
+from codesum_pipeline.languages.spec import is_inside
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
@@ -89,7 +87,7 @@ class LanguageParser:
             return shown, tree
         parse = partial(parse_within_bounds, self._grammar().parser())
         silent = declaration.silent(source)
-        lines = (line for line in lines_of(declaration, source) if not _is_inside(silent, line.start))
+        lines = (line for line in lines_of(declaration, source) if not is_inside(silent, line.start))
         recovery = Recovery(source, lines, parse, self._names)
         if is_broken and declaration.is_dialect(file_path, source):
             fragments = recovery.fragments(shown)
@@ -147,12 +145,6 @@ class LanguageParser:
 @cache
 def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
-
-
-def _is_inside(spans: Sequence[Span], place: int) -> bool:
-    """Whether a byte is in one of some parts, which are in order."""
-    k = bisect_right(spans, place, key=itemgetter(0)) - 1
-    return k >= 0 and place < spans[k][1]
 
 
 PARSERS: Mapping[str, LanguageParser] = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.languages.projects import Projects, join
 from codesum_pipeline.languages.rules import NameTree, Outside, ResolvedImport, Rules
-from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.model.scopes import ImportRow, Scope, ScopedFile
 from codesum_pipeline.model.values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Reason, Value
 
 # How many headers are followed from one file.
@@ -21,20 +21,16 @@ class CFamilyRules(Rules):
     """Names are seen through includes, and functions by what is linked."""
 
     languages = frozenset({"c", "cpp"})
+    is_one_space = True
     library = "cpp"
     sees_members = True
     has_overloads = True
     separator = "::"
-    super_words = frozenset()
-    transparent = frozenset({"unique_ptr", "shared_ptr", "scoped_refptr", "optional", "reference_wrapper"})
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
         self._included: dict[str, tuple[str, ...]] = {}
         self._seen: dict[str, frozenset[str]] = {}
-
-    def unit(self, file: ScopedFile) -> Key:
-        return ()
 
     def use(self, tree: NameTree) -> None:
         super().use(tree)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.hooks import at
+from codesum_pipeline.languages.hooks import at, only_shown
 from codesum_pipeline.languages.precedence import Precedence
 
 GROUP = "parenthesized_expression"
@@ -36,9 +36,9 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     parent = above[-1].type
     if parent == GROUP:
         return True
-    inner = _only(node)
+    inner = only_shown(node)
     while inner is not None and inner.type == GROUP:
-        inner = _only(inner)
+        inner = only_shown(inner)
     if inner is None:
         return False
     place = (parent, field)
@@ -72,15 +72,10 @@ def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return True
     if parent not in ("type_annotation", "type_alias_declaration", "type_arguments"):
         return False
-    inner = _only(node)
+    inner = only_shown(node)
     while inner is not None and inner.type == "parenthesized_type":
-        inner = _only(inner)
+        inner = only_shown(inner)
     return inner is not None and inner.type in ("union_type", "intersection_type", "type_identifier", "predefined_type")
-
-
-def _only(node: Node) -> Node | None:
-    held = [child for child in node.named_children if not child.is_extra]
-    return held[0] if len(held) == 1 else None
 
 
 def _level(inner: Node) -> int:
@@ -146,7 +141,7 @@ def _chain(inner: Node) -> Iterator[Node | None]:
         if link.type in _LINKS:
             link = link.child_by_field_name(_LINKS[link.type])
         elif link.type in ("non_null_expression", GROUP):
-            link = _only(link)
+            link = only_shown(link)
         else:
             return
     yield None

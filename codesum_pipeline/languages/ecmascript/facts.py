@@ -1,7 +1,7 @@
 """What definitions of JavaScript and TypeScript say about themselves, and whom they name."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
@@ -168,14 +168,12 @@ def _heritage(heritage: Node, text: Text) -> Iterator[str]:
             yield text(clause)
 
 
-def read_call(node: Node, text: Text) -> CallSyntax | None:
-    """A call of a name or of a member; `super(…)` is a call of `super`."""
-    return _called(at(node, "function"), text)
-
-
-def read_new(node: Node, text: Text) -> CallSyntax | None:
-    """`new Name(…)`."""
-    return _called(at(node, "constructor"), text, is_new=True)
+CALLS: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = {
+    # `super(…)` is a call of `super`.
+    "call_expression": lambda node, text: _called(at(node, "function"), text),
+    "new_expression": lambda node, text: _called(at(node, "constructor"), text, is_new=True),
+    "decorator": lambda node, text: _decorator(node, text),
+}
 
 
 def read_element(node: Node, text: Text) -> CallSyntax | None:
@@ -184,7 +182,7 @@ def read_element(node: Node, text: Text) -> CallSyntax | None:
     return None if name is None or (name.type == "identifier" and not text(name)[:1].isupper()) else _called(name, text)
 
 
-def read_decorator(node: Node, text: Text) -> CallSyntax | None:
+def _decorator(node: Node, text: Text) -> CallSyntax | None:
     """A decorator without arguments; with them, it is a call by itself."""
     first = next(iter(node.named_children), None)
     return _called(first, text) if first is not None and first.type != "call_expression" else None

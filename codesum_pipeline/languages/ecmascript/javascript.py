@@ -26,12 +26,7 @@ DECLARATION = Declaration(
     cast_type=facts.cast_type,
     result=facts.result,
     fields={"field_definition": facts.field},
-    calls={
-        "call_expression": facts.read_call,
-        "new_expression": facts.read_new,
-        "decorator": facts.read_decorator,
-        "jsx_opening_element jsx_self_closing_element": facts.read_element,
-    },
+    calls={**facts.CALLS, "jsx_opening_element jsx_self_closing_element": facts.read_element},
     imports={
         "import_statement": modules.read_import,
         "export_statement": modules.read_reexport,

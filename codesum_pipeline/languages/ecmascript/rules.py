@@ -15,9 +15,6 @@ class EcmascriptRules(Rules):
 
     languages = frozenset({"javascript", "typescript", "tsx"})
     library = "javascript"
-    transparent = frozenset({
-        "Readonly", "Partial", "Required", "NonNullable", "Awaited", "Ref", "DeepReadonly", "Promise",
-    })  # fmt: skip
     constructors = ("constructor",)
     has_modules = True
 

@@ -9,5 +9,5 @@ from codesum_pipeline.languages.ecmascript import javascript, layout, typescript
 DECLARATION = replace(
     typescript.DECLARATION,
     **syntax_beside(__file__, tree_sitter_typescript.language_tsx, spec={**typescript.LAYOUT, **layout.MARKUP}),
-    calls={**typescript.DECLARATION.calls, **javascript.DECLARATION.calls},
+    calls=javascript.DECLARATION.calls,
 )

@@ -24,7 +24,7 @@ DECLARATION = replace(
     },
     # What comments say of types counts in JavaScript alone.
     documented=lambda docstring: (),
-    calls={"call_expression": facts.read_call, "new_expression": facts.read_new, "decorator": facts.read_decorator},
+    calls=facts.CALLS,
     typed={
         "required_parameter optional_parameter": facts.typed_parameter,
         "variable_declarator public_field_definition property_signature": facts.typed_variable,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.hooks import at, is_longer_than_one
+from codesum_pipeline.languages.hooks import at, first_shown, is_longer_than_one
 from codesum_pipeline.languages.precedence import Precedence
 
 GROUP = "parenthesized_expression"
@@ -31,9 +31,9 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     parent = above[-1].type
     if parent == GROUP:
         return True
-    inner = _first(node)
+    inner = first_shown(node)
     while inner is not None and inner.type == GROUP:
-        inner = _first(inner)
+        inner = first_shown(inner)
     if inner is None:
         return False
     kind = inner.type
@@ -114,7 +114,7 @@ def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return _is_alone_in_brackets(place.parent) and not _holds(node, _ENCLOSED)
     if (parent, field) not in _RULES.sets["tuples"] or place is None:
         return False
-    first = _first(node)
+    first = first_shown(node)
     if first is None or _holds(node, _ENCLOSED):
         return False
     before = _before(place)
@@ -148,7 +148,7 @@ def _is_alone_in_brackets(node: Node | None) -> bool:
 def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether targets are the same without their brackets; an annotated one is another kind of target with them."""
     parent = above[-1].type
-    if _first(node) is None:
+    if first_shown(node) is None:
         return False
     place, around = node, node.parent
     has_comma = any(child.type == "," for child in node.children)
@@ -164,7 +164,7 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
         return False
     if parent == "assignment" and (around is None or at(around, "type") is not None):
         return False
-    return not _SOFT.match((_first(node) or node).text or b"")
+    return not _SOFT.match((first_shown(node) or node).text or b"")
 
 
 def _is_whole_case(node: Node) -> bool:
@@ -176,13 +176,13 @@ def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether brackets after a name say nothing: those of no bases, and those around a generator's own."""
     parent = above[-1].type
     if parent == "class_definition":
-        return _first(node) is None
+        return first_shown(node) is None
     if parent != "call" or node.named_child_count > _FEW:
         return False
     held = [child for child in node.named_children if not child.is_extra]
     only: Node | None = held[0] if len(held) == 1 else None
     while only is not None and only.type == GROUP:
-        only = _first(only)
+        only = first_shown(only)
     return only is not None and only.type == "generator_expression"
 
 
@@ -190,7 +190,3 @@ def is_no_only_item(node: Node) -> bool:
     """Whether a comma after types in brackets says nothing: it makes a tuple of one that is no parameter."""
     around = node.parent
     return around is None or around.type != "generic_type" or is_longer_than_one(node)
-
-
-def _first(node: Node) -> Node | None:
-    return next((child for child in node.named_children if not child.is_extra), None)

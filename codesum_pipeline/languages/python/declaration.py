@@ -12,7 +12,7 @@ from codesum_pipeline.languages.declaration import (
     is_called_test,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import defines, field_text
+from codesum_pipeline.languages.hooks import defines, field_reader
 from codesum_pipeline.languages.python.brackets import (
     is_bare_call,
     is_bare_group,
@@ -95,7 +95,7 @@ DECLARATION = Declaration(
     value_span=value_span,
     imports={"import_statement import_from_statement future_import_statement": read_import},
     parameters=parameters,
-    return_type=lambda node, text: field_text(node, "return_type", text) or None,
+    return_type=field_reader("return_type"),
     bases=bases,
     modifiers=modifiers,
     is_public=lambda parts, modifiers: all(map(_is_public_name, parts)),

@@ -10,9 +10,11 @@ import ast
 import inspect
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tree_sitter import Node
+
+from codesum_pipeline.languages.hooks import first_shown
 
 # A prefix, the quotes, what is between them.
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"""|'|")(.*)\2""", re.DOTALL)
@@ -145,12 +147,12 @@ def docstring_node(body: Node | None) -> Node | None:
     """The string that is the first statement of a body, in brackets or not; None where there is none."""
     if body is None:
         return None
-    statement = _first(body.named_children)
+    statement = first_shown(body)
     if statement is None or statement.type != "expression_statement" or statement.named_child_count != 1:
         return None
-    value = _first(statement.named_children)
+    value = first_shown(statement)
     while value is not None and value.type == "parenthesized_expression":
-        value = _first(value.named_children)
+        value = first_shown(value)
     if value is None or value.type not in ("string", "concatenated_string"):
         return None
     return value
@@ -165,10 +167,6 @@ def docstring_text(canonical: str) -> str | None:
 def is_ellipsis(statement: Node) -> bool:
     """Whether a statement is `...`, in place of a body."""
     return [child.type for child in statement.named_children] == ["ellipsis"]
-
-
-def _first(nodes: Iterable[Node]) -> Node | None:
-    return next((node for node in nodes if not node.is_extra), None)
 
 
 def literal_value(literal: str) -> object:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.languages.spec import Span
+from codesum_pipeline.languages.spec import Span, is_inside
 from codesum_pipeline.languages.texts import definition_lines
 
 # Lines that look like a definition.
@@ -65,7 +65,7 @@ def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
         following = next((start for start in starts if start > stray), len(source))
         yield [(stray, max(source.rfind(b"\n", 0, following), stray + 3))]
     spans = silent(source)
-    foreign = [match.span() for match in _FOREIGN.finditer(source) if not _is_inside(spans, match.start())]
+    foreign = [match.span() for match in _FOREIGN.finditer(source) if not is_inside(spans, match.start())]
     if foreign:
         yield foreign
 
@@ -92,8 +92,3 @@ def _stray_quote(source: bytes, starts: Sequence[int]) -> int | None:
             found = [sum(gaps[: k + 1 : 2]) + sum(gaps[k + 1 :: 2]) for k in range(0, len(at), 2)]
             return at[2 * found.index(max(found))]
     return None
-
-
-def _is_inside(spans: Sequence[Span], place: int) -> bool:
-    k = bisect_left(spans, (place + 1,)) - 1
-    return k >= 0 and place < spans[k][1]
