@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 # Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
 # strings and URLs, so their tables say 160. Generous for all else: data tables and templates are written by people too.
@@ -65,18 +65,22 @@ class LanguageKind(StrEnum):
 
 
 class LanguageProfile(Struct, frozen=True):
-    """One language; `family` is the one whose libraries it shares, `longest_line` what a person writes at most."""
+    """One language; `title` is its name as people write it, `family` the language whose libraries it shares,
+    `longest_line` what a person writes at most."""
 
     title: str
-    extensions: tuple[str, ...]
-    file_names: tuple[str, ...]
-    interpreters: tuple[str, ...]
     family: str
-    longest_line: int
-    kind: LanguageKind
-    traits: frozenset[Trait]
+    extensions: tuple[str, ...] = ()
+    file_names: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+    longest_line: int = LONGEST_LINE
+    kind: LanguageKind = LanguageKind.PROGRAM
+    traits: frozenset[Trait] = frozenset()
     # The files that say how imports of its programs are found; `*` is anything.
-    project_files: tuple[str, ...]
+    project_files: tuple[str, ...] = ()
+
+
+_LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files")
 
 
 @cache
@@ -91,42 +95,19 @@ def profiles() -> Mapping[str, LanguageProfile]:
     """Every language by its name."""
     found: dict[str, LanguageProfile] = {}
     for name, said in _tables().items():
-        found[name] = LanguageProfile(
-            title=said.get("title", name.capitalize()),
-            extensions=tuple(said.get("extensions", "").split()),
-            file_names=tuple(said.get("file_names", "").split()),
-            interpreters=tuple(said.get("interpreters", "").split()),
-            family=said.get("family", name),
-            longest_line=said.get("longest_line", LONGEST_LINE),
-            kind=LanguageKind(said.get("kind", "program")),
-            project_files=tuple(said.get("project_files", "").split()),
-            traits=frozenset(map(Trait, said.get("traits", "").split())),
-        )
+        lists = {kind: said[kind].split() for kind in _LISTS if kind in said}
+        found[name] = convert({"title": name.capitalize(), "family": name, **said, **lists}, LanguageProfile)
     return MappingProxyType(found)
 
 
+def profile_of(language: str) -> LanguageProfile:
+    """What is known of a language; one that nobody described is a program's, and unlike others in no way."""
+    return profiles().get(language) or LanguageProfile(language.capitalize(), language)
+
+
 def has(language: str, trait: Trait) -> bool:
-    """Whether a language is unlike others in one way; one that nobody described is not."""
-    profile = profiles().get(language)
-    return profile is not None and trait in profile.traits
-
-
-def title_of(language: str) -> str:
-    """A language's name as people write it."""
-    profile = profiles().get(language)
-    return profile.title if profile else language.capitalize()
-
-
-def family_of(language: str) -> str:
-    """The language whose libraries it shares."""
-    profile = profiles().get(language)
-    return profile.family if profile else language
-
-
-def longest_line_of(language: str) -> int:
-    """How long lines are that a person writes."""
-    profile = profiles().get(language)
-    return profile.longest_line if profile else LONGEST_LINE
+    """Whether a language is unlike others in one way."""
+    return trait in profile_of(language).traits
 
 
 def languages_with(trait: Trait) -> list[str]:

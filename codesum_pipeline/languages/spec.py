@@ -7,10 +7,8 @@ beside the module of a language.
 
 import re
 import tomllib
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +24,6 @@ Mark = tuple[str, int, Node]
 Holds = Callable[[Node, Sequence[Node], str | None], bool]
 # How a node with this text is written in its place: the name of what it stands in, and its field there.
 Spell = Callable[[Node, str, str, str | None], str]
-
-
-def is_inside(spans: Sequence[Span], place: int) -> bool:
-    """Whether a byte is in one of some parts, which are in order."""
-    k = bisect_right(spans, place, key=itemgetter(0)) - 1
-    return k >= 0 and place < spans[k][1]
 
 
 class TokenSpacing(IntEnum):

@@ -10,7 +10,7 @@ from importlib import resources
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.profiles import family_of
+from codesum_pipeline.languages.profiles import profile_of
 
 # PEP 503: runs of these are one dash in a name of PyPI.
 _DASHES = re.compile(r"[-_.]+")
@@ -46,7 +46,7 @@ class FrameworkCatalogue(Struct, frozen=True):
 
     def of_import(self, language: str, module: str) -> KnownFramework | None:
         """The framework that an imported module belongs to, by the longest declared prefix."""
-        language, parts = family_of(language), tuple(_PART.findall(module))
+        language, parts = profile_of(language).family, tuple(_PART.findall(module))
         for length in range(len(parts), 0, -1):
             if found := self.imports.get((language, parts[:length])):
                 return found
@@ -80,7 +80,7 @@ def read_catalogue() -> FrameworkCatalogue:
         packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
         package_patterns=tuple((where, name, known) for known, where, name in packages if "*" in name),
         imports={
-            (family_of(language), tuple(_PART.findall(module))): known
+            (profile_of(language).family, tuple(_PART.findall(module))): known
             for known, marks in every
             for language, module in _pairs(marks, "imports")
         },

@@ -13,7 +13,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from codesum_pipeline.indexes.publish import published_version
-from codesum_pipeline.languages.profiles import title_of
+from codesum_pipeline.languages.profiles import profile_of
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.model.markdown import code, prose
@@ -108,7 +108,7 @@ def _head(overview: Overview) -> str:
     said = prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = [f"{title_of(name)} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
+    shown = [f"{profile_of(name).title} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
     if len(languages) > _LANGUAGES:
         shown.append(f"{len(languages) - _LANGUAGES} other languages")
     definitions = counted(overview.definitions, "function and class", "functions and classes")

@@ -6,13 +6,13 @@ symbols those that they have anyhow, and its blocks those after them. A block th
 where the scope around it ends is a part of that: the body of a function.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Declaration, Text
+from codesum_pipeline.languages.spans import NestedRanges, is_inside
 from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.parsing.chains import parameter_names
 from codesum_pipeline.parsing.definitions import FileOutline
@@ -48,21 +48,15 @@ class BlockScopes:
         for number, (kind, start, node) in marks:
             if kind in declaration.blocks:
                 spans.append(_ScopeSpan(start, node.end_byte, number, node))
-        self._spans = sorted(spans, key=lambda span: (span.start, -span.end, span.node is not None))
-        self._starts = [span.start for span in self._spans]
-        self._parents: list[int] = []
+        # The definitions come first: around a block of the same bytes is what it is the body of.
+        self._nested = NestedRanges([(span.start, span.end, number) for number, span in enumerate(spans)])
+        self._spans = [spans[number] for _, _, number in self._nested.ranges]
         self._numbers: list[int] = []
         self.around_symbols = [OUTSIDE] * self._symbols
         self._hoisting = [(start, node.end_byte) for _, (kind, start, node) in marks if kind in declaration.hoisted]
         self._hoisting.sort()
-        enclosing: list[int] = []
-        for at, span in enumerate(self._spans):
-            while enclosing and self._spans[enclosing[-1]].end <= span.start:
-                enclosing.pop()
-            parent = enclosing[-1] if enclosing else -1
-            self._parents.append(parent)
+        for span, parent in zip(self._spans, self._nested.around, strict=True):
             self._numbers.append(self._number(span, parent))
-            enclosing.append(at)
 
     def _number(self, span: _ScopeSpan, parent: int) -> int:
         around = self._numbers[parent] if parent >= 0 else OUTSIDE
@@ -81,22 +75,18 @@ class BlockScopes:
         """The scope of what begins at a byte of a symbol; of what is hoisted, that of the function around."""
         if not self._declaration.blocks:
             return symbol
-        at = bisect_right(self._starts, start) - 1
-        while at >= 0 and (
-            self._spans[at].end <= start
-            or self._spans[at].symbol != symbol
-            or (is_hoisted and not self._is_function(self._spans[at]))
-        ):
-            at = self._parents[at]
-        return self._numbers[at] if at >= 0 else symbol
-
-    def _is_function(self, span: _ScopeSpan) -> bool:
-        return span.node is None or span.node.type in self._declaration.closures
+        at, closures = self._nested.at(start), self._declaration.closures
+        while at >= 0:
+            span = self._spans[at]
+            is_function = span.node is None or span.node.type in closures
+            if span.symbol == symbol and (is_function or not is_hoisted):
+                return self._numbers[at]
+            at = self._nested.around[at]
+        return symbol
 
     def is_hoisted(self, start: int) -> bool:
         """Whether a declaration around a byte is one of all the function around it."""
-        at = bisect_right(self._hoisting, (start, start)) - 1
-        return at >= 0 and self._hoisting[at][1] > start
+        return is_inside(self._hoisting, start)
 
     def around(self, scope: int) -> int:
         """The scope around one."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.profiles import Trait, has, longest_line_of
+from codesum_pipeline.languages.profiles import Trait, has, profile_of
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.source.decoding import decode_text
@@ -118,7 +118,7 @@ def is_minified(text: str, language: str) -> bool:
     """Whether nearly all of a file's lines are too long for a person to have written them."""
     if len(text) < _MINIFIED_FROM_BYTES or language in PROSE:
         return False
-    longest = longest_line_of(language)
+    longest = profile_of(language).longest_line
     lines = [line for line in text.split("\n") if line.strip()]
     # A bundle may stand behind a short comment in one line.
     lengths = [len(line) for line in lines if len(line) > longest or not _COMMENT.match(line)]

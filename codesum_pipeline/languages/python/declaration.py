@@ -20,7 +20,17 @@ from codesum_pipeline.languages.python.brackets import (
     is_bare_tuple,
     is_no_only_item,
 )
-from codesum_pipeline.languages.python.facts import bases, modifiers, parameters, targets, value_span
+from codesum_pipeline.languages.python.facts import (
+    bases,
+    modifiers,
+    parameters,
+    read_exports,
+    read_globals,
+    read_import,
+    read_reexports,
+    targets,
+    value_span,
+)
 from codesum_pipeline.languages.python.literals import (
     docstring_node,
     docstring_text,
@@ -31,7 +41,6 @@ from codesum_pipeline.languages.python.literals import (
     spell_string,
     spell_texts,
 )
-from codesum_pipeline.languages.python.module import read_exports, read_globals, read_import, read_reexports
 from codesum_pipeline.languages.python.recovery import LINES, hiding, silent, without_comment_runs
 from codesum_pipeline.languages.python.references.reading import REFERENCES_VERSION, extract_references
 from codesum_pipeline.languages.spec import words

@@ -13,7 +13,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.languages.spec import Span, is_inside
+from codesum_pipeline.languages.spans import is_inside
+from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.languages.texts import definition_lines
 
 # Lines that look like a definition.

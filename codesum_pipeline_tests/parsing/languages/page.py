@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import fields
 
 from codesum_pipeline.languages.declaration import Declaration
-from codesum_pipeline.languages.profiles import profiles, title_of
+from codesum_pipeline.languages.profiles import profile_of, profiles
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spec import LanguageSpec
 
@@ -49,7 +49,7 @@ def page() -> str:
 
 
 def _name(declaration: Declaration) -> str:
-    return title_of(declaration.spec.name).lower()
+    return profile_of(declaration.spec.name).title.lower()
 
 
 def _overview() -> str:
@@ -76,7 +76,7 @@ def _overview() -> str:
 def _row(spec: LanguageSpec, *cells: str) -> str:
     files = " ".join(f".{extension}" for extension in profiles()[spec.name].extensions)
     grammar = f"{spec.distribution} {version(spec.distribution)}"
-    return f"| {title_of(spec.name)} | {files} | {grammar} | " + " | ".join(cells) + " |"
+    return f"| {profile_of(spec.name).title} | {files} | {grammar} | " + " | ".join(cells) + " |"
 
 
 def _section(declaration: Declaration) -> str:
@@ -100,7 +100,7 @@ def _section(declaration: Declaration) -> str:
         ("documentation that is code", "yes" if _is_said(declaration, "inner_doc") else ""),
     ]
     shown = "".join(f"- {name}: {value}\n" for name, value in lines if value)
-    return f"## {title_of(declaration.spec.name)}\n\n{shown}"
+    return f"## {profile_of(declaration.spec.name).title}\n\n{shown}"
 
 
 def _code(names: Iterable[str]) -> str:

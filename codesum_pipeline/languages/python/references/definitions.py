@@ -6,7 +6,7 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Code
-from codesum_pipeline.languages.python.module import read_import
+from codesum_pipeline.languages.python.facts import read_import
 from codesum_pipeline.languages.python.references.expressions import parts_of
 from codesum_pipeline.languages.python.references.names import NameScope, NameTable
 from codesum_pipeline.languages.spec import words

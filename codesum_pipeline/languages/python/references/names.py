@@ -4,13 +4,13 @@ A function's or class's scope covers its body alone: decorators, defaults, annot
 it. A comprehension's covers all of it but what its first loop draws from.
 """
 
-from bisect import bisect_right
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 from tree_sitter import Node
 
 from codesum_pipeline.languages.python.references.expressions import MAX_DOTTED_LENGTH, ExpressionReader
+from codesum_pipeline.languages.spans import NestedRanges
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.bindings import Bound, ScopeKind
 
@@ -31,28 +31,6 @@ class NameScope(Struct):
     returns: str | None = None
     decorators: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()
-
-
-class NestedRanges:
-    """Ranges of bytes that lie beside or within each other: start, end, and a number."""
-
-    def __init__(self, ranges: list[tuple[int, int, int]]) -> None:
-        self.ranges = sorted(ranges, key=lambda entry: (entry[0], -entry[1], entry[2] < 0, entry[2]))
-        self.around: list[int] = []
-        self._starts = [start for start, _, _ in self.ranges]
-        open_ranges: list[int] = []
-        for position, (start, _, _) in enumerate(self.ranges):
-            while open_ranges and self.ranges[open_ranges[-1]][1] <= start:
-                open_ranges.pop()
-            self.around.append(open_ranges[-1] if open_ranges else -1)
-            open_ranges.append(position)
-
-    def at(self, byte: int) -> int:
-        """The position of the innermost range around a byte; -1 where there is none."""
-        found = bisect_right(self._starts, byte) - 1
-        while found >= 0 and self.ranges[found][1] <= byte:
-            found = self.around[found]
-        return found
 
 
 class ScopeRanges:

@@ -15,7 +15,8 @@ from enum import Flag, auto
 from tree_sitter import Node
 
 from codesum_pipeline.languages.python.references.expressions import parts_of
-from codesum_pipeline.languages.python.references.names import BoundName, NameScope, NameTable, NestedRanges
+from codesum_pipeline.languages.python.references.names import BoundName, NameScope, NameTable
+from codesum_pipeline.languages.spans import NestedRanges
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.bindings import CHOSEN, Bound, ScopeKind
 
