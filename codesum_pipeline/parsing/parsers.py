@@ -10,6 +10,7 @@ from tree_sitter import Node, Query, QueryCursor, Tree
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spans import is_inside
+from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
