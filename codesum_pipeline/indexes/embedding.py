@@ -1,7 +1,7 @@
 """Texts become vectors, some at a time. The vectors of a slow or paid model are written down as they are made.
 
-They are given back to the next build of the repository, which holds the lease as this one does. They are known by the
-model and the hash of the text, and the file goes when the table `vectors` is written.
+After an interruption the next build of the repository reuses them: it finds them by the model and the hash of the text.
+The file is deleted when the table `vectors` is written.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""The name of a repository's index points at a new version, all at once.
+"""Publishes a version: the name of a repository's index points at it from one moment to the next.
 
 The name is a relative symbolic link that a rename swaps. Readers resolve it once and map every file of the version they
 find, after which the version may be deleted; the present and the previous version always stay, for a reader that has

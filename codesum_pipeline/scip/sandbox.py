@@ -1,4 +1,4 @@
-"""A command that makes an index, which is not trusted: what it sees of this machine, and its bounds.
+"""Runs a command that makes an index and is not trusted: what it sees of this machine, and its bounds.
 
 In bubblewrap it sees the system's programs and libraries, folders that the settings name, and its own room; no home of
 a person, nothing of codesum's, no network unless the settings allow it. Without: everything, with the same room and the

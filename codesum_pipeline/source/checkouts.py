@@ -1,4 +1,4 @@
-"""The checkout around a folder, and the registered repositories that it belongs to.
+"""Finds the checkout around a folder, and the registered repositories that it belongs to.
 
 Git's files are read directly; the only command is `git config` on one file, which runs nothing of the repository.
 """

@@ -208,7 +208,7 @@ def _lifeline(process: subprocess.Popen[bytes], arguments: Sequence[str | Path])
 
 
 def _check_room(complaint: bytes, status: int, git_dir: Path) -> None:
-    """Raise `CannotWrite` where git failed for want of room on this side; what a server says is its own trouble."""
+    """Raise `CannotWrite` where git failed for want of room here; what a server says of its own disk does not count."""
     lines = complaint.decode("utf-8", "replace").splitlines()
     own = "\n".join(line for line in lines if not line.startswith(("remote:", "fatal: remote error")))
     is_cut = status == -signal.SIGXFSZ or f"signal {signal.SIGXFSZ:d}" in own

@@ -242,7 +242,7 @@ def make_borrowing(git_dir: Path, path: Path, *, timeout_s: float = 600.0) -> Mi
 
 
 def our_ref(entry: RepositoryEntry) -> str:
-    """Ours for one location and ref: flat, since a branch `a` and a later branch `a/b` cannot stand side by side."""
+    """The ref in the mirror for one location and ref. Its name is flat: refs `a` and `a/b` cannot exist together."""
     digest = hashlib.sha1(f"{entry.location}\n{_label(entry)}".encode("utf-8", "surrogatepass"), usedforsecurity=False)
     return f"refs/codesum/wanted/{digest.hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""Whose code a file or a folder is, where it says that itself.
+"""Finds whose code a file or a folder is, where the file or the folder itself says so.
 
 A folder with a licence of its own, by other people than the repository's, and without a package of its own, is a copy;
 so is a file whose first comment names another project with a version, or says where it was copied from. Both are rare

@@ -1,4 +1,4 @@
-"""What is known of repositories' heads between two looks: one small SQLite file of the home.
+"""What was last seen of repositories' heads: one small SQLite file of the home.
 
 Nothing here decides what is built. A lost file costs one more look at every repository; a row whose time lies in the
 future, as after the clock was set back, is as good as none.

@@ -1,9 +1,9 @@
 """Looks at many repositories at once: those that are due, in parallel, and never too many at one host.
 
-A look waits for its host's turn; a host that asks for fewer requests is left alone, with everything that it has. What
-there is no time for is due the next time, too. Times are spread at random, so that ten thousand repositories that were
-registered in one minute are not asked for in one minute for ever. A moment that lies in the future was noted before the
-clock was set back, and counts for nothing.
+A look waits for its host's turn; a host that asks for fewer requests is left alone, with all of its repositories. What
+there is no time for stays due. Times are spread at random, so that ten thousand repositories that were registered in
+one minute are not asked for in one minute for ever. A moment that lies in the future was noted before the clock was set
+back, and counts for nothing.
 
 Asking git about a repository on this machine takes milliseconds of processor time; its *trace*, what its refs look like
 from outside, takes microseconds. Equal traces mean equal heads: a trace only ever says whether git has to be asked.

@@ -1,7 +1,7 @@
-"""What a repository elsewhere says about its refs, and one fetch of it into a mirror.
+"""Asks a repository for its refs, and fetches from it into a mirror.
 
 The repository's lease is held while a mirror is written to, and a killed fetch ends with its starter (`git.py`). So
-what is unfinished here is nobody's, and goes at once.
+unfinished files of a mirror belong to nobody, and are removed at once.
 """
 
 import difflib

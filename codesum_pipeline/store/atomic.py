@@ -1,9 +1,10 @@
-"""Writing so that a reader sees the old file or the new one, never half of it; and what the system refuses to write,
-said so that a person can act on it: what, why, and the way out.
+"""Write files so that a reader sees the old one or the new one, never half of it.
 
-What is not finished yet lies beside its target under a hidden name that tells the process which writes it. The next
-write of the same target removes what killed processes left. SQLite says little of its own: an I/O error may be a full
-disk, a limit or a broken disk, so the folder is looked at.
+Where the system refuses to write, the error says what cannot be written, why, and what to do. SQLite tells little: its
+I/O error may mean a full disk, a limit or a broken disk, so the folder is looked at.
+
+An unfinished file lies beside its target, under a hidden name with the number of the process that writes it. The next
+write of the same target removes what killed processes left.
 """
 
 import errno

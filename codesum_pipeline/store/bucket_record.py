@@ -1,4 +1,4 @@
-"""A repository's record in a bucket, for the worker that holds it: what the bucket has comes to its folder, and back.
+"""A repository's record in a bucket: the worker that holds its lease fetches the files, and sends them back.
 
 Only parts that the folder lacks are fetched. Files are put in their places with the times that they were first written
 at, by which memos know them. Versions share what they have in common, as those of a folder home do.

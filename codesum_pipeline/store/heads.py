@@ -99,7 +99,7 @@ class StateManifest(Struct, frozen=True):
 
     @property
     def content(self) -> tuple[dict[str, str], dict[str, str]]:
-        """All that it says but when files were written."""
+        """The parts of files and the targets of links, by path, without times."""
         parts = {path: file.part for path, file in self.files.items()}
         return parts, {path: link.target for path, link in self.links.items()}
 

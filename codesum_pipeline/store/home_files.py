@@ -1,4 +1,4 @@
-"""The files of a home that are about all repositories, where the home is a bucket: each an object, and a local copy.
+"""The files of a home in a bucket that concern all repositories: each is an object, and has a local copy.
 
 `repos.yaml`, `codesum.toml`, `intents.yaml` and templates of prompts are kept as `home/<path>` and read as local files.
 A change is made in the local copy and then sent on the condition that the object is the one that was changed: whoever
@@ -25,9 +25,9 @@ T = TypeVar("T")
 _PREFIX = "home/"
 _PROMPTS = "prompts"
 _SUFFIXES = frozenset({".yaml", ".yml", ".toml", ".json", ".jsonl"})
-# A person waits: a bucket that is away is told soon.
+# A person waits: that a bucket cannot be reached is said soon.
 _RETRY_S = 10.0
-# Whoever lost so often meets somebody who writes without end.
+# After so many lost races, somebody else writes without end.
 _MOST_TRIES = 50
 
 

@@ -137,7 +137,7 @@ def layout_of(settings: "Settings") -> HomeLayout:
 
 
 def reading_copy(home: Path) -> "ReadingCopy | None":
-    """What a folder is the copy of; None for a home that is a folder."""
+    """The opened copy of a bucket that lies in this folder; None for a home that is a folder."""
     return reading_copies.get(home)
 
 

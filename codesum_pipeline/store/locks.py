@@ -16,17 +16,17 @@ from msgspec import Struct
 
 
 def exclusive(path: Path) -> AbstractContextManager[bool]:
-    """Nobody else is in such a block with the same file; waits for whoever is."""
+    """Hold the lock of a file alone within the block; waits for other holders."""
     return _locked(path, fcntl.LOCK_EX)
 
 
 def shared(path: Path) -> AbstractContextManager[bool]:
-    """Nobody is in an `exclusive` block with the same file; others may be in such ones."""
+    """Hold the lock of a file together with other `shared` holders; waits for an `exclusive` one."""
     return _locked(path, fcntl.LOCK_SH)
 
 
 def exclusive_if_free(path: Path) -> AbstractContextManager[bool]:
-    """As `exclusive`, without waiting: whether nobody else is in such a block."""
+    """As `exclusive`, without waiting; the block is told whether it holds the lock."""
     return _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -71,7 +71,7 @@ def is_free(path: Path) -> bool:
 
 
 def boot_id() -> str:
-    """What changes when the machine restarts."""
+    """An id that changes when the machine restarts."""
     path = Path("/proc/sys/kernel/random/boot_id")
     if path.exists():
         return path.read_text().strip()
@@ -82,9 +82,9 @@ def boot_id() -> str:
 
 @cache
 def pid_namespace() -> str:
-    """What processes see each other by their numbers: those of a container do not see the others of its machine.
+    """The space in which this process has its number: a container has its own, and sees no process outside of it.
 
-    Empty where there is only one such space, as on macOS.
+    Empty where the system has only one such space, as macOS.
     """
     try:
         return os.readlink("/proc/self/ns/pid").strip("pid:[]")  # noqa: PTH115 - no path: `pid:[4026531836]`

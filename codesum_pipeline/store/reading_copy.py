@@ -78,10 +78,10 @@ class ReadingCopy:
         return self._files.objects
 
     def look(self) -> None:
-        """Have names of indexes and the home's own files say what the bucket says, as of `fresh_s` ago at most.
+        """Bring the names of indexes and the home's own files up to date, unless that was done within `fresh_s`.
 
-        Whoever has looked once goes on with that where the bucket cannot be reached, and while another thread looks
-        and may wait for it; raises `BucketUnavailable` before.
+        The first look waits for another thread's, and raises `BucketUnavailable`. Later ones keep what was found before
+        where the bucket cannot be reached, and while another thread looks.
         """
         if self._is_offline:
             self._read_heads()
@@ -130,7 +130,7 @@ class ReadingCopy:
 
     @contextmanager
     def index(self, key: str) -> Iterator[None]:
-        """Within, the files of a published index are there."""
+        """Within the block, the files of a published index are in the copy."""
         for _ in range(_MOST_TRIES):
             self.bring(key, INDEX)
             with shared(self._brought.lock(key)):

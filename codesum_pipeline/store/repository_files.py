@@ -1,5 +1,4 @@
-"""The files that are the state of one repository: what a home in a bucket keeps of it, and what this worker knows of
-them without reading them.
+"""The files that make up the state of one repository: which of them a bucket keeps, and as which of its parts.
 
 Mirrors and overlays are caches of each worker, and what is hidden is unfinished: both stay out. Of the file of
 in-flight state all but the lease is kept, as JSON: the lease is one of this worker's processes among each other.

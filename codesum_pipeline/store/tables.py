@@ -251,7 +251,7 @@ def _undamaged(table: str, repo: str) -> Iterator[None]:
 
 
 def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """The numbers to ask `TableStore.read_at` for, and where among these each of some rows will be: null for -1."""
+    """The row numbers to pass to `TableStore.read_at`, and the place of each given row among them; null for row -1."""
     is_one = rows >= 0
     wanted, places = np.unique(rows[is_one], return_inverse=True)
     at = np.zeros(len(rows), dtype=np.int64)
@@ -260,7 +260,7 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
 
 
 def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """A table from before a column, or a field of one, was added has nothing there, where nothing is a value."""
+    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)
         if field.nullable and name not in found.column_names:
