@@ -53,8 +53,7 @@ from codesum_pipeline.summaries.inputs import (
     UpperInput,
     children_of,
 )
-from codesum_pipeline.summaries.placeholder import is_empty
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, write
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty, write
 
 MAX_BYTES = 1_000_000
 # Of a language's clones so many are read, and no larger ones: what is drawn has to come from several.

@@ -46,9 +46,9 @@ from codesum_pipeline.store.workspace import (
     state_of,
     write_serving_file,
 )
-from codesum_pipeline.summaries.by_model.setup import templates_of, writer_of
+from codesum_pipeline.summaries.by_model.choosing import templates_of, writer_of
 from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.summaries.placeholder import PLACEHOLDER_VERSION
+from codesum_pipeline.summaries.writers import PLACEHOLDER_VERSION
 
 if TYPE_CHECKING:
     from codesum_pipeline.digests.desk import DigestDesk

@@ -117,7 +117,7 @@ class Settle(Struct, Generic[R], frozen=True):
     """
 
     later: "tuple[Step[Any], ...]"
-    write: Callable[[Workspace, R], R]
+    write: Callable[[Workspace], R]
 
 
 class Step(Struct, Generic[R], frozen=True):
@@ -171,7 +171,7 @@ def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress)
         elif memo is None or report is None:
             report = _run(step, ws, progress)
         elif step.settle and memo.changed_inputs(ws):
-            report = _settle(step, step.settle, ws, memo, report)
+            report = _settle(step, step.settle, ws, memo)
         step.account(ws, report)
         return Done(report, is_reused)
 
@@ -270,10 +270,10 @@ def _failures_in(report: Any) -> Sequence[Failure]:
     return found
 
 
-def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo, report: R) -> R:
+def _settle(step: Step[R], settle: Settle[R], ws: Workspace, memo: Memo) -> R:
     path = _path(step, ws)
     path.unlink(missing_ok=True)
-    report = settle.write(ws, report)
+    report = settle.write(ws)
     settled = replace(
         memo,
         inputs={table: found.now(ws.tables, ws.key, table) for table, found in memo.inputs.items()},

@@ -1,11 +1,12 @@
 """The steps of a build in order: the function that does each step's work, and its report when nothing is left to do."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.building.reuse import HOLD, PUBLISHED, Settle, StageFunction, Step
+from codesum_pipeline.building.reuse import HOLD, PUBLISHED, Settle, Step
 from codesum_pipeline.evaluation.step import EvaluationReport, judge_candidate, publish_unless_held
 from codesum_pipeline.graph.build import GraphReport, build_call_graph
 from codesum_pipeline.indexes.candidate import CandidateReport, write_candidate
@@ -22,15 +23,8 @@ from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.prices import calls_of_unchanged, note_avoided
 from codesum_pipeline.summaries.documents import DocumentsReport, assemble_documents
-from codesum_pipeline.summaries.level_build import (
-    LevelReport,
-    write_classes,
-    write_files,
-    write_functions,
-    write_modules,
-)
-from codesum_pipeline.summaries.plan import PlanReport, plan_summaries
-from codesum_pipeline.summaries.preview import settle_plan
+from codesum_pipeline.summaries.level_build import LevelReport, write_level
+from codesum_pipeline.summaries.plan import PlanReport, plan_summaries, settle_plan
 
 # Provenance: it goes into a text's row when the text is written, and a text is written for other reasons.
 _PROVENANCE = frozenset({"snapshot", "document_history"})
@@ -54,11 +48,11 @@ def _note_avoided(ws: Workspace, report: LevelReport) -> None:
 _TEXTS = tuple(texts_table(level) for level in Level)
 
 
-def _level_step(level: Level, run: StageFunction[LevelReport], *reads: str) -> Step[LevelReport]:
+def _level_step(level: Level, *reads: str) -> Step[LevelReport]:
     """The step that writes the texts of a level; every level reads the symbols, the graph and the plan."""
     return Step(
         f"{level}_summaries",
-        run,
+        partial(write_level, level=level),
         LevelReport,
         reads=("snapshot", "files", "symbols", "file_facts", "edges", "graph_stats", "plan", *reads),
         writes=(texts_table(level),),
@@ -97,10 +91,10 @@ CALL_GRAPH = Step(
     idle=lambda report: replace(report, files_resolved=0),
     files=lambda ws, _report: [ws.layout.graph_index(ws.key) / "stats.json"],
 )
-FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, write_functions, "contexts")
-CLASS_SUMMARIES = _level_step(Level.CLASS, write_classes, "document_history", *_TEXTS[:1])
-FILE_SUMMARIES = _level_step(Level.FILE, write_files, "document_history", *_TEXTS[:2])
-MODULE_SUMMARIES = _level_step(Level.MODULE, write_modules, "document_history", *_TEXTS[:3])
+FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, "contexts")
+CLASS_SUMMARIES = _level_step(Level.CLASS, "document_history", *_TEXTS[:1])
+FILE_SUMMARIES = _level_step(Level.FILE, "document_history", *_TEXTS[:2])
+MODULE_SUMMARIES = _level_step(Level.MODULE, "document_history", *_TEXTS[:3])
 SUMMARY_DOCUMENTS = Step(
     "summary_documents",
     assemble_documents,

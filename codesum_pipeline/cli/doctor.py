@@ -215,7 +215,7 @@ def _model(home: Home) -> Iterator[Problem]:
     Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
     """
     from codesum_pipeline.llm.backend import build_backend
-    from codesum_pipeline.summaries.by_model.setup import templates_of
+    from codesum_pipeline.summaries.by_model.choosing import templates_of
 
     llm = home.settings.llm
     if not llm.enabled:

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,8 +35,9 @@ from codesum_pipeline.model.printable import counted, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.summaries.by_model.prices import PlanPrice, price_all, price_levels, spared_by_cache, ways_on
-from codesum_pipeline.summaries.preview import PlanPreview, preview_plan
+from codesum_pipeline.summaries.by_model.choosing import ModelSetup, templates_of
+from codesum_pipeline.summaries.by_model.prices import PlanPrice, price_all, spared_by_cache, ways_on
+from codesum_pipeline.summaries.plan import PlanPreview, preview_plan
 from codesum_pipeline.wiring import Home, preview_of
 
 _CAUSES_SHOWN = 3
@@ -91,7 +92,7 @@ def plan(
             looked_at = preview_of(workspace, Path(scratch) / "preview")
             preview = preview_plan(workspace, looked_at, progress=progress)
             embedding = plan_embedding(looked_at, preview.rows)
-    by_model = _ModelPlan(entry.key, called.settings, preview.rows)
+    by_model = _ModelPlan(entry.key, called.settings, preview.rows, preview.plan.forecast)
     if as_json:
         fields = ("id", "level", "action", "cause", "cause_ids")
         documents = [{name: getattr(row, name) for name in fields} for row in preview.rows]
@@ -171,14 +172,16 @@ class _ModelPlan(Struct, frozen=True, dict=True):
     key: str
     settings: Settings
     rows: Sequence[PlanRow]
-
-    @cached_property
-    def levels(self) -> dict[Level, PlanPrice]:
-        return price_levels(self.rows)
+    levels: Mapping[Level, PlanPrice]
 
     @cached_property
     def all(self) -> PlanPrice:
         return price_all(self.rows)
+
+    @cached_property
+    def spared(self) -> tuple[float, float]:
+        """What the provider's prompt cache takes off the price of the calls, and of what gates stop."""
+        return spared_by_cache(ModelSetup(self.settings, templates_of(self.settings)), self.levels)
 
     @property
     def whole(self) -> CallTotals:
@@ -214,7 +217,7 @@ class _ModelPlan(Struct, frozen=True, dict=True):
         yield from (indented(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
-        asked, stopped = spared_by_cache(self.settings, self.levels)
+        asked, stopped = self.spared
         whole, every = self.whole, self.all
         return {
             "usd": whole.usd,
@@ -245,7 +248,7 @@ class _ModelPlan(Struct, frozen=True, dict=True):
                 f"documented by their authors: {counted(told.calls, 'text')}, ${told.usd:,.4f}"
             )
         # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
-        spared = zip(spared_by_cache(self.settings, self.levels), (found.asked, found.all_stopped), strict=True)
+        spared = zip(self.spared, (found.asked, found.all_stopped), strict=True)
         left = [f"${saving.usd - usd:,.4f} for what is" if usd else "" for usd, saving in spared]
         prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
         if prices:

@@ -32,7 +32,7 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import hold_lease, hold_repository
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.summaries.by_model.setup import templates_of
+from codesum_pipeline.summaries.by_model.choosing import templates_of
 
 TABLE, PROMPT_TEXTS, DIGESTS = "document_history", "prompt_texts", "digests"
 KINDS = (TABLE, PROMPT_TEXTS, DIGESTS)

@@ -26,7 +26,7 @@ from codesum_pipeline.store.schemas import TABLES, texts_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documents import assemble_documents
-from codesum_pipeline.summaries.level_build import write_classes, write_files, write_functions, write_modules
+from codesum_pipeline.summaries.level_build import write_level
 from codesum_pipeline.summaries.plan import plan_summaries
 
 
@@ -53,8 +53,8 @@ def scratch_in(ws: Workspace, folder: Path) -> Workspace:
 def write_texts(scratch: Workspace, *, progress: Progress) -> None:
     """Write the texts of changed symbols and facts; the others are carried over."""
     plan_summaries(scratch, progress=progress)
-    for write in (write_functions, write_classes, write_files, write_modules):
-        write(scratch, progress=progress)
+    for level in Level:
+        write_level(scratch, level, progress=progress)
 
 
 def index_texts(scratch: Workspace, *, progress: Progress) -> PublishedIndex:

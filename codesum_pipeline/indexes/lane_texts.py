@@ -26,12 +26,11 @@ from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.store.tables import rows_to_read
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import shown as shows
 from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
 from codesum_pipeline.summaries.extractive.words import spoken
 from codesum_pipeline.summaries.functions import docstrings_of
 from codesum_pipeline.summaries.inputs import UpperInput
-from codesum_pipeline.summaries.outline import read_outline
+from codesum_pipeline.summaries.outline import head_layers, read_classes, read_files, read_outline
 
 # Between the passages of a text, and between those of its tokens, which are one line otherwise.
 TEXT_BREAK = "\x1d"
@@ -310,21 +309,17 @@ def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
     """By id the opening of the author's documentation, of those `documents` (id, type) that have one."""
     ids, levels = (documents.column(name).to_pylist() for name in ("id", "type"))
     by_level = {level: {id_ for id_, found in zip(ids, levels, strict=True) if found == level} for level in Level}
+    wanted = set(ids)
     words: dict[str, str] = {}
     # A document whose documentation cannot be read has none; the step that wrote its text counted it.
     guard = FailureGuard()
     for id_, language, name, docstring in docstrings_of(ws, by_level[Level.FUNCTION]):
         with guard.item(id_):
             words[id_] = author_opening_of_function(docstring, language, name)
-    upper: Iterable[UpperInput] = ()
-    if classes := by_level[Level.CLASS]:
-        upper = chain(upper, (found for found in shows.read_classes(ws) if found.id in classes))
-    if files := by_level[Level.FILE]:
-        upper = chain(upper, (found for found in shows.read_files(ws) if found.id in files))
-    if folders := by_level[Level.MODULE]:
-        readmes = shows.read_readmes(ws, read_outline(ws))
-        upper = chain(upper, (shows.module_head(path, ws, readmes) for path in folders))
-    for given in upper:
+    heads: list[UpperInput] = [*read_classes(ws)] if by_level[Level.CLASS] else []
+    heads += read_files(ws) if by_level[Level.FILE] else ()
+    heads += chain(*head_layers(ws, Level.MODULE, read_outline(ws))) if by_level[Level.MODULE] else ()
+    for given in (head for head in heads if head.id in wanted):
         with guard.item(given.id):
             words[given.id] = author_opening(given)
     return {id_: found for id_, found in words.items() if found}

@@ -130,7 +130,8 @@ class WrittenText(Struct, frozen=True):
 
 
 class ChildPair(Struct, frozen=True):
-    """One child as its parent's writer saw it: the name relative to the parent, and the text's hash."""
+    """One child as it is kept with its parent's text: the name relative to the parent, and the hash of the child's
+    text. Its words are not kept."""
 
     id: str
     name: str
@@ -161,6 +162,9 @@ class TextContext(Struct, frozen=True):
 
 class TextRow(Struct, frozen=True):
     """A written text with what it was written from, which gate stopped a model, and its provenance.
+
+    It is what a level keeps from build to build. A `SummaryDocument` has the same words, and all that the present
+    snapshot says of the document besides.
 
     `gate` and `failure` are those of the last build. The last six fields are provenance: they change only when the text
     does.

@@ -72,6 +72,15 @@ class CallTotals(Struct, frozen=True):
             self.usd + other.usd,
         )
 
+    def __sub__(self, part: "CallTotals") -> "CallTotals":
+        """What is left without a part; floating point must not make its price negative."""
+        return CallTotals(
+            self.calls - part.calls,
+            self.input_tokens - part.input_tokens,
+            self.output_tokens - part.output_tokens,
+            max(0.0, self.usd - part.usd),
+        )
+
 
 class AvoidedRow(Struct, frozen=True):
     """One cause at one level of one run."""

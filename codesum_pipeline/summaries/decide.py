@@ -5,7 +5,7 @@ A text is a function of its id, its writer and what that writer is shown. The
 and `summary_hash` are unchanged; the rest of the comparison only names the cause.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 
 class RequiredDocument(Struct, frozen=True):
-    """A document that must exist, and the hashes of what its writer is shown."""
+    """A document that must exist, or one of the last build: its writer, and the hashes of what that writer is shown."""
 
     id: str
     writer: str
@@ -34,15 +34,6 @@ class Rewrite(Struct, frozen=True):
     id: str
     cause: Cause
     cause_ids: tuple[str, ...]
-
-
-class _Origin(Struct, frozen=True):
-    """What a text of the last build was made from, as far as a cause can be read off it."""
-
-    id: str
-    writer: str
-    own_hash: str
-    children: tuple[ChildPair, ...]
 
 
 class LastTexts:
@@ -62,16 +53,12 @@ class LastTexts:
     def decide(self, wanted: Sequence[RequiredDocument], *, force: bool) -> list[Rewrite]:
         """What to write of `wanted`, sorted by id; the rest is kept."""
         changed = [found for found in wanted if self._hashes.get(found.id) != found.summary_hash]
-        origins = self._origins([found.id for found in changed if found.id in self._hashes])
+        origins = self.of([found.id for found in changed if found.id in self._hashes])
         rewrites = [self._rewrite(found, origins.get(found.id)) for found in changed]
         if force:
             names = {found.id for found in changed}
             rewrites += [Rewrite(found.id, Cause.FORCED, (found.id,)) for found in wanted if found.id not in names]
         return sorted(rewrites, key=lambda rewrite: rewrite.id)
-
-    def changed(self, summary_hashes: Mapping[str, str]) -> list[str]:
-        """The documents to write again; `summary_hashes` are of what their writers are shown now."""
-        return [id_ for id_, summary_hash in summary_hashes.items() if self._hashes.get(id_) != summary_hash]
 
     @property
     def ids(self) -> Collection[str]:
@@ -82,7 +69,7 @@ class LastTexts:
         """The ids that have a text and must not exist any more."""
         return sorted(self._hashes.keys() - set(wanted_ids))
 
-    def _rewrite(self, wanted: RequiredDocument, before: _Origin | None) -> Rewrite:
+    def _rewrite(self, wanted: RequiredDocument, before: RequiredDocument | None) -> Rewrite:
         """What a document itself shows outranks its children as a cause, since it would have caused it alone."""
         own = (wanted.id,)
         if before is None:
@@ -102,12 +89,13 @@ class LastTexts:
             return Rewrite(wanted.id, turned or other_writer, own)
         return Rewrite(wanted.id, Cause.CHILD, tuple(sorted({id_ for id_, _ in changed})))
 
-    def _origins(self, ids: Sequence[str]) -> dict[str, _Origin]:
+    def of(self, ids: Collection[str]) -> dict[str, RequiredDocument]:
+        """What the texts of some documents were written from, by id; those without a text are left out."""
         if not ids:
             return {}
-        table = self._columns(column_names(_Origin))
-        some = table.filter(pc.is_in(table.column("id"), value_set=pa.array(ids, pa.string())))
-        return {row.id: row for row in from_table(some, _Origin)}
+        table = self._columns(column_names(RequiredDocument))
+        some = table.filter(pc.is_in(table.column("id"), value_set=pa.array(list(ids), pa.string())))
+        return {row.id: row for row in from_table(some, RequiredDocument)}
 
     def _columns(self, names: list[str]) -> pa.Table:
         if self._rows is not None:

@@ -27,23 +27,12 @@ from codesum_pipeline.store.rows import column_names, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.history import append_history
-from codesum_pipeline.summaries.outline import DocumentTree, read_outline
-from codesum_pipeline.summaries.shown import module_layers
+from codesum_pipeline.summaries.outline import DocumentTree, module_layers, read_outline
 
 Integers = npt.NDArray[np.integer[Any]]
 
 _OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate"]
 _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
-
-
-class _ContainerPlace(Struct, frozen=True):
-    """A file or module, and what its document takes from it."""
-
-    id: str
-    content_hash: str
-    language: str
-    is_test: bool
-    is_vendored: bool
 
 
 class DocumentsReport(Struct, frozen=True):
@@ -114,10 +103,7 @@ def _places(workspace: Workspace, outline: DocumentTree, symbols: pa.Table) -> p
     folders = {path: module_path_of(path) for path in files.column("path").to_pylist()}
     module_paths = [folders[path] for path in symbols.column("file_path").to_pylist()]
     of_symbols = of_symbols.append_column("module_path", pa.array(module_paths, pa.string()))
-    of_files = _file_places(outline.files, files, facts)
-    of_modules = _module_places(outline, {place.id: place for place in of_files})
-    parts = [of_symbols, _table_of(of_files, is_module=False), _table_of(of_modules, is_module=True)]
-    return pa.concat_tables(parts, promote_options="default")
+    return pa.concat_tables([of_symbols, _container_places(outline, files, facts)], promote_options="default")
 
 
 def _with_flags_of_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str]) -> pa.Table:
@@ -135,36 +121,23 @@ def _with_flags_of_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str
     return files
 
 
-def _file_places(paths: Sequence[str], files: pa.Table, facts: pa.Table) -> list[_ContainerPlace]:
-    wanted = pa.array(paths, pa.string())
+def _container_places(outline: DocumentTree, files: pa.Table, facts: pa.Table) -> pa.Table:
+    """The places of files, then of modules, deepest first: a module is what the files and modules in it are."""
+    wanted = pa.array(outline.files, pa.string())
     found = facts.take(pc.index_in(wanted, facts.column("file_path")))
     flags = files.take(pc.index_in(wanted, files.column("path")))
-    columns = [*(found.column(n) for n in ("content_hash", "language")), *flags.columns[1:]]
-    return [_ContainerPlace(*row) for row in zip(paths, *(column.to_pylist() for column in columns), strict=True)]
-
-
-def _module_places(outline: DocumentTree, known: dict[str, _ContainerPlace]) -> list[_ContainerPlace]:
-    """Modules, deepest first, each from the files and modules in it; `known` gains them."""
-    found = []
+    of_files = [*(found.column(name) for name in ("content_hash", "language")), *flags.columns[1:]]
+    known = dict(zip(outline.files, zip(*(column.to_pylist() for column in of_files), strict=True), strict=True))
     for path in (path for layer in module_layers(outline) for path in layer):
-        children = outline.children[path]
-        below = [known[child.id] for child in children]
-        known[path] = _ContainerPlace(
-            path,
-            module_content_hash({child.name: known[child.id].content_hash for child in children}),
-            _main_language(place.language for place in below),
-            all(place.is_test for place in below),
-            all(place.is_vendored for place in below),
-        )
-        found.append(known[path])
-    return found
-
-
-def _table_of(places: Sequence[_ContainerPlace], *, is_module: bool) -> pa.Table:
-    paths = [place.id for place in places]
-    folders = paths if is_module else [module_path_of(path) for path in paths]
-    table = to_table(places, _ContainerPlace).append_column("file_path", pa.array(paths, pa.string()))
-    return table.append_column("module_path", pa.array(folders, pa.string()))
+        children = {child.name: known[child.id] for child in outline.children[path]}
+        hashes = {name: content_hash for name, (content_hash, *_) in children.items()}
+        _, languages, are_tests, are_vendored = zip(*children.values(), strict=True)
+        known[path] = module_content_hash(hashes), _main_language(languages), all(are_tests), all(are_vendored)
+    paths = [*known]
+    folders = [path if outline.levels[path] is Level.MODULE else module_path_of(path) for path in paths]
+    of_each = ("content_hash", "language", "is_test", "is_vendored")
+    columns = {name: [place[at] for place in known.values()] for at, name in enumerate(of_each)}
+    return pa.table({"id": paths, "file_path": paths, "module_path": folders, **columns})
 
 
 def _texts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.model.documents import WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.hashing import summary_hash
 from codesum_pipeline.model.symbols import SymbolType
 from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.store.rows import column_names, from_table
@@ -20,8 +19,15 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.prompting import function_source
 from codesum_pipeline.summaries.decide import RequiredDocument
 from codesum_pipeline.summaries.inputs import FunctionInput
-from codesum_pipeline.summaries.placeholder import is_outward, is_short
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, shown_source, want_function, written_by
+from codesum_pipeline.summaries.writers import (
+    EXTRACTIVE,
+    PLACEHOLDER,
+    is_outward,
+    is_short,
+    shown_source,
+    want_function,
+    written_by,
+)
 
 # Rows of functions read at one time: bounds the memory.
 FUNCTIONS_AT_ONCE = 1 << 12
@@ -35,23 +41,6 @@ def choose_writers(workspace: Workspace) -> dict[str, str]:
         ids: list[str] = table.column("id").to_pylist()
         writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
     return writers
-
-
-def summary_hashes(workspace: Workspace, writers: Mapping[str, str]) -> dict[str, str]:
-    """By function the hash of what its chosen writer is shown."""
-    models = {writer for writer in set(writers.values()) if written_by(writer) is WrittenBy.LLM}
-    names = ["id", "canonical_source", "has_syntax_errors"]
-    hashes: dict[str, str] = {}
-    others: list[str] = []
-    for table in _every_function(workspace, names):
-        for id_, source, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
-            writer = writers.get(id_, EXTRACTIVE)
-            hashes[id_] = summary_hash(writer, source)
-            if is_broken or writer in models:
-                others.append(id_)
-    if others:
-        hashes.update((found.id, found.summary_hash) for found in want_functions(workspace, writers, others))
-    return hashes
 
 
 def want_functions(

@@ -23,6 +23,7 @@ from codesum_pipeline.store.rows import column_names, from_table, nulls, schema_
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 
+_HASHES = ("text_hash", "summary_hash")
 # Columns that the tables of texts do not have.
 _NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
@@ -38,24 +39,26 @@ def append_history(workspace: Workspace) -> TextChangeCounts:
     """Append what changed since the last rows of `document_history`."""
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key)
-    of_documents = without_compactions(history)
-    latest = _latest(of_documents)
-    inputs = (of_documents.column(name).to_pylist() for name in ("id", "summary_hash"))
-    last_input = dict(zip(*inputs, strict=True))
-    texts = {level: _text_hashes(workspace, level) for level in LEVELS}
-    present = {id_ for found in texts.values() for id_ in found}
-    changed = {
-        level: [id_ for id_, (text_hash, _) in found.items() if latest.get(id_) != text_hash]
-        for level, found in texts.items()
+    # The last row of each document, for the rows are sorted by their sequence; a removed one has no text.
+    columns = (without_compactions(history).column(name).to_pylist() for name in ("id", "event", *_HASHES))
+    latest: dict[str, tuple[str | None, str]] = {
+        id_: (None if event == HistoryEvent.REMOVED else text_hash, summary_hash)
+        for id_, event, text_hash, summary_hash in zip(*columns, strict=True)
     }
-    unchanged = {
-        id_
-        for found in texts.values()
-        for id_, (text_hash, summary_hash) in found.items()
-        if latest.get(id_) == text_hash and last_input.get(id_) != summary_hash
-    }
-    same = _planned_causes(workspace, unchanged)
-    gone = [id_ for id_, text_hash in latest.items() if text_hash is not None and id_ not in present]
+    changed: dict[Level, list[str]] = {level: [] for level in LEVELS}
+    again: list[str] = []
+    present: set[str] = set()
+    for level in LEVELS:
+        texts = tables.read(texts_table(level), key, columns=["id", *_HASHES])
+        for id_, *hashes in zip(*(column.to_pylist() for column in texts.columns), strict=True):
+            last_hash, last_input = latest.get(id_, (None, None))
+            present.add(id_)
+            if last_hash != hashes[0]:
+                changed[level].append(id_)
+            elif last_input != hashes[1]:
+                again.append(id_)
+    same = _planned_causes(workspace, again)
+    gone = [id_ for id_, (text_hash, _) in latest.items() if text_hash is not None and id_ not in present]
     if gone or same or any(changed.values()):
         added = _rows_of_change(workspace, history, gone, changed, same)
         tables.write("document_history", key, pa.concat_tables([history, added]))
@@ -67,23 +70,6 @@ def append_history(workspace: Workspace) -> TextChangeCounts:
 def without_compactions(history: pa.Table) -> pa.Table:
     """The rows about documents."""
     return history.filter(pc.not_equal(history.column("event"), HistoryEvent.COMPACTED.value))
-
-
-def _latest(history: pa.Table) -> dict[str, str | None]:
-    """The hash of each document's last text, None where it was removed; rows are sorted by their sequence."""
-    ids, events, hashes = (history.column(name).to_pylist() for name in ("id", "event", "text_hash"))
-    return {
-        id_: None if event == HistoryEvent.REMOVED else text_hash
-        for id_, event, text_hash in zip(ids, events, hashes, strict=True)
-    }
-
-
-def _text_hashes(workspace: Workspace, level: Level) -> dict[str, tuple[str, str]]:
-    """By document the hash of its text, and that of what the text was made from."""
-    names = ["id", "text_hash", "summary_hash"]
-    table = workspace.tables.read(texts_table(level), workspace.key, columns=names)
-    ids, *hashes = (table.column(name).to_pylist() for name in names)
-    return dict(zip(ids, zip(*hashes, strict=True), strict=True))
 
 
 def _planned_causes(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[Cause, tuple[str, ...]]]:

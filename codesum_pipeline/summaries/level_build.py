@@ -16,64 +16,27 @@ from codesum_pipeline.model.documents import Cause, Gate, Level, PlanAction, Tex
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import shown as shows
+from codesum_pipeline.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.summaries.by_model.prices import LevelCalls
-from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import LastTexts, RequiredDocument, Rewrite
-from codesum_pipeline.summaries.extractive.composing import ExtractiveText
-from codesum_pipeline.summaries.functions import parts_of_functions, summary_hashes
+from codesum_pipeline.summaries.functions import parts_of_functions, want_functions
 from codesum_pipeline.summaries.inputs import FunctionInput, UpperInput
-from codesum_pipeline.summaries.outline import DocumentTree, read_outline
+from codesum_pipeline.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
 from codesum_pipeline.summaries.writers import (
     Stamp,
     WriteFunctions,
     WriteUpper,
-    failed_text,
     function_batches,
-    stored_rows,
     upper_batches,
-    want_failed,
     want_unless_it_fails,
 )
 from codesum_pipeline.workers.pool import Pool, resting_workers, worker_count
 
 if TYPE_CHECKING:
     from codesum_pipeline.summaries.by_model.level import ModelLevel
-
-
-class LevelGates(Struct, frozen=True):
-    """`usual` stops every document that `stopped` does not name; `failures` say more where a call failed."""
-
-    usual: Gate
-    stopped: dict[str, Gate] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, settings: Settings) -> "LevelGates":
-        return cls(Gate.OFFLINE if settings.offline else Gate.DISABLED)
-
-    def put_into(self, texts: pa.Table) -> pa.Table:
-        """The rows of a level with the gates of this build."""
-        written_by = texts.column("written_by")
-        gates = self._column(texts, self.stopped, default=self.usual.value)
-        gates = pc.if_else(pc.equal(written_by, WrittenBy.PLACEHOLDER.value), Gate.PLACEHOLDER.value, gates)
-        gates = pc.if_else(pc.equal(written_by, WrittenBy.LLM.value), pa.scalar(None, pa.string()), gates)
-        texts = _replaced(texts, "gate", gates)
-        return _replaced(texts, "failure", self._column(texts, self.failures, default=None))
-
-    def _column(self, texts: pa.Table, known: Mapping[str, str], *, default: str | None) -> pa.Array:
-        if not known:
-            return pa.repeat(pa.scalar(default, pa.string()), texts.num_rows)
-        return pa.array([known.get(id_, default) for id_ in texts.column("id").to_pylist()], pa.string())
-
-
-def _replaced(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
-    schema = schema_of(TextRow)
-    return table.set_column(table.schema.get_field_index(name), schema.field(name), column)
 
 
 class LevelReport(Struct, frozen=True):
@@ -94,7 +57,10 @@ class LevelReport(Struct, frozen=True):
 
 
 class LevelBuild(Struct):
-    """One level while it is written, layer by layer."""
+    """One level while it is written, layer by layer.
+
+    `stopped` are the gates that stop a model at documents, `failures` say more where a call failed.
+    """
 
     workspace: Workspace
     level: Level
@@ -102,9 +68,10 @@ class LevelBuild(Struct):
     last: LastTexts
     previous: pa.Table
     stamp: Stamp
-    gates: LevelGates
-    model: "ModelLevel | None"
-    guard: FailureGuard
+    model: "ModelLevel | None" = None
+    guard: FailureGuard = field(default_factory=FailureGuard)
+    stopped: dict[str, Gate] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     written: list[pa.Table] = field(default_factory=list)
@@ -115,19 +82,14 @@ class LevelBuild(Struct):
     ) -> "LevelBuild":
         """The outline is needed only where a model writes; it is read unless it is given."""
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
-        last, stamp, gates = (
-            LastTexts(workspace, level, previous),
-            Stamp.of(workspace, level),
-            LevelGates.of(workspace.settings),
-        )
-        setup, guard, model = ModelSetup.of(workspace), FailureGuard(), None
-        if setup:
+        last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
+        build = cls(workspace, level, progress, last, previous, stamp)
+        if setup := ModelSetup.of(workspace):
             # Where no model writes, nothing of it is imported.
             from codesum_pipeline.summaries.by_model.level import ModelLevel
 
-            model = ModelLevel(workspace, setup, level, outline or read_outline(workspace), stamp, guard)
-            gates.stopped.update(model.planned)
-        return cls(workspace, level, progress, last, previous, stamp, gates, model, guard)
+            build.model = ModelLevel(build, setup, outline or read_outline(workspace))
+        return build
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
@@ -159,21 +121,13 @@ class LevelBuild(Struct):
                 self._tell(len(written), len(rewrites))
                 self.guard.add(failures)
                 written += [
-                    self._row(text, wants[rewrite.id], rewrite, before.get(rewrite.id))
+                    self.stamp.written(text, wants[rewrite.id], rewrite, before.get(rewrite.id), self.guard)
                     for text, rewrite in zip(texts, rewrites[len(written) :], strict=False)
                 ]
         self._tell(len(rewrites), len(rewrites))
-        rows, table = stored_rows(written, self.guard)
+        rows, table = self.stamp.stored(written, self.guard)
         self.written.append(table)
         return rows
-
-    def _row(
-        self, text: ExtractiveText | None, wanted: RequiredDocument, rewrite: Rewrite, before: TextRow | None
-    ) -> TextRow:
-        if text:
-            with self.guard.item(wanted.id):
-                return self.stamp.row(text, wanted, rewrite, before)
-        return self.stamp.row(failed_text(wanted.id), want_failed(wanted.id), rewrite, before)
 
     def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
         """Add texts that a model wrote, and why each was written."""
@@ -188,10 +142,7 @@ class LevelBuild(Struct):
         """Replace the level's table."""
         ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
-        self.gates.failures.update((failure.item, failure.reason) for failure in self.guard.failures)
-        if self.model:
-            self.gates.stopped.update(dict.fromkeys(self.guard.failed, Gate.FAILED))
-        table = self.gates.put_into(pa.concat_tables([self.previous_of(self.kept), *self.written]))
+        table = self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
         placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
         asked = self.model.finish(table) if self.model else None
         written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
@@ -209,6 +160,22 @@ class LevelBuild(Struct):
             failed=len(self.guard.failed),
             failures=self.guard.failures,
         )
+
+    def _with_gates(self, texts: pa.Table) -> pa.Table:
+        """The rows of the level with the gates of this build."""
+        usual = Gate.OFFLINE if self.workspace.settings.offline else Gate.DISABLED
+        stopped = self.stopped | (dict.fromkeys(self.guard.failed, Gate.FAILED) if self.model else {})
+        failures = self.failures | {failure.item: failure.reason for failure in self.guard.failures}
+        ids, writers = (texts.column(name).to_pylist() for name in ("id", "written_by"))
+        gates = {WrittenBy.PLACEHOLDER.value: Gate.PLACEHOLDER, WrittenBy.LLM.value: None}
+        columns = {
+            "gate": [gates.get(by, stopped.get(id_, usual)) for id_, by in zip(ids, writers, strict=True)],
+            "failure": [failures.get(id_) for id_ in ids],
+        }
+        for name, values in columns.items():
+            column = pa.array(values, pa.string())
+            texts = texts.set_column(texts.column_names.index(name), schema_of(TextRow).field(name), column)
+        return texts
 
     def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
         """Note what will be written, and keep the others of `wanted_ids`; returns the ids to write."""
@@ -234,13 +201,33 @@ class LevelBuild(Struct):
 LEAST_FUNCTIONS = 2_000
 
 
-def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
-    """Write the functions that the plan names; the rest keep their text."""
+# The levels whose texts a level's writers are shown.
+_BELOW = {Level.CLASS: (Level.FUNCTION,), Level.FILE: (Level.FUNCTION, Level.CLASS), Level.MODULE: (Level.FILE,)}
+
+
+def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_progress) -> LevelReport:
+    """Write the texts of a level that are not kept; those of the levels below are there.
+
+    Functions are written as the plan says. A class is written from its head and the texts of its methods and nested
+    classes, a file from its head and its top-level symbols' texts, or from its own text, a folder from its README and
+    the texts of its files and sub-folders.
+    """
+    if level is Level.FUNCTION:
+        return _write_functions(workspace, progress)
+    outline = read_outline(workspace)
+    build = LevelBuild.open(workspace, level, progress, outline)
+    texts = Texts(workspace, *_BELOW[level], previous=build.previous)
+    for layer in head_layers(workspace, level, outline):
+        _write_layer(build, layer, outline, texts)
+    return build.finish()
+
+
+def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     plan = workspace.tables.read("plan", workspace.key)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
     writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    _must_match(workspace, summary_hashes(workspace, writers), planned)
+    _must_match(workspace, want_functions(workspace, writers), planned)
     is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
     rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build = LevelBuild.open(workspace, Level.FUNCTION, progress)
@@ -248,59 +235,30 @@ def write_functions(workspace: Workspace, *, progress: Progress = no_progress) -
         # Where no model writes, nothing of it is imported.
         from codesum_pipeline.summaries.by_model.flow import functions_by_model
 
-        writers, rewrites = functions_by_model(build, build.model, writers, rewrites)
+        writers, rewrites = functions_by_model(build.model, writers, rewrites)
     with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0, keep=True) as pool:
         build.write_functions(pool, writers, rewrites)
     return build.finish()
 
 
-def write_classes(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
-    """Write each class from its head and its methods' and nested classes' texts."""
-    outline = read_outline(workspace)
-    build = LevelBuild.open(workspace, Level.CLASS, progress, outline)
-    texts = shows.Texts(workspace, Level.FUNCTION, previous=build.previous)
-    for layer in shows.class_layers(shows.read_classes(workspace), outline):
-        _write_layer(build, layer, outline, texts)
-    return build.finish()
-
-
-def write_files(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
-    """Write each file from its head and its top-level symbols' texts, or from its own text."""
-    texts = shows.Texts(workspace, Level.FUNCTION, Level.CLASS)
-    outline = read_outline(workspace)
-    build = LevelBuild.open(workspace, Level.FILE, progress, outline)
-    _write_layer(build, shows.read_files(workspace), outline, texts)
-    return build.finish()
-
-
-def write_modules(workspace: Workspace, *, progress: Progress = no_progress) -> LevelReport:
-    """Write each folder from its README and the texts of its files and sub-folders."""
-    outline = read_outline(workspace)
-    readmes = shows.read_readmes(workspace, outline)
-    build = LevelBuild.open(workspace, Level.MODULE, progress, outline)
-    texts = shows.Texts(workspace, Level.FILE, previous=build.previous)
-    for layer in shows.module_layers(outline):
-        _write_layer(build, [shows.module_head(path, workspace, readmes) for path in layer], outline, texts)
-    return build.finish()
-
-
-def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: DocumentTree, texts: shows.Texts) -> None:
+def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
     left = heads
     if build.model:
         from codesum_pipeline.summaries.by_model.flow import layer_by_model
 
-        left = layer_by_model(build, build.model, heads, outline, texts)
+        left = layer_by_model(build.model, heads, outline, texts)
     wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)
-    shown = [shows.with_children(head, children[head.id]) for head in left if head.id in children]
+    shown = [with_children(head, children[head.id]) for head in left if head.id in children]
     texts.add(build.write_upper(shown, wanted, rewrites))
 
 
-def _must_match(workspace: Workspace, hashes: Mapping[str, str], planned: pa.Table) -> None:
+def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
     """Raise `BrokenStore` where the plan was made from other functions than `symbols` has now."""
-    if hashes != dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True)):
+    hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
+    if {found.id: found.summary_hash for found in wanted} != hashes:
         raise BrokenStore(
             f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
             "run the step summary_plan again"

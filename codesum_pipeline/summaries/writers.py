@@ -4,15 +4,24 @@ A writer's name holds its version: a new version is a new writer, so every text 
 `settings`). Texts of a few documents are written here, those of many functions on all cores. Whichever process writes
 a text, it is a pure function of what its writer is shown; the stamp says when and in which run, and changes only where
 the text does.
+
+Placeholders are short texts from a template, for documents that are too small to say much about. A function is trivial
+that has fewer than `min_lines` canonical lines, or a complexity below `min_complexity` and a name that matches a skip
+pattern, unless it does real work: raises, writes or calls outward. Placeholders are in the index, so that every
+document has its children, but in no dense lane.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from codesum_pipeline.languages.profiles import Trait, has
+from codesum_pipeline.llm.plain_text import has_words, markup_of
 from codesum_pipeline.model.documents import (
     ChildPair,
     Level,
@@ -28,11 +37,13 @@ from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.summaries.documentation.plain import clip, printable
-from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION, ExtractiveText
+from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
+from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence, word_set
+from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION, MAX_INTENT, MAX_SUMMARY, ExtractiveText
 from codesum_pipeline.summaries.extractive.functions import write_function
 from codesum_pipeline.summaries.extractive.text_files import write_text_file
 from codesum_pipeline.summaries.extractive.upper import write_class, write_file, write_module
+from codesum_pipeline.summaries.extractive.words import choose_keywords, place_of
 from codesum_pipeline.summaries.inputs import (
     AnyInput,
     ChildText,
@@ -44,11 +55,93 @@ from codesum_pipeline.summaries.inputs import (
     UpperInput,
     metadata,
 )
-from codesum_pipeline.summaries.placeholder import (
-    PLACEHOLDER_VERSION,
-    is_empty,
-    placeholder_text,
-)
+
+if TYPE_CHECKING:
+    from codesum_pipeline.settings.stages import FilterSettings
+
+
+PLACEHOLDER_VERSION = "5"
+
+# Calls of the language itself and of its built-in types: they do not leave the function.
+_INNER_CALLS = word_set("inner_calls")
+
+
+def is_short(name: str, line_count: int, complexity: int, settings: "FilterSettings") -> bool:
+    """Whether a function is trivial unless it does real work."""
+    if line_count < settings.min_lines:
+        return True
+    return complexity < settings.min_complexity and any(re.search(pattern, name) for pattern in settings.skip_patterns)
+
+
+def is_outward(callee: str) -> bool:
+    """Whether a call leaves the function; what is called is given as written, and what it is called on is the same."""
+    return callee.rpartition(".")[2] not in _INNER_CALLS
+
+
+def is_empty(given: UpperInput, children: Sequence[ChildText]) -> bool:
+    """Whether a class, file or folder with these children has nothing in it that a text could be about."""
+    match given:
+        case ClassInput():
+            return not (children or given.fields or given.docstring)
+        case FileInput():
+            said = given.docstring or given.literals
+            return not (children or said or given.imports or given.globals or given.exports)
+        case TextFileInput():
+            return not has_words(given.text, markup_of(given.name))
+        case ModuleInput():
+            has_readme = given.readme is not None and has_words(given.readme, markup_of(given.readme_name or ""))
+            return not has_readme and all(child.is_placeholder for child in children)
+
+
+def placeholder_text(given: AnyInput) -> WrittenText:
+    """The template of each level, filled with the name, the place and, for a function, its author's words."""
+    name = clip(printable(given.name), MAX_INTENT // 3) or "unnamed"
+    path, _, _ = given.id.partition("::")
+    summary, level = _template(given, name)
+    return WrittenText(
+        summary=clip(sentence(summary), MAX_SUMMARY),
+        business_intent=clip(f"Part of {place_of(path)}.", MAX_INTENT),
+        keywords=choose_keywords([(given.name, 1.0)], fallback=(path, level)),
+    )
+
+
+def _template(given: AnyInput, name: str) -> tuple[str, Level]:
+    match given:
+        case FunctionInput():
+            return _function_template(given, name), Level.FUNCTION
+        case ClassInput() if stands_for := _stands_for(given):
+            return f"Type {name} stands for {stands_for}", Level.CLASS
+        case ClassInput():
+            bases = f", derived from {', '.join(map(printable, given.bases[:3]))}" if given.bases else ""
+            return f"Class {name} without members of its own{bases}", Level.CLASS
+        case ModuleInput():
+            return f"Folder {name} with nothing but empty files", Level.MODULE
+        case TextFileInput() if given.text.strip():
+            return f"File {name} without words", Level.FILE
+        case _:
+            return f"File {name} without content", Level.FILE
+
+
+def _stands_for(given: ClassInput) -> str:
+    """What a type without members is another name of: `string` of `type Id = string`, and of Go's `type Id string`."""
+    _, is_type, rest = f" {given.signature}".partition(" type ")
+    if not is_type:
+        return ""
+    depth = 0
+    for place, sign in enumerate(rest):
+        if sign == "=" and not depth and not rest.startswith("=>", place):
+            return printable(rest[place + 1 :])
+        depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
+    told = rest.removeprefix(given.name) if has(given.language, Trait.TYPE_FOLLOWS_NAME) else ""
+    return printable(told).removesuffix("{}").rstrip() if told.strip() not in ("", "struct{}", "struct {}") else ""
+
+
+def _function_template(given: FunctionInput, name: str) -> str:
+    told, _ = opening_of(docstring_of(given))
+    owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    where = f" of {printable(owner)}" if owner else ""
+    return f"Short function {name}{where}: {told}" if told else f"Short function {name}{where}"
+
 
 # What a function's writer states are facts that the parser read off its canonical source.
 EXTRACTIVE = f"extractive/{EXTRACTIVE_VERSION}.{sha1_hex(PARSER_VERSION)[:8]}"
@@ -130,6 +223,13 @@ def write(shown: AnyInput, writer: str) -> ExtractiveText:
             return write_module(shown)
 
 
+def _text(shown: AnyInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
+    """A text, or None where it cannot be written."""
+    with guard.item(shown.id):
+        return None if writer == FAILED else write(shown, writer)
+    return None
+
+
 # About 0.3 s of writing.
 BATCH_FUNCTIONS = 400
 
@@ -184,34 +284,36 @@ class Stamp(Struct, frozen=True):
             cost_usd=same.cost_usd if same else cost_usd,
         )
 
+    def written(
+        self,
+        text: ExtractiveText | None,
+        wanted: RequiredDocument,
+        rewrite: Rewrite,
+        before: TextRow | None,
+        guard: FailureGuard,
+    ) -> TextRow:
+        """The row of a text; that of a failed one where there is none."""
+        if text:
+            with guard.item(wanted.id):
+                return self.row(text, wanted, rewrite, before)
+        return self._failed(rewrite, before)
 
-def stored_rows(rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
-    """The rows and their table; a row that no table can hold is replaced by that of a failed text."""
-    parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
-    stored = {row.id for some, _ in parts for row in some}
-    if len(parts) == 1 and len(stored) == len(rows):
-        return rows, parts[0][1]
-    rows = [row if row.id in stored else _failed(row) for row in rows]
-    return rows, _table(rows)
+    def stored(self, rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
+        """The rows and their table; a row that no table can hold is replaced by that of a failed text."""
+        parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
+        stored = {row.id for some, _ in parts for row in some}
+        if len(parts) == 1 and len(stored) == len(rows):
+            return rows, parts[0][1]
+        whys = (Rewrite(row.id, row.cause, row.cause_ids) for row in rows)
+        rows = [row if row.id in stored else self._failed(why, None) for row, why in zip(rows, whys, strict=True)]
+        return rows, _table(rows)
+
+    def _failed(self, rewrite: Rewrite, before: TextRow | None) -> TextRow:
+        return self.row(failed_text(rewrite.id), want_failed(rewrite.id), rewrite, before)
 
 
 def _table(rows: Sequence[TextRow]) -> pa.Table:
     return to_table(rows, TextRow)
-
-
-def _failed(row: TextRow) -> TextRow:
-    written, wanted = failed_text(row.id), want_failed(row.id)
-    return replace(
-        row,
-        writer=wanted.writer,
-        written_by=written_by(wanted.writer),
-        own_hash=wanted.own_hash,
-        children=wanted.children,
-        summary_hash=wanted.summary_hash,
-        text=written.text,
-        text_hash=written.text.text_hash,
-        purpose_source=written.purpose_source,
-    )
 
 
 class FunctionBatch(Struct, frozen=True):
@@ -244,15 +346,15 @@ class WriteFunctions(Struct, frozen=True):
             self._row(shown, writer, rewrite, before.get(shown.id), guard)
             for shown, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
         ]
-        return WrittenRows(stored_rows(rows, guard)[1], guard.failures)
+        return WrittenRows(self.stamp.stored(rows, guard)[1], guard.failures)
 
     def _row(
         self, shown: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
     ) -> TextRow:
+        wanted = want_failed(shown.id)
         with guard.item(shown.id):
             wanted = want_function(shown.id, writer, shown_source(shown))
-            return self.stamp.row(write(shown, writer), wanted, rewrite, before)
-        return self.stamp.row(failed_text(shown.id), want_failed(shown.id), rewrite, before)
+        return self.stamp.written(_text(shown, wanted.writer, guard), wanted, rewrite, before, guard)
 
     def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
         """Write the batch in this process: no writer kills its process, so the worker was ended from outside."""
@@ -292,12 +394,7 @@ class WriteUpper(Struct, frozen=True):
 
     def __call__(self, batch: UpperBatch) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
         guard = FailureGuard()
-        return [self._text(shown, writer, guard) for shown, writer in batch], guard.failures
-
-    def _text(self, shown: UpperInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
-        with guard.item(shown.id):
-            return None if writer == FAILED else write(shown, writer)
-        return None
+        return [_text(shown, writer, guard) for shown, writer in batch], guard.failures
 
     def rescue(self, batch: UpperBatch, _again: object) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
         """As `WriteFunctions.rescue`."""

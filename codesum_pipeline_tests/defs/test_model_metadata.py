@@ -4,8 +4,7 @@ from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.steps import metadata_of
 from codesum_pipeline.model.documents import Cause, Gate, Level
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
-from codesum_pipeline.summaries.by_model.planning import LevelForecast
-from codesum_pipeline.summaries.by_model.prices import LevelCalls
+from codesum_pipeline.summaries.by_model.prices import LevelCalls, PlanPrice
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
 
@@ -53,12 +52,9 @@ def test_without_a_model_nothing_is_said_of_one() -> None:
 
 
 def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
-    forecast = LevelForecast(
-        asked=CallTotals(2, 200, 16, 0.2), stopped=CallTotals(3, 300, 24, 0.3), kept_texts=1,
-        gates={Gate.CAP: 3}, usd_with_cache=0.1,
-    )  # fmt: skip
+    forecast = PlanPrice(CallTotals(2, 200, 16, 0.2), stopped={Gate.CAP: CallTotals(3, 300, 24, 0.3)}, kept=1)
 
-    shown = metadata_of(report_values(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast})))
+    shown = metadata_of(report_values(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast}, 0.1)))
     values = {name: getattr(value, "value", value) for name, value in shown.items()}
 
     assert {name: value for name, value in values.items() if name not in ("rows", "contexts_changed")} == {

@@ -23,7 +23,7 @@ from codesum_pipeline.llm.budgets import (
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.summaries.by_model.setup import ModelSetup
+from codesum_pipeline.summaries.by_model.choosing import ModelSetup
 
 PROSE = st.text(alphabet="ab .\n", max_size=400)
 

@@ -21,7 +21,7 @@ from codesum_pipeline.scip import taking
 from codesum_pipeline.scip.taking import FoundIndex, copy_index, index_state, opened_file, snapshot_with_indexes
 from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.preview import preview_plan
+from codesum_pipeline.summaries.plan import preview_plan
 from codesum_pipeline.wiring import preview_of
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -10,7 +10,7 @@ from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.scip.taking import index_state, snapshot_with_indexes
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.preview import preview_plan
+from codesum_pipeline.summaries.plan import preview_plan
 from codesum_pipeline.wiring import preview_of
 from codesum_pipeline_tests.support.homes import build, open_home
 from codesum_pipeline_tests.support.repositories import GitRepo

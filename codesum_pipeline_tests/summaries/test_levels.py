@@ -23,8 +23,8 @@ from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.history import explain
-from codesum_pipeline.summaries.level_build import write_functions
-from codesum_pipeline.summaries.preview import preview_plan
+from codesum_pipeline.summaries.level_build import write_level
+from codesum_pipeline.summaries.plan import preview_plan
 from codesum_pipeline.wiring import preview_of
 from codesum_pipeline_tests.support.edits import append, delete, swap
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -199,7 +199,7 @@ def test_functions_are_not_written_from_a_plan_of_other_functions(built: Workspa
     build(built, until="symbols")
 
     with pytest.raises(BrokenStore, match="'shop': the plan was made from other functions .* summary_plan again"):
-        write_functions(built)
+        write_level(built, Level.FUNCTION)
 
 
 def test_explain_follows_the_causes_down_to_the_edit(built: Workspace, shop: GitRepo) -> None:

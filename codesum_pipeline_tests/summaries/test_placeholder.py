@@ -8,7 +8,7 @@ from codesum_pipeline.settings.stages import FilterSettings
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.summaries.functions import trivial_functions
 from codesum_pipeline.summaries.inputs import FunctionInput, TextFileInput, children_of
-from codesum_pipeline.summaries.placeholder import is_empty, placeholder_text
+from codesum_pipeline.summaries.writers import is_empty, placeholder_text
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import (
     child,
     class_input,

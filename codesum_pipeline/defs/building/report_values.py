@@ -22,8 +22,7 @@ from codesum_pipeline.model.graph import IndexFile
 from codesum_pipeline.model.ledger import AvoidanceReason, CallTotals
 from codesum_pipeline.model.markdown import table
 from codesum_pipeline.parsing.symbols import CompiledReport, ParseReport
-from codesum_pipeline.summaries.by_model.planning import LevelForecast
-from codesum_pipeline.summaries.by_model.prices import LevelCalls
+from codesum_pipeline.summaries.by_model.prices import LevelCalls, PlanPrice
 from codesum_pipeline.summaries.level_build import LevelReport
 from codesum_pipeline.summaries.plan import PlanReport
 
@@ -49,7 +48,7 @@ def report_values(report: Struct) -> dict[str, Value]:
         case LevelReport():
             others = asked_values(given.pop("asked"))
         case PlanReport():
-            others = forecast_values(given.pop("forecast"))
+            others = forecast_values(given.pop("forecast"), given.pop("predicted_usd_with_cache") or 0.0)
         case ParseReport():
             others = compiled_values(given.pop("compiled"))
         case GraphReport():
@@ -183,13 +182,13 @@ def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
     return found
 
 
-def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]:
+def forecast_values(forecast: Mapping[Level, PlanPrice], usd_with_cache: float) -> dict[str, Value]:
     """What a model would do, by level, and its price as numbers; nothing where none writes."""
     if not forecast:
         return {}
-    levels = forecast.values()
     asked, stopped, waiting = (
-        sum((getattr(one, what) for one in levels), CallTotals()) for what in ("asked", "stopped", "waiting")
+        sum((getattr(one, what) for one in forecast.values()), CallTotals())
+        for what in ("asked", "all_stopped", "waiting")
     )
     heads = [
         "level", "calls (above functions at most)", "texts there already", "tokens read", "tokens written",
@@ -198,20 +197,20 @@ def forecast_values(forecast: Mapping[Level, LevelForecast]) -> dict[str, Value]
     ]  # fmt: skip
     rows = [
         (
-            level.value, one.asked.calls, one.kept_texts, every.input_tokens, every.output_tokens,
-            f"{one.asked.usd:.4f}", one.stopped.calls, f"{one.stopped.usd:.4f}",
+            level.value, one.asked.calls, one.found + one.kept, every.input_tokens, every.output_tokens,
+            f"{one.asked.usd:.4f}", held.calls, f"{held.usd:.4f}",
             *((one.waiting.calls, f"{one.waiting.usd:.4f}") if waiting.calls else ()),
-            ", ".join(f"{count:,} {gate.value}" for gate, count in one.gates.items()),
+            ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in sorted(one.stopped.items())),
         )
         for level, one in forecast.items()
-        for every in [one.asked + one.stopped + one.waiting]
+        for every, held in [(one.asked + one.all_stopped, one.all_stopped - one.waiting)]
     ]  # fmt: skip
     numbers = {
         "predicted_calls": asked.calls,
         "predicted_usd": asked.usd,
-        "predicted_usd_with_cache": sum(one.usd_with_cache for one in levels),
-        "would_summarize": stopped.calls,
-        "would_usd": stopped.usd,
+        "predicted_usd_with_cache": usd_with_cache,
+        "would_summarize": (stopped - waiting).calls,
+        "would_usd": (stopped - waiting).usd,
     }
     if waiting.calls:
         numbers |= {"waiting_for_trust": waiting.calls, "waiting_for_trust_usd": waiting.usd}

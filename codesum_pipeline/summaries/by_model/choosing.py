@@ -1,24 +1,110 @@
-"""Which text a document gets that a model may write: the last build's, one of the cache, or a new one."""
+"""What is fixed for a build in which a model writes, and which text a document gets: the last build's, one of the
+cache, or a new one."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.cache import KeptText
+from codesum_pipeline.llm.answers import answer_tool
+from codesum_pipeline.llm.backend import form_of
+from codesum_pipeline.llm.budgets import prompt_chars
+from codesum_pipeline.llm.cache import AnswerCache, KeptText, SharedTexts
+from codesum_pipeline.llm.fitting_templates import fitting_templates
+from codesum_pipeline.llm.masking import MASKING_VERSION
+from codesum_pipeline.llm.pins import blake3_of
+from codesum_pipeline.llm.prices import Price, price_of
+from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.settings.llm import BackendName
+from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.settings.llm import BackendName, LlmSettings
+from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.settings.stages import GraphPolicy
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
+from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by, hash_of_shown
 from codesum_pipeline.summaries.by_model.prompting import TextSource
-from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.decide import RequiredDocument
+from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
+
+
+class ModelSetup(Struct, frozen=True, dict=True):
+    """A build with a model, as its settings and the templates on disk say."""
+
+    settings: Settings
+    templates: Mapping[Level, ResolvedTemplate]
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "ModelSetup | None":
+        """None where no model writes."""
+        settings = workspace.settings
+        return cls(settings, templates_of(settings)) if settings.llm.enabled else None
+
+    @property
+    def llm(self) -> LlmSettings:
+        return self.settings.llm
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose texts are kept: the first one, and those that are called where it fails."""
+        return (self.llm.model, *self.llm.fallback_models)
+
+    @cached_property
+    def price(self) -> Price:
+        """The price of the first model; raises `ConfigurationError` where it is unknown. A recording costs nothing."""
+        if self.llm.asks_nobody:
+            return Price(0.0, 0.0, 0.0, 0.0)
+        return price_of(self.llm.model, self.llm)
+
+    @cached_property
+    def max_prompt_chars(self) -> int:
+        """How long a prompt may be; the number, so that another setting with the same effect changes no key."""
+        return prompt_chars(self.llm)
+
+    @cached_property
+    def parameters(self) -> str:
+        """A hash of what an answer depends on besides messages, templates and model."""
+        llm = self.llm
+        form = form_of(llm, llm.model)
+        return hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
+
+    def writer(self, level: Level) -> str:
+        """The template that writes a level's texts: system, instruction and the shape of the answer."""
+        return writer_of(self.templates[level])
+
+    def is_of_now(self, level: Level, text: "LastText") -> bool:
+        """Whether a text of the last build is by the model, template and parameters that would write it now."""
+        is_same_way = (text.writer, text.parameters) == (self.writer(level), self.parameters)
+        return is_same_way and text.model in self.models
+
+    def keys(self, wanted: RequiredDocument, level: Level, context: TextContext | None) -> tuple[str, str]:
+        """The keys of a text in the cache: with the document's id, and without it."""
+        body = [wanted.summary_hash, level, self.llm.model, self.parameters, self.llm.language]
+        if self.settings.graph_policy is GraphPolicy.STRICT and context is not None:
+            body.append(hash_of_shown(context))
+        return hash_of([wanted.id, body]), hash_of(body)
+
+    def cache(self, workspace: Workspace) -> AnswerCache:
+        bucket = workspace.layout.bucket
+        shared = SharedTexts(bucket.objects()) if bucket else None
+        return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
+
+
+def templates_of(settings: Settings) -> dict[Level, ResolvedTemplate]:
+    """The templates of all levels as they are now; raises `ConfigurationError` where one cannot be used."""
+    llm = settings.llm
+    return fitting_templates(settings.prompts_dir, Level, language=llm.language, max_prompt_chars=prompt_chars(llm))
+
+
+def writer_of(template: ResolvedTemplate) -> str:
+    """A writer's name: it changes with the template and with the shape of the answer."""
+    digest = blake3_of(f"{template.digest}\n{answer_tool(template.level).schema_blake3}")
+    return f"{WrittenBy.LLM}/{digest.removeprefix('blake3:')[:16]}"
 
 
 class LastText(Struct, frozen=True):
@@ -49,7 +135,7 @@ class Choice(Struct, frozen=True):
     """The text that one document gets.
 
     `stands`: the last build's text is kept. `had_text`: the last build had a model's text, from this input or another.
-    `found` is a text of the cache that fits; without one the model has to be called. `cause` says why a text with
+    `found` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
     unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
     the model may not be called.
     """
@@ -59,7 +145,7 @@ class Choice(Struct, frozen=True):
     stands: bool
     had_text: bool = False
     found: KeptText | None = None
-    cause: tuple[Cause, tuple[str, ...]] | None = None
+    rewrite: Rewrite | None = None
     leftover: RequiredDocument | None = None
 
 
@@ -110,33 +196,32 @@ class Chooser:
         leftover = source.wanted(last.writer)
         if leftover.summary_hash != last.summary_hash:
             return Choice(wanted, context, stands=False, had_text=True)
-        cause = self._cause(wanted, context, last)
-        stands = cause is None and not self._workspace.force
-        return Choice(wanted, context, stands, had_text=True, cause=cause, leftover=leftover)
+        rewrite = self._rewrite(wanted, context, last)
+        stands = rewrite is None and not self._workspace.force
+        return Choice(wanted, context, stands, had_text=True, rewrite=rewrite, leftover=leftover)
 
-    def _cause(
-        self, wanted: RequiredDocument, context: TextContext | None, last: LastText
-    ) -> tuple[Cause, tuple[str, ...]] | None:
+    def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: LastText) -> Rewrite | None:
         """Why a text with unchanged input is written again; None: it is kept."""
-        own = (wanted.id,)
-        if last.writer != wanted.writer:
-            return Cause.PROMPT, own
-        if last.model not in self._setup.models:
-            return Cause.MODEL, own
-        if last.parameters != self._setup.parameters:
-            return Cause.SETTINGS, own
-        if context is not None and (came := self._changed(last.written_with, context)):
-            return Cause.GRAPH, came
-        return None
+        others = {
+            Cause.PROMPT: last.writer != wanted.writer,
+            Cause.MODEL: last.model not in self._setup.models,
+            Cause.SETTINGS: last.parameters != self._setup.parameters,
+        }
+        for cause, is_other in others.items():
+            if is_other:
+                return Rewrite(wanted.id, cause, (wanted.id,))
+        came = changed_by(last.written_with, context, self._workspace.settings) if context is not None else ()
+        return Rewrite(wanted.id, Cause.GRAPH, came) if came else None
 
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
         """Keep no text that names a neighbour by now, whatever it was written from."""
         looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
         names = names_of_suspects(self._workspace, [(id_, self._last[id_].said) for id_ in looked_at])
         leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}
+        rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
-            replace(one, stands=False, leftover=None, cause=(Cause.GRAPH, leaking[one.wanted.id]))
-            if one.wanted.id in leaking
+            replace(one, stands=False, leftover=None, rewrite=rewrites[one.wanted.id])
+            if one.wanted.id in rewrites
             else one
             for one in choices
         ]
@@ -145,7 +230,4 @@ class Chooser:
         known = names.get(choice.wanted.id)
         if known and known.leaks(said_in(text.text)):
             return False
-        return choice.context is None or not self._changed(text.context, choice.context)
-
-    def _changed(self, then: TextContext | None, now: TextContext) -> tuple[str, ...]:
-        return changed_by(then or TextContext((), (), (), ()), now, self._workspace.settings)
+        return choice.context is None or not changed_by(text.context, choice.context, self._workspace.settings)

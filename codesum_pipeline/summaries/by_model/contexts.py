@@ -7,8 +7,8 @@ Shown are what holds a function and its file, in a line each, and its callees' s
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,8 +29,7 @@ from codesum_pipeline.summaries.documentation.plain import clip, printable
 from codesum_pipeline.summaries.extractive.upper import author_opening
 from codesum_pipeline.summaries.inputs import ClassInput, FileInput
 from codesum_pipeline.summaries.neighbours import said_name
-from codesum_pipeline.summaries.outline import base_name
-from codesum_pipeline.summaries.shown import read_classes
+from codesum_pipeline.summaries.outline import base_name, read_classes
 
 _MAX_HEAD_CHARS = 200
 _MAX_SAID_CHARS = 300
@@ -58,126 +57,6 @@ class Piece(Struct, frozen=True):
     def neighbour(self) -> ContextNeighbour:
         """The piece as a neighbour, by the hash of its line: a class or file that only moved is the same."""
         return ContextNeighbour(self.id, hash_of(self.line))
-
-
-class FunctionSurroundings:
-    """The classes, files and callees around the functions of one snapshot, read at the first use."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._known: dict[str, Piece | None] = {}
-        self._called: dict[str, Piece] = {}
-
-    def of(self, id_: str, callees: Collection[str]) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-        """What holds a function, the nearest first and its file last; and its callees, by name.
-
-        Outer holders are left out where they say no more than the function's qualified name.
-        """
-        path = _path_of(id_)
-        may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
-        around = [found for above in may_show if (found := self._holder(above))]
-        holders = (*around[:1], *(found for found in around[1:] if not found.is_name_alone))
-        ordered = sorted(callees)
-        called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
-        called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
-        by_line = {found.line: found for found in called}
-        return holders, tuple(by_line[line] for line in sorted(by_line))
-
-    @cached_property
-    def _symbols(self) -> Mapping[str, tuple[str | None, str]]:
-        """Of each symbol its parent and its signature."""
-        names = ["id", "parent_id", "signature"]
-        table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
-        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
-        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
-
-    @cached_property
-    def _classes(self) -> Mapping[str, ClassInput]:
-        """With the attributes that a constructor sets, where the class declares none."""
-        found = {head.id: head for head in read_classes(self._workspace)}
-        for id_, writes in self._constructors():
-            head = found.get(id_.rpartition(SEPARATOR)[0])
-            if head and not head.fields:
-                found[head.id] = replace(head, fields=_attributes(writes))
-        return found
-
-    def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """The ids of constructors, and what each of them assigns."""
-        for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
-            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
-            writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
-            yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
-
-    @cached_property
-    def _files(self) -> Mapping[str, tuple[str, str | None]]:
-        """Of each file its language and what documents it."""
-        names = ["file_path", "language", "docstring"]
-        table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
-        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
-        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
-
-    @cached_property
-    def _unsent(self) -> frozenset[str]:
-        """Files and single definitions of which no code is sent: tests, unless the settings say so."""
-        if self._workspace.settings.llm.tests:
-            return frozenset()
-        return read_tests(self._workspace.tables, self._workspace.key)
-
-    def _above(self, id_: str) -> Iterator[str]:
-        """The ids that hold a symbol, the nearest first. A method may be in another file than its class, which is then
-        found by name."""
-        above = self._symbols.get(id_, (None, ""))[0] or self._class_elsewhere(id_)
-        while above is not None:
-            yield above
-            above = self._symbols.get(above, (None, ""))[0]
-        yield _path_of(id_)
-
-    def _class_elsewhere(self, id_: str) -> str | None:
-        """The one class of a method's name and family of languages whose code is sent."""
-        language, _ = self._files.get(_path_of(id_), ("", None))
-        return self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
-
-    @cached_property
-    def _elsewhere(self) -> Mapping[tuple[str, str], str]:
-        """Classes by family of languages and qualified name, where only one has both."""
-        sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
-        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
-        count = Counter(name for name, _ in named)
-        return {name: id_ for name, id_ in named if count[name] == 1}
-
-    def _is_unsent(self, id_: str) -> bool:
-        return is_among(self._unsent, id_)
-
-    def _holder(self, id_: str) -> Piece | None:
-        if id_ not in self._known:
-            self._known[id_] = self._piece(id_)
-        return self._known[id_]
-
-    def _piece(self, id_: str) -> Piece | None:
-        if id_ in self._classes:
-            return _class_piece(self._classes[id_])
-        if id_ in self._symbols:
-            shown = _MaskedTexts()
-            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
-            return Piece(id_, f"in function: {signature}", signature, shown.masked)
-        return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
-
-    def _callee(self, id_: str) -> Piece:
-        if id_ not in self._called:
-            self._called[id_] = self._called_piece(id_)
-        return self._called[id_]
-
-    def _called_piece(self, id_: str) -> Piece:
-        if self._is_unsent(id_):
-            return _name_alone(id_)
-        shown = _MaskedTexts()
-        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
-        if id_ in self._classes:
-            head, fields = _head_and_fields(self._classes[id_], shown)
-        else:
-            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
-        told = "; ".join((head, *fields))
-        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
 
 
 class _MaskedTexts:
@@ -261,23 +140,26 @@ class ShownContext(Struct, frozen=True):
 
 
 class Contexts:
-    """The neighbourhoods of functions in the present graph, read at the first use."""
+    """The neighbourhoods of functions in the present graph: the classes, files and callees around them.
+
+    Tables are read at the first use.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._surroundings = FunctionSurroundings(workspace)
-        self._found: dict[str, TextContext] | None = None
+        self._holder = cache(self._holder_piece)
+        self._callee = cache(self._callee_piece)
 
     def of(self, id_: str) -> TextContext:
         """The neighbourhood of a function with its class and file; no neighbours where the graph knows none."""
-        found = self._graph(id_)
-        holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
+        found = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, found)
         return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))
 
     def shown(self, id_: str) -> ShownContext:
         """The neighbourhood of a function as a model is shown it."""
-        found = self._graph(id_)
-        holders, callees = self._surroundings.of(id_, [one.id for one in found.calls])
+        found = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, found)
         pieces = (*holders, *callees)
         called_by, masked = names_shown(names_of_neighbours(found.called_by))
         return ShownContext(
@@ -288,14 +170,113 @@ class Contexts:
             masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
         )
 
-    def _graph(self, id_: str) -> TextContext:
-        if self._found is None:
-            self._found = _read(self._workspace)
-        return self._found.get(id_, NO_NEIGHBOURS)
+    def _around(self, id_: str, found: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        """What holds a function, the nearest first and its file last; and its callees, by name.
+
+        Outer holders are left out where they say no more than the function's qualified name.
+        """
+        path = _path_of(id_)
+        may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
+        around = [piece for above in may_show if (piece := self._holder(above))]
+        holders = (*around[:1], *(piece for piece in around[1:] if not piece.is_name_alone))
+        ordered = sorted(one.id for one in found.calls)
+        called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
+        called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
+        by_line = {piece.line: piece for piece in called}
+        return holders, tuple(by_line[line] for line in sorted(by_line))
+
+    @cached_property
+    def _graph(self) -> Mapping[str, TextContext]:
+        return _read(self._workspace)
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, tuple[str | None, str]]:
+        """Of each symbol its parent and its signature."""
+        names = ["id", "parent_id", "signature"]
+        table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
+        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
+        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
+
+    @cached_property
+    def _classes(self) -> Mapping[str, ClassInput]:
+        """With the attributes that a constructor sets, where the class declares none."""
+        found = {head.id: head for head in read_classes(self._workspace)}
+        for id_, writes in self._constructors():
+            head = found.get(id_.rpartition(SEPARATOR)[0])
+            if head and not head.fields:
+                found[head.id] = replace(head, fields=_attributes(writes))
+        return found
+
+    def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The ids of constructors, and what each of them assigns."""
+        for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
+            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
+            writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
+            yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
+
+    @cached_property
+    def _files(self) -> Mapping[str, tuple[str, str | None]]:
+        """Of each file its language and what documents it."""
+        names = ["file_path", "language", "docstring"]
+        table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
+        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
+        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
+
+    @cached_property
+    def _unsent(self) -> frozenset[str]:
+        """Files and single definitions of which no code is sent: tests, unless the settings say so."""
+        if self._workspace.settings.llm.tests:
+            return frozenset()
+        return read_tests(self._workspace.tables, self._workspace.key)
+
+    def _above(self, id_: str) -> Iterator[str]:
+        """The ids that hold a symbol, the nearest first. A method may be in another file than its class, which is then
+        found by name: the one class of that name and family of languages whose code is sent."""
+        above = self._symbols.get(id_, (None, ""))[0]
+        if above is None:
+            language, _ = self._files.get(_path_of(id_), ("", None))
+            above = self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
+        while above is not None:
+            yield above
+            above = self._symbols.get(above, (None, ""))[0]
+        yield _path_of(id_)
+
+    @cached_property
+    def _elsewhere(self) -> Mapping[tuple[str, str], str]:
+        """Classes by family of languages and qualified name, where only one has both."""
+        sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
+        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
+        count = Counter(name for name, _ in named)
+        return {name: id_ for name, id_ in named if count[name] == 1}
+
+    def _is_unsent(self, id_: str) -> bool:
+        return is_among(self._unsent, id_)
+
+    def _holder_piece(self, id_: str) -> Piece | None:
+        if id_ in self._classes:
+            return _class_piece(self._classes[id_])
+        if id_ in self._symbols:
+            shown = _MaskedTexts()
+            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature, shown.masked)
+        return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
+
+    def _callee_piece(self, id_: str) -> Piece:
+        if self._is_unsent(id_):
+            return _name_alone(id_)
+        shown = _MaskedTexts()
+        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
+        if id_ in self._classes:
+            head, fields = _head_and_fields(self._classes[id_], shown)
+        else:
+            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+        told = "; ".join((head, *fields))
+        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
 
 
-def changed_by(then: TextContext, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
-    """The ids that changed a context, sorted; none where it counts as the same."""
+def changed_by(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
+    """The ids that changed a context, sorted; none where it counts as the same. None is one without neighbours."""
+    then = then or NO_NEIGHBOURS
     if settings.graph_policy is GraphPolicy.STRICT:
         if hash_of_shown(then) == hash_of_shown(now):
             return ()

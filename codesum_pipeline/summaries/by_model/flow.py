@@ -3,21 +3,18 @@
 Also the prompt that a model would get about one document now.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.llm.budgets import prompt_chars
-from codesum_pipeline.model.documents import Gate, Level, TextRow, WrittenBy
+from codesum_pipeline.model.documents import Level, TextRow, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries import shown as shows
-from codesum_pipeline.summaries.by_model.choosing import Choice
+from codesum_pipeline.summaries.by_model.choosing import Choice, templates_of
 from codesum_pipeline.summaries.by_model.contexts import Contexts
-from codesum_pipeline.summaries.by_model.level import Job, ModelLevel, Results
+from codesum_pipeline.summaries.by_model.level import ModelLevel
 from codesum_pipeline.summaries.by_model.prompting import (
     ChildOrder,
     Prompt,
@@ -26,29 +23,23 @@ from codesum_pipeline.summaries.by_model.prompting import (
     function_source,
     upper_source,
 )
-from codesum_pipeline.summaries.by_model.setup import templates_of
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions, want_functions
 from codesum_pipeline.summaries.inputs import ChildText, TextFileInput, UpperInput, children_of
-from codesum_pipeline.summaries.outline import DocumentTree, read_outline
-from codesum_pipeline.summaries.placeholder import is_empty
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
-
-if TYPE_CHECKING:
-    from codesum_pipeline.summaries.level_build import LevelBuild
+from codesum_pipeline.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
+from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty
 
 
 def functions_by_model(
-    build: "LevelBuild", model: ModelLevel, writers: Mapping[str, str], rewrites: Sequence[Rewrite]
+    model: ModelLevel, writers: Mapping[str, str], rewrites: Sequence[Rewrite]
 ) -> tuple[dict[str, str], list[Rewrite]]:
     """Write the functions that the plan gives to the model; returns the writers and rewrites of the others."""
+    build = model.build
     mine = {rewrite.id: rewrite for rewrite in rewrites if writers[rewrite.id].startswith(f"{WrittenBy.LLM}/")}
     shown = shown_functions(build.workspace, mine)
     choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
-    before = build.rows_before(mine.keys())
-    jobs = [_function_job(model, choice, mine, shown, before) for choice in choices]
-    results = model.write(jobs, build.progress)
-    written = _take(build, mine, results) | _functions_beyond_the_plan(build, model)
+    written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *shown[id_]))
+    written |= _functions_beyond_the_plan(model)
     stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
     plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
     again = build.last.decide(plain, force=False)
@@ -57,36 +48,27 @@ def functions_by_model(
     return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*left, *again]
 
 
-def _functions_beyond_the_plan(build: "LevelBuild", model: ModelLevel) -> dict[str, TextRow]:
+def _functions_beyond_the_plan(model: ModelLevel) -> dict[str, TextRow]:
     """Write functions for which the plan had no room, where the planned ones left some."""
     ids = model.beyond_the_plan()
-    shown = shown_functions(build.workspace, ids) if ids else {}
-    choices = [
-        c
-        for c in model.choose([function_source(id_, *found) for id_, found in shown.items()])
-        if not c.stands and model.may_be_written(c)
-    ]
-    rewrites = _rewrites(build, choices)
-    before = build.rows_before([choice.wanted.id for choice in choices])
-    jobs = [_function_job(model, choice, rewrites, shown, before) for choice in choices]
-    return _take(build, rewrites, model.write(jobs, build.progress))
+    shown = shown_functions(model.build.workspace, ids) if ids else {}
+    choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
+    return _write(model, model.open_ones(choices), lambda id_: model.prompt_of_function(id_, *shown[id_]))
 
 
-def _function_job(
-    model: ModelLevel,
-    choice: Choice,
-    rewrites: Mapping[str, Rewrite],
-    shown: Mapping[str, tuple[str, str, str]],
-    before: Mapping[str, TextRow],
-) -> Job:
-    id_ = choice.wanted.id
-    return Job(choice, rewrites[id_], partial(model.prompt_of_function, id_, *shown[id_]), before.get(id_))
+def _write(model: ModelLevel, open_ones: Sequence[Choice], prompt_of: Callable[[str], Prompt]) -> dict[str, TextRow]:
+    """Write documents; where the hashes of one are unchanged, its choice says why."""
+    build = model.build
+    decided = build.last.decide([choice.wanted for choice in open_ones], force=build.workspace.force)
+    rewrites = {found.id: found for found in (*(c.rewrite for c in open_ones if c.rewrite), *decided)}
+    return model.write(open_ones, rewrites, prompt_of)
 
 
 def layer_by_model(
-    build: "LevelBuild", model: ModelLevel, heads: Sequence[UpperInput], outline: DocumentTree, texts: shows.Texts
+    model: ModelLevel, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
 ) -> list[UpperInput]:
     """Write classes, files or folders that do not depend on one another; returns those that other writers write."""
+    build = model.build
     order = ChildOrder(build.workspace, outline)
     below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
     asked: dict[str, UpperInput] = {}
@@ -97,40 +79,20 @@ def layer_by_model(
                 sources.append(upper_source(head, below[head.id]))
                 asked[head.id] = head
     choices = {choice.wanted.id: choice for choice in model.choose(sources)}
-    build.gates.stopped.update(dict.fromkeys(model.left_to_later([*choices.values()]), Gate.CAP))
-    open_ones = [c for c in choices.values() if not c.stands and model.may_be_written(c)]
-    rewrites = _rewrites(build, open_ones)
+    model.leave_to_later(choices.values())
+    open_ones = model.open_ones(choices.values())
     children = texts.children([choice.wanted.id for choice in open_ones], outline)
-    before = build.rows_before([choice.wanted.id for choice in open_ones])
-    jobs = []
-    for choice in open_ones:
-        id_ = choice.wanted.id
-        with build.guard.item(id_):
-            shown = in_order(shows.with_children(asked[id_], children[id_]), below[id_])
-            prompt = partial(model.prompter.of_upper, build.level, shown)
-            jobs.append(Job(choice, rewrites[id_], prompt, before.get(id_)))
-    results = model.write(jobs, build.progress)
-    written = _take(build, rewrites, results)
-    texts.add(results.rows)
+
+    def prompt_of(id_: str) -> Prompt:
+        shown = in_order(with_children(asked[id_], children[id_]), below[id_])
+        return model.prompter.of_upper(build.level, shown)
+
+    written = _write(model, open_ones, prompt_of)
+    texts.add(written.values())
     stay = [id_ for id_, choice in choices.items() if id_ not in written and (choice.stands or choice.leftover)]
     build.kept.extend(stay)
     done = {*written, *stay}
     return [head for head in heads if head.id not in done]
-
-
-def _take(build: "LevelBuild", rewrites: Mapping[str, Rewrite], results: Results) -> dict[str, TextRow]:
-    written = {row.id: row for row in results.rows}
-    build.take([rewrites[id_] for id_ in written], results.rows)
-    build.gates.stopped.update(results.stopped)
-    build.gates.failures.update(results.failures)
-    return written
-
-
-def _rewrites(build: "LevelBuild", choices: Sequence[Choice]) -> dict[str, Rewrite]:
-    """Why each is written; where its hashes are unchanged, the choice says why."""
-    decided = build.last.decide([choice.wanted for choice in choices], force=build.workspace.force)
-    causes = {c.wanted.id: Rewrite(c.wanted.id, *c.cause) for c in choices if c.cause}
-    return {**causes, **{rewrite.id: rewrite for rewrite in decided}}
 
 
 def in_order(shown: UpperInput, order: Sequence[ChildText]) -> UpperInput:
@@ -177,15 +139,16 @@ def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt |
 
 
 def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, id_: str) -> Prompt | None:
-    level, texts = outline.levels[id_], shows.Texts(workspace, *Level)
+    level, texts = outline.levels[id_], Texts(workspace, *Level)
     children = outline.children.get(id_, ())
     if missing := [child.id for child in children if not texts.has(child.id)]:
         raise _unfinished(workspace, f"{id_!r} is shown with its children, and {missing[0]!r} has no text yet")
-    head = next(head for head in _heads(workspace, outline, level) if head.id == id_)
+    layers = head_layers(workspace, level, outline)
+    head = next(head for layer in layers for head in layer if head.id == id_)
     below = texts.heads(id_, outline)
     if is_empty(head, below):
         return None
-    shown = shows.with_children(head, texts.children([id_], outline)[id_])
+    shown = with_children(head, texts.children([id_], outline)[id_])
     return prompter.of_upper(level, in_order(shown, ChildOrder(workspace, outline)(below)))
 
 
@@ -194,12 +157,3 @@ def _unfinished(workspace: Workspace, found: str) -> RetryLater:
         f"{found}: the tables are those of a build that is under way or was ended; "
         f"`codesum index {workspace.key}` brings them up to date"
     )
-
-
-def _heads(workspace: Workspace, outline: DocumentTree, level: Level) -> list[UpperInput]:
-    if level is Level.CLASS:
-        return [*shows.read_classes(workspace)]
-    if level is Level.FILE:
-        return [*shows.read_files(workspace)]
-    readmes = shows.read_readmes(workspace, outline)
-    return [shows.module_head(path, workspace, readmes) for path in outline.modules]

@@ -1,25 +1,32 @@
-"""What stops a model from writing a text: the first gate that is shut, in one order; and what each gate looks at."""
+"""What stops a model from writing a text: the first gate that is shut, in one order; and what each gate looks at.
+
+Of the caps: what is left for a level, and what earlier levels leave to later runs. A document above one that is left to
+a later run waits: its text would be written, and paid, again then.
+"""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
+from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
-from codesum_pipeline.model.documents import Gate, PlanRow
-from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.ledger import CallTotals
-from codesum_pipeline.parsing.testing import is_among, read_tests
+from codesum_pipeline.model.documents import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.model.ledger import AttemptOutcome, CallTotals
+from codesum_pipeline.parsing.testing import read_tests
 from codesum_pipeline.settings.llm import Trust
 from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.summaries.by_model.choosing import ModelSetup, last_by_model
+from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
 from codesum_pipeline.summaries.by_model.prices import predicted_call
-from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
-from codesum_pipeline.summaries.functions import docstrings_of
-from codesum_pipeline.summaries.inputs import UpperInput
-from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.shown import module_layers
+from codesum_pipeline.summaries.outline import DocumentTree, module_layers
+
+if TYPE_CHECKING:
+    from codesum_pipeline.llm.ledger import Ledger
+    from codesum_pipeline.llm.writing_run import Caps
 
 
 def gate_of(
@@ -153,48 +160,89 @@ def trusted_ids(workspace: Workspace, outline: DocumentTree) -> Collection[str] 
     return found | outline.all_above(found)
 
 
-class TestCode:
+def tests_of(workspace: Workspace, outline: DocumentTree) -> Set[str]:
     """The files and single definitions of test code, and the folders of nothing else."""
-
-    # Not a class of tests, whatever its name makes of it.
-    __test__ = False
-
-    def __init__(self, workspace: Workspace, outline: DocumentTree) -> None:
-        found = {*read_tests(workspace.tables, workspace.key)}
-        for folder in (path for layer in module_layers(outline) for path in layer):
-            if all(child.id in found for child in outline.children[folder]):
-                found.add(folder)
-        self._found: Set[str] = found
-
-    def __contains__(self, id_: str) -> bool:
-        return is_among(self._found, id_)
+    found = {*read_tests(workspace.tables, workspace.key)}
+    for folder in (path for layer in module_layers(outline) for path in layer):
+        if all(child.id in found for child in outline.children[folder]):
+            found.add(folder)
+    return found
 
 
-class Documentation:
-    """Which documents their authors documented; each is read once."""
+def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
+    """The documents above one that a later run may write; the texts of all lower levels must be there."""
+    found: set[str] = set()
+    for below in LEVELS[: LEVELS.index(level)]:
+        found |= outline.all_above(_left(workspace, setup, below))
+    return found
 
-    def __init__(self, workspace: Workspace, guard: FailureGuard) -> None:
-        self._workspace = workspace
-        self._guard = guard
-        self._functions: dict[str, bool] = {}
-        self._others: dict[str, bool] = {}
 
-    def look_at_functions(self, ids: Collection[str]) -> None:
-        """Read those functions' docstrings that were not yet."""
-        missing = [id_ for id_ in ids if id_ not in self._functions]
-        for id_, language, name, docstring in docstrings_of(self._workspace, missing) if missing else ():
-            self._functions[id_] = False
-            with self._guard.item(id_):
-                self._functions[id_] = bool(author_opening_of_function(docstring, language, name))
+def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
+    """The documents that the caps left to later runs: their row says so, or their model's text is out of date."""
+    # A store of its own: the step is no reader of this table, since no text is made from it.
+    tables = TableStore(workspace.tables.root)
+    names = ["id", "gate", "failure", "written_by"]
+    rows = tables.read_or_empty(texts_table(level), workspace.key, columns=names)
+    left = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
+    wanted = _planned_calls(tables, workspace.key, level)
+    if not wanted:
+        return left
+    is_older = pc.and_(pc.equal(rows.column("written_by"), WrittenBy.LLM.value), pc.is_null(rows.column("failure")))
+    asked = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
+    last = last_by_model(workspace, level) if asked else {}
+    contexts = Contexts(workspace)
+    for id_ in asked & last.keys():
+        text = last[id_]
+        is_other = not setup.is_of_now(level, text)
+        if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
+            is_other = bool(changed_by(text.written_with, contexts.of(id_), workspace.settings))
+        if is_other:
+            left.add(id_)
+    return left
 
-    def of_function(self, id_: str) -> bool:
-        """Whether a function is documented; False where it was not read."""
-        return self._functions.get(id_, False)
 
-    def of_upper(self, given: UpperInput) -> bool:
-        """Whether a class, file or folder is documented by itself."""
-        if given.id not in self._others:
-            self._others[given.id] = False
-            with self._guard.item(given.id):
-                self._others[given.id] = bool(author_opening(given))
-        return self._others[given.id]
+def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, Cause | None]:
+    """The documents for which the plan foresees a call, in this run or a later one, and why it is in this one."""
+    columns = ["id", "level", "action", "cause", "gate", "predicted_input_tokens"]
+    plan = tables.read("plan", key, columns=columns)
+    is_call = pc.and_(pc.equal(plan.column("level"), level.value), pc.greater(plan.column("predicted_input_tokens"), 0))
+    found = plan.filter(pc.and_(is_call, pc.not_equal(plan.column("action"), PlanAction.REMOVE.value)))
+    rows = zip(*(found.column(name).to_pylist() for name in ("id", "cause", "gate")), strict=True)
+    return {id_: Cause(cause) if cause else None for id_, cause, gate in rows if gate in (None, Gate.CAP)}
+
+
+def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict[str, float], set[str]]:
+    """Of a level's plan: the gates of stopped documents, the predicted price of each, and the documented ones."""
+    plan = workspace.tables.read(
+        "plan", workspace.key, columns=["id", "level", "gate", "predicted_usd", "is_documented"]
+    )
+    rows = plan.filter(pc.equal(plan.column("level"), level.value))
+    ids, gates, prices, told = (rows.column(name).to_pylist() for name in ("id", *plan.column_names[2:]))
+    stopped = {id_: Gate(gate) for id_, gate in zip(ids, gates, strict=True) if gate}
+    documented = {id_ for id_, is_documented in zip(ids, told, strict=True) if is_documented}
+    return stopped, dict(zip(ids, prices, strict=True)), documented
+
+
+def caps_left(ledger: "Ledger", workspace: Workspace) -> "Caps":
+    """What earlier levels and layers left of the run's caps."""
+    # A plan reads the gates and calls no model.
+    from codesum_pipeline.llm.writing_run import Caps
+
+    llm = workspace.settings.llm
+    most_usd = [cap for cap in (llm.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
+    return Caps(
+        documents_left=max(0, llm.max_summaries_per_run - len(_asked(ledger, workspace))),
+        usd_left=max(0.0, min(most_usd) - ledger.spent()) if most_usd else None,
+    )
+
+
+def rewrites_left(ledger: "Ledger", workspace: Workspace) -> int:
+    """How many more texts may be written again without being confirmed; every document with a call counts."""
+    # A store of its own: the step is no reader of this table, since no text is made from it.
+    documents = TableStore(workspace.tables.root).read_or_empty("documents", workspace.key, columns=["id"])
+    most = int(workspace.settings.max_rewrite_fraction * documents.num_rows)
+    return max(0, most - len(_asked(ledger, workspace)))
+
+
+def _asked(ledger: "Ledger", workspace: Workspace) -> set[str]:
+    return {row.id for row in ledger.rows(workspace.run_id) if row.outcome is not AttemptOutcome.NOT_SENT}

@@ -1,8 +1,9 @@
 """One level's texts by a model while they are written: first texts of the cache, then calls."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,25 +31,32 @@ from codesum_pipeline.model.documents import (
 )
 from codesum_pipeline.model.errors import CallFailure
 from codesum_pipeline.model.guard import FailureGuard, in_halves
-from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
-from codesum_pipeline.model.progress import Progress
+from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason, LedgerRow
 from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.caps import above_what_is_left, caps_left, read_plan, rewrites_left
-from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
+from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser, ModelSetup
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by
-from codesum_pipeline.summaries.by_model.gates import CallCandidate, importance_of, in_order, trusted_ids
+from codesum_pipeline.summaries.by_model.gates import (
+    CallCandidate,
+    above_what_is_left,
+    caps_left,
+    importance_of,
+    in_order,
+    read_plan,
+    rewrites_left,
+    trusted_ids,
+)
 from codesum_pipeline.summaries.by_model.outages import forget_outage, note_outage, noted_outages
-from codesum_pipeline.summaries.by_model.prices import Estimator, LevelCalls, TextOrigins, read_meter
+from codesum_pipeline.summaries.by_model.prices import Estimator, LevelCalls, read_meter
 from codesum_pipeline.summaries.by_model.prompting import Prompt, Prompter, TextSource
-from codesum_pipeline.summaries.by_model.setup import ModelSetup
 from codesum_pipeline.summaries.decide import Rewrite
 from codesum_pipeline.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
 from codesum_pipeline.summaries.outline import DocumentTree
-from codesum_pipeline.summaries.writers import Stamp
+
+if TYPE_CHECKING:
+    from codesum_pipeline.summaries.level_build import LevelBuild
 
 # Gates that a later run may pass.
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
@@ -57,11 +65,10 @@ _MORE_AT_A_TIME = 100
 
 
 class Job(Struct, frozen=True):
-    """One document to write; its prompt is made only where a call is needed."""
+    """One document to write, and its last text."""
 
     choice: Choice
     rewrite: Rewrite
-    prompt: Callable[[], Prompt]
     before: TextRow | None
 
     @property
@@ -69,31 +76,16 @@ class Job(Struct, frozen=True):
         return self.choice.wanted.id
 
 
-class Results(Struct, frozen=True):
-    """The rows of written texts, and for the other documents what stopped them."""
-
-    rows: Sequence[TextRow]
-    stopped: Mapping[str, Gate]
-    failures: Mapping[str, str]
-
-
 class ModelLevel:
-    """A level of a build in which a model writes."""
+    """A level of a build in which a model writes. What stops documents goes into the gates of the build."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        setup: ModelSetup,
-        level: Level,
-        outline: DocumentTree,
-        stamp: Stamp,
-        guard: FailureGuard,
-    ) -> None:
+    def __init__(self, build: "LevelBuild", setup: ModelSetup, outline: DocumentTree) -> None:
+        workspace, level = build.workspace, build.level
+        self.build = build
         self._workspace = workspace
         self._setup = setup
         self._level = level
-        self._stamp = stamp
-        self._guard = guard
+        self._guard = build.guard
         self._cache = setup.cache(workspace)
         self._importance = importance_of(workspace, outline)
         self._contexts = Contexts(workspace)
@@ -102,7 +94,8 @@ class ModelLevel:
         self.planned, self._predicted, self._documented = read_plan(workspace, level)
         # Read from the edges, not from the plan, so that a compiler's index that comes or goes makes the level anew.
         self._trusted = trusted_ids(workspace, outline)
-        self._gates = dict(self.planned)
+        self._gates = build.stopped
+        self._gates.update(self.planned)
         self._can_ask = setup.llm.backend is not BackendName.NOOP and (
             setup.llm.asks_nobody or (setup.llm.max_summaries_per_run > 0 and not workspace.settings.offline)
         )
@@ -110,7 +103,8 @@ class ModelLevel:
         self._outcomes: list[TaskOutcome] = []
         self._found = 0
         self._outline = outline
-        self._seen = TextOrigins()
+        # Where the texts of documents were found: the last build's, the cache's, or by calls.
+        self._seen: dict[str, AvoidanceReason] = {}
         self._was_over = False
 
     def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
@@ -119,11 +113,14 @@ class ModelLevel:
 
     def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
         choices = self._chooser.choose(sources, self._guard)
-        self._seen.standing.update(choice.wanted.id for choice in choices if choice.stands)
+        self._seen.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
         return choices
 
-    def may_be_written(self, choice: Choice) -> bool:
-        """Whether the cache has a text for it, or a model may be called as long as the caps last."""
+    def open_ones(self, choices: Iterable[Choice]) -> list[Choice]:
+        """Those that need another text, which the cache has or a model may be called for as long as the caps last."""
+        return [choice for choice in choices if not choice.stands and self._may_be_written(choice)]
+
+    def _may_be_written(self, choice: Choice) -> bool:
         id_ = choice.wanted.id
         gate = self.planned.get(id_)
         if not self.is_trusted(id_) or choice.found is not None:
@@ -133,15 +130,15 @@ class ModelLevel:
     def is_trusted(self, id_: str) -> bool:
         return self._trusted is None or id_ in self._trusted
 
-    def left_to_later(self, choices: Sequence[Choice]) -> set[str]:
-        """The documents of a layer that wait for one below them, which a later run may write."""
-        waiting = {c.wanted.id for c in choices if c.wanted.id in self._waiting}
-        waiting = {id_ for id_ in waiting if self.planned.get(id_) in (None, Gate.CAP)}
+    def leave_to_later(self, choices: Iterable[Choice]) -> None:
+        """Note which documents of a layer wait for one below them, which a later run may write."""
         for choice in choices:
-            if choice.stands and self.planned.get(choice.wanted.id) in (Gate.CAP, Gate.TESTS, Gate.DOCUMENTED):
-                self._gates.pop(choice.wanted.id, None)
-        self._gates.update(dict.fromkeys(waiting, Gate.CAP))
-        return waiting
+            id_ = choice.wanted.id
+            gate = self.planned.get(id_)
+            if choice.stands and gate in (Gate.CAP, Gate.TESTS, Gate.DOCUMENTED):
+                self._gates.pop(id_, None)
+            if id_ in self._waiting and gate in (None, Gate.CAP):
+                self._gates[id_] = Gate.CAP
 
     def beyond_the_plan(self) -> list[str]:
         """What the plan leaves to later runs and this run has room for, since the others took less than predicted."""
@@ -151,17 +148,40 @@ class ModelLevel:
             has_room = caps_left(ledger, self._workspace).documents_left > 0 and not self._is_over(ledger)
         return sorted(id_ for id_, gate in self.planned.items() if gate is Gate.CAP) if has_room else []
 
-    def write(self, jobs: Sequence[Job], progress: Progress) -> Results:
-        """The texts of some documents, in their order, as long as the caps last."""
+    def write(
+        self, choices: Sequence[Choice], rewrites: Mapping[str, Rewrite], prompt_of: Callable[[str], Prompt]
+    ) -> dict[str, TextRow]:
+        """Write documents as long as the caps last, and return their rows by id.
+
+        A prompt is made only where a call is needed.
+        """
+        before = self.build.rows_before([choice.wanted.id for choice in choices])
+        jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
         kept = {job.id: job.choice.found for job in jobs if job.choice.found}
         asked = self._in_order([job for job in jobs if job.id not in kept])
         allowed = self._without_unconfirmed(asked)
-        outcomes = {outcome.id: outcome for outcome in self._ask(allowed, progress)}
+        outcomes = {outcome.id: outcome for outcome in self._ask(allowed, prompt_of)}
         outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
         self._outcomes += outcomes.values()
         self._found += len(kept)
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
         self._note(jobs, outcomes)
+        if kept:
+            self._cache.touch(list(kept.values()))
+        written = {row.id: row for row in self._rows(jobs, kept, outcomes)}
+        self.build.take([rewrites[id_] for id_ in written], list(written.values()))
+        for id_ in written.keys() - self._waiting:
+            self._gates.pop(id_, None)
+        stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
+        self._gates.update(stopped)
+        self.build.failures.update({one.id: one.failure for one in outcomes.values() if one.failure})
+        self._waiting |= self._outline.all_above(id_ for id_, gate in stopped.items() if gate is Gate.CAP)
+        return written
+
+    def _rows(
+        self, jobs: Sequence[Job], kept: Mapping[str, KeptText], outcomes: Mapping[str, TaskOutcome]
+    ) -> Iterator[TextRow]:
+        """The rows of the texts that were found or written; a row that no table can hold is left out."""
         rows: list[TextRow] = []
         for job in jobs:
             found, outcome = kept.get(job.id), outcomes.get(job.id)
@@ -171,16 +191,7 @@ class ModelLevel:
                 elif outcome and outcome.text:
                     rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
         stored = in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
-        rows = [row for some, _ in stored for row in some]
-        stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
-        failures = {outcome.id: outcome.failure for outcome in outcomes.values() if outcome.failure}
-        if kept:
-            self._cache.touch(list(kept.values()))
-        for id_ in {row.id for row in rows} - self._waiting:
-            self._gates.pop(id_, None)
-        self._gates.update(stopped)
-        self._waiting |= self._outline.all_above(id_ for id_, gate in stopped.items() if gate is Gate.CAP)
-        return Results(rows, stopped, failures)
+        return (row for some, _ in stored for row in some)
 
     def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
         """The jobs without those rewrites beyond the plan that are more than was confirmed."""
@@ -216,11 +227,14 @@ class ModelLevel:
             found, outcome = job.choice.found, outcomes.get(job.id)
             if found:
                 own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
-                (self._seen.cached if found.exact_key == own else self._seen.same_body).add(job.id)
+                is_same = found.exact_key != own
             elif outcome and outcome.from_cache:
-                (self._seen.same_body if outcome.is_same_body else self._seen.cached).add(job.id)
-            elif outcome and outcome.calls:
-                self._seen.asked.add(job.id)
+                is_same = outcome.is_same_body
+            else:
+                if outcome and outcome.calls:
+                    self._seen[job.id] = AvoidanceReason.ASKED
+                continue
+            self._seen[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
 
     def finish(self, texts: pa.Table) -> LevelCalls:
         """The report of all calls; where all failed, and not as in earlier runs, that is noted as an outage."""
@@ -244,7 +258,8 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in self._seen.asked)
+        asked = [id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED]
+        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in set(asked))
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
             gates=dict(sorted(gates.items())),
@@ -252,7 +267,7 @@ class ModelLevel:
             texts=len(written),
             found=self._found,
             predicted_usd=predicted,
-            predicted_usd_with_cache=predicted - estimator.spared_usd(len(self._seen.asked)),
+            predicted_usd_with_cache=predicted - estimator.spared_usd(len(asked)),
             secrets_masked=dict(sorted(self.prompter.masked.items())),
         ).with_attempts(rows)
 
@@ -272,7 +287,7 @@ class ModelLevel:
         earlier = (row for row in ledger.rows() if row.run_id != self._workspace.run_id) if failed and by_model else ()
         return not {row.id for row in earlier if row.outcome is not AttemptOutcome.GOOD}.issuperset(failed)
 
-    def _ask(self, jobs: Sequence[Job], progress: Progress) -> list[TaskOutcome]:
+    def _ask(self, jobs: Sequence[Job], prompt_of: Callable[[str], Prompt]) -> list[TaskOutcome]:
         """Call the model for documents; prompts are made for about as many at a time as the caps allow."""
         outcomes: list[TaskOutcome] = []
         while jobs:
@@ -285,13 +300,25 @@ class ModelLevel:
                 if not caps.documents_left and not self._setup.llm.asks_nobody:
                     return outcomes + [TaskOutcome(job.id, None, gate=Gate.CAP) for job in jobs]
                 some = len(jobs) if self._setup.llm.asks_nobody else caps.documents_left + _MORE_AT_A_TIME
-                outcomes += self._ask_some(jobs[:some], ledger, caps, progress)
+                outcomes += self._ask_some(jobs[:some], prompt_of, ledger, caps)
             jobs = jobs[some:]
         return outcomes
 
-    def _ask_some(self, jobs: Sequence[Job], ledger: Ledger, caps: Caps, progress: Progress) -> list[TaskOutcome]:
+    def _ask_some(
+        self, jobs: Sequence[Job], prompt_of: Callable[[str], Prompt], ledger: Ledger, caps: Caps
+    ) -> list[TaskOutcome]:
         llm = self._setup.llm
-        tasks, untold = self._tasks(jobs)
+        # Documents for which no prompt can be made have an outcome at once.
+        guard = FailureGuard()
+        tasks: list[WritingTask] = []
+        names = names_of(self._workspace, [job.id for job in jobs])
+        for job in jobs:
+            with guard.item(job.id):
+                tasks.append(self._task(job, prompt_of(job.id), names[job.id]))
+        untold = [
+            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
+            for failure in guard.failures
+        ]
         return untold + write_all(
             tasks,
             new_backend=lambda: build_backend(llm, self._setup.templates),
@@ -301,7 +328,7 @@ class ModelLevel:
             price_of=lambda model: price_of(model, llm),
             settings=llm,
             accepts=self._accepts,
-            progress=progress,
+            progress=self.build.progress,
         )
 
     def _ledger(self) -> AbstractContextManager[Ledger]:
@@ -321,21 +348,8 @@ class ModelLevel:
             return Gate.FAILED, GAVE_UP
         return None
 
-    def _tasks(self, jobs: Sequence[Job]) -> tuple[list[WritingTask], list[TaskOutcome]]:
-        """The tasks for the model, and the outcomes of documents for which no prompt can be made."""
-        guard = FailureGuard()
-        tasks: list[WritingTask] = []
-        names = names_of(self._workspace, [job.id for job in jobs])
-        for job in jobs:
-            with guard.item(job.id):
-                tasks.append(self._task(job, names[job.id]))
-        return tasks, [
-            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
-            for failure in guard.failures
-        ]
-
-    def _task(self, job: Job, names: NeighbourNames) -> WritingTask:
-        prompt, template = job.prompt(), self._setup.templates[self._level]
+    def _task(self, job: Job, prompt: Prompt, names: NeighbourNames) -> WritingTask:
+        template = self._setup.templates[self._level]
         exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
         return WritingTask(
             id=job.id,
@@ -372,7 +386,7 @@ class ModelLevel:
     ) -> TextRow:
         written = ExtractiveText(text, PurposeSource.MODEL)
         return replace(
-            self._stamp.row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
+            self.build.stamp.row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
             model=model or self._setup.llm.model,
             prompt_version=self._setup.templates[self._level].digest,
             parameters=self._setup.parameters,

@@ -4,10 +4,9 @@ The index is published all the same, with extractive texts. A note beside the re
 at its end, and keeps Dagster from retrying.
 """
 
-import json
 from collections.abc import Mapping
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, json
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import Snapshot
@@ -42,9 +41,8 @@ def forget_outage(workspace: Workspace, level: Level) -> None:
 def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
     """What is noted of a repository, whichever build it was, from functions up."""
     try:
-        found = json.loads(layout.outages(key).read_text(encoding="utf-8"))
-        noted = {Level(level): Outage(**outage) for level, outage in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        noted = json.decode(layout.outages(key).read_bytes(), type=dict[Level, Outage])
+    except (OSError, ValueError):
         return {}
     return {level: noted[level] for level in Level if level in noted}
 
@@ -61,4 +59,4 @@ def _write(workspace: Workspace, outages: Mapping[Level, Outage]) -> None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_atomically(path, json.dumps({level: to_builtins(outage) for level, outage in outages.items()}, indent=2))
+    write_text_atomically(path, json.format(json.encode(outages)).decode())

@@ -1,23 +1,24 @@
 """Before anything is spent: which texts a model would write, what stops the others, and at what price."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from functools import partial
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from codesum_pipeline.model.documents import Cause, Gate, Level
+from codesum_pipeline.model.documents import Gate, Level
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.ledger import CallTotals
+from codesum_pipeline.parsing.testing import is_among
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser
+from codesum_pipeline.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, last_by_model
 from codesum_pipeline.summaries.by_model.contexts import Contexts
 from codesum_pipeline.summaries.by_model.gates import (
     CallCandidate,
-    Documentation,
-    TestCode,
     gate_of,
     importance_of,
     needs_confirmation,
+    tests_of,
     trusted_ids,
     within_caps,
 )
@@ -29,8 +30,9 @@ from codesum_pipeline.summaries.by_model.prompting import (
     model_metadata,
     upper_source,
 )
-from codesum_pipeline.summaries.by_model.setup import ModelSetup
-from codesum_pipeline.summaries.decide import RequiredDocument
+from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
+from codesum_pipeline.summaries.extractive.upper import author_opening, author_opening_of_function
+from codesum_pipeline.summaries.functions import docstrings_of
 from codesum_pipeline.summaries.inputs import TextFileInput, UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree
 
@@ -50,35 +52,9 @@ class Decision(Struct, frozen=True):
     wanted: RequiredDocument | None
     stays: bool = False
     gate: Gate | None = None
-    cause: tuple[Cause, tuple[str, ...]] | None = None
+    rewrite: Rewrite | None = None
     estimate: CallTotals = NOTHING
     is_documented: bool = False
-
-
-class LevelForecast(Struct):
-    """One level: documents that are asked for, stopped by a gate, or waiting for a trusted edge, and their price.
-
-    Above functions `asked` is an upper bound: a child's text may not change. `usd_with_cache` is its price with the
-    provider's prompt cache.
-    """
-
-    asked: CallTotals = field(default_factory=CallTotals)
-    stopped: CallTotals = field(default_factory=CallTotals)
-    waiting: CallTotals = field(default_factory=CallTotals)
-    kept_texts: int = 0
-    gates: dict[Gate, int] = field(default_factory=dict)
-    usd_with_cache: float = 0.0
-
-    def add(self, gate: Gate | None, estimate: CallTotals) -> None:
-        """Count one document."""
-        if gate is None:
-            self.asked += estimate
-            return
-        self.gates[gate] = self.gates.get(gate, 0) + 1
-        if gate is Gate.TRUST:
-            self.waiting += estimate
-        else:
-            self.stopped += estimate
 
 
 class ModelPlanner:
@@ -94,17 +70,17 @@ class ModelPlanner:
         self._trusted = trusted_ids(workspace, outline)
         self._importance = importance_of(workspace, outline)
         self._contexts = Contexts(workspace)
-        self._tests = TestCode(workspace, outline) if not setup.llm.tests else ()
+        self._tests: Set[str] = tests_of(workspace, outline) if not setup.llm.tests else frozenset()
         self._callers: dict[tuple[Level, str], CallCandidate] = {}
         self._room: set[Hashable] | None = None
         self._waiting: set[Hashable] = set()
         self._is_held = False
-        self._forecasts = {level: LevelForecast() for level in Level}
+        self._last: dict[Level, Mapping[str, LastText]] = {}
         self._estimates: dict[str, CallTotals] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # A document that fails is planned as any other: the step that writes fails on it too, and counts it.
         self._guard = FailureGuard()
-        self._documentation = Documentation(workspace, self._guard)
+        self._documented: dict[str, bool] = {}
 
     def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """What a model does for each function, given by id with qualified name, language and canonical source."""
@@ -119,10 +95,12 @@ class ModelPlanner:
             context = self._contexts.shown(choice.wanted.id)
             return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
 
-        self._documentation.look_at_functions([id_ for id_, c in choices.items() if not (c.stands or c.found)])
+        unread = [id_ for id_, c in choices.items() if not (c.stands or c.found or id_ in self._documented)]
+        for id_, language, name, docstring in docstrings_of(self._workspace, unread) if unread else ():
+            self._is_documented(id_, partial(author_opening_of_function, docstring, language, name))
         failed = {id_: Decision(wanted[id_].wanted(self.writer(level))) for id_ in wanted.keys() - choices.keys()}
-        told = self._documentation.of_function
-        return failed | {id_: self._decide(level, choice, estimate, told(id_)) for id_, choice in choices.items()}
+        told = self._documented
+        return failed | {id_: self._decide(level, one, estimate, told.get(id_, False)) for id_, one in choices.items()}
 
     def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """What a model does for files of which only the text is shown."""
@@ -139,8 +117,8 @@ class ModelPlanner:
         def estimate(choice: Choice) -> CallTotals:
             return estimator.of_prompt(prompter.of_upper(level, inputs[choice.wanted.id]).text)
 
-        told = self._documentation.of_upper
-        return {id_: self._decide(level, choice, estimate, told(inputs[id_])) for id_, choice in choices.items()}
+        told = {id_: self._is_documented(id_, partial(author_opening, inputs[id_])) for id_ in choices}
+        return {id_: self._decide(level, choice, estimate, told[id_]) for id_, choice in choices.items()}
 
     def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
         """The decision for a document whose children may still change, with an upper bound of the price.
@@ -152,7 +130,7 @@ class ModelPlanner:
         estimate = NOTHING
         with self._guard.item(head.id):
             estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
-        told = self._documentation.of_upper(head)
+        told = self._is_documented(head.id, partial(author_opening, head))
         gate = self._gate(
             level,
             head.id,
@@ -163,7 +141,6 @@ class ModelPlanner:
             if_below=if_below,
             layer=layer,
         )
-        self._forecasts[level].add(gate, estimate)
         return Decision(None, gate=gate, estimate=estimate, is_documented=told)
 
     def is_trusted(self, id_: str) -> bool:
@@ -180,9 +157,12 @@ class ModelPlanner:
     def writer(self, level: Level) -> str:
         return self._setup.writer(level)
 
-    def is_current(self, model: str | None, parameters: str | None) -> bool:
-        """Whether a text by this model, with these parameters, is one that would be written now."""
-        return model in self._setup.models and parameters == self._setup.parameters
+    def is_current(self, level: Level, id_: str) -> bool:
+        """Whether the last text of a document is by the model, template and parameters that would write it now."""
+        if level not in self._last:
+            self._last[level] = last_by_model(self._workspace, level)
+        last = self._last[level].get(id_)
+        return last is not None and self._setup.is_of_now(level, last)
 
     def close(self, existing: int) -> None:
         """Share out the caps: from here on only documents that fit them get a call. `existing` texts are there."""
@@ -195,14 +175,14 @@ class ModelPlanner:
         self._waiting = {above for caller in left for above in caller.above}
         held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
         self._is_held = held and not self._workspace.is_confirmed
-        self._forecasts = {level: LevelForecast() for level in Level}
 
-    def forecasts(self) -> dict[Level, LevelForecast]:
-        for level, found in self._forecasts.items():
-            spared_usd = Estimator(self._setup, level).spared_usd(found.asked.calls)
-            found.usd_with_cache = found.asked.usd - spared_usd
-            found.gates = dict(sorted(found.gates.items()))
-        return self._forecasts
+    def _is_documented(self, id_: str, opening: Callable[[], str]) -> bool:
+        """Whether its author documented a document: its documentation has an opening, which is read once."""
+        if id_ not in self._documented:
+            self._documented[id_] = False
+            with self._guard.item(id_):
+                self._documented[id_] = bool(opening())
+        return self._documented[id_]
 
     def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
         """The texts of the last build and of the cache, looked up once for both passes."""
@@ -229,11 +209,7 @@ class ModelPlanner:
             level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
         )
         if gate is None:
-            self._forecasts[level].kept_texts += has_text
-            if not has_text:
-                self._forecasts[level].add(gate, cost)
-            return Decision(choice.wanted, choice.stands, None, choice.cause, cost, is_documented)
-        self._forecasts[level].add(gate, cost)
+            return Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, is_documented)
         if gate is not Gate.TRUST and choice.leftover is not None:
             return Decision(choice.leftover, True, gate, estimate=cost, is_documented=is_documented)
         return Decision(None, gate=gate, estimate=cost, is_documented=is_documented)
@@ -252,7 +228,7 @@ class ModelPlanner:
     ) -> Gate | None:
         name = (level, id_)
         llm = self._setup.llm
-        is_left_out_test = not has_text and id_ in self._tests
+        is_left_out_test = not has_text and is_among(self._tests, id_)
         is_left_to_author = not has_text and is_documented and not llm.documented
         # Answers of a recording are no calls; which requests it holds is seen when the level is written.
         has_text = has_text or llm.asks_nobody

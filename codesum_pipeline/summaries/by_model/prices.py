@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from codesum_pipeline.llm.answers import answer_tool
 from codesum_pipeline.llm.prices import predict_tokens
@@ -23,7 +23,7 @@ from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.rows import values_of
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
+from codesum_pipeline.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.summaries.outline import DocumentTree
 
 # Of the worked examples in the packaged system prompt, at four characters a token.
@@ -79,13 +79,14 @@ _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
 
 
 class PlanPrice(Struct):
-    """Some planned documents: the calls for them (an upper bound above functions), how many texts are there already,
-    and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
+    """Some planned documents: the calls for them (an upper bound above functions), how many texts the cache has and how
+    many are kept, and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
 
     asked: CallTotals = field(default_factory=CallTotals)
     found: int = 0
     stopped: dict[Gate, CallTotals] = field(default_factory=dict)
     documented: CallTotals = field(default_factory=CallTotals)
+    kept: int = 0
 
     def add(self, row: PlanRow) -> None:
         """Count one document."""
@@ -95,19 +96,20 @@ class PlanPrice(Struct):
         if row.gate is not None:
             if row.gate not in _NO_MODEL:
                 self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
-        elif row.action in (PlanAction.WRITE, PlanAction.MAYBE):
-            if row.predicted_input_tokens:
-                self.asked += saving
-            else:
-                self.found += (row.writer or "").startswith(f"{WrittenBy.LLM}/")
-
-    def spared_usd(self, estimator: Estimator) -> tuple[float, float]:
-        """The discount of the provider's prompt cache on the calls, and on what gates stop."""
-        return estimator.spared_usd(self.asked.calls), estimator.spared_usd(self.all_stopped.calls)
+        elif row.predicted_input_tokens and row.action in (PlanAction.WRITE, PlanAction.MAYBE):
+            self.asked += saving
+        elif (row.writer or "").startswith(f"{WrittenBy.LLM}/"):
+            self.found += row.action is not PlanAction.KEEP
+            self.kept += row.action is PlanAction.KEEP
 
     @property
     def all_stopped(self) -> CallTotals:
         return sum(self.stopped.values(), CallTotals())
+
+    @property
+    def waiting(self) -> CallTotals:
+        """What waits for an edge that can be trusted."""
+        return self.stopped.get(Gate.TRUST, CallTotals())
 
     @property
     def trusted(self) -> CallTotals:
@@ -118,13 +120,7 @@ class PlanPrice(Struct):
     @property
     def undocumented(self) -> CallTotals:
         """Undocumented documents, both those that get a call and those that a gate stops."""
-        whole, told = self.asked + self.all_stopped, self.documented
-        return CallTotals(
-            whole.calls - told.calls,
-            whole.input_tokens - told.input_tokens,
-            whole.output_tokens - told.output_tokens,
-            max(0.0, whole.usd - told.usd),
-        )
+        return self.asked + self.all_stopped - self.documented
 
 
 def predicted_call(row: PlanRow) -> CallTotals:
@@ -148,16 +144,16 @@ def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
     return found
 
 
-def spared_by_cache(settings: Settings, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
+def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
     """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
-    setup = ModelSetup(settings, templates_of(settings))
-    spared = [found.spared_usd(Estimator(setup, level)) for level, found in levels.items()]
-    return sum(asked for asked, _ in spared), sum(stopped for _, stopped in spared)
+    estimated = [(Estimator(setup, level), found) for level, found in levels.items()]
+    asked = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
+    return asked, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
 
 
 def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that stops documents, what would let them pass; in the order of the gates."""
-    return [_way_on(gate, key, settings, priced) for gate in _TOLD if gate in priced.stopped]
+    return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
 
 
 def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
@@ -165,45 +161,31 @@ def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
     if not settings.llm.enabled:
         return None
     priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))
-    return _way_on(Gate.CONFIRM, key, settings, priced) if Gate.CONFIRM in priced.stopped else None
+    return _ways_on(key, settings, priced)[Gate.CONFIRM] if Gate.CONFIRM in priced.stopped else None
 
 
-_TOLD = (Gate.OFFLINE, Gate.TRUST, Gate.TESTS, Gate.DOCUMENTED, Gate.CAP, Gate.CONFIRM)
-
-
-def _way_on(gate: Gate, key: str, settings: Settings, priced: PlanPrice) -> str:
-    """What would let the documents pass that a gate stops."""
-    llm, stopped = settings.llm, _so_much(priced.stopped[gate])
-    match gate:
-        case Gate.OFFLINE:
-            return f"offline = true keeps {stopped} from being asked for"
-        case Gate.TRUST:
-            return (
-                f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped} wait: no edge "
-                "that a compiler's index confirms touches them"
-            )
-        case Gate.TESTS:
-            return f"llm.tests = false leaves out test code: {stopped}. llm.tests = true asks for it"
-        case Gate.DOCUMENTED:
-            return (
-                f"llm.documented = false leaves {stopped} to their authors' words: llm.documented = true asks for them"
-            )
-        case Gate.CAP if not llm.max_summaries_per_run:
-            return (
-                f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped}. Set it to a number, and "
-                "llm.max_cost_usd_per_run to a price, to let a build ask"
-            )
-        case Gate.CAP:
-            dollars = "" if llm.max_cost_usd_per_run is None else f" and ${llm.max_cost_usd_per_run:,.2f}"
-            return (
-                f"the caps ({llm.max_summaries_per_run:,} texts{dollars} a run) leave {stopped} to later runs: "
-                f"`codesum index {key}` again goes on"
-            )
-        case _:
-            return (
-                f"held: {stopped}, since the model would write more than {settings.max_rewrite_fraction:.0%} of the "
-                f"index again: `codesum index {key} --yes` confirms"
-            )
+def _ways_on(key: str, settings: Settings, priced: PlanPrice) -> dict[Gate, str]:
+    """What would let the documents pass that each gate stops."""
+    llm, most = settings.llm, settings.llm.max_cost_usd_per_run
+    stopped = {gate: _so_much(priced.stopped.get(gate, CallTotals())) for gate in Gate}
+    caps = (
+        f"the caps ({llm.max_summaries_per_run:,} texts{'' if most is None else f' and ${most:,.2f}'} a run) leave "
+        f"{stopped[Gate.CAP]} to later runs: `codesum index {key}` again goes on"
+        if llm.max_summaries_per_run
+        else f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped[Gate.CAP]}. Set it to a number, "
+        "and llm.max_cost_usd_per_run to a price, to let a build ask"
+    )
+    return {
+        Gate.OFFLINE: f"offline = true keeps {stopped[Gate.OFFLINE]} from being asked for",
+        Gate.TRUST: f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped[Gate.TRUST]} "
+        "wait: no edge that a compiler's index confirms touches them",
+        Gate.TESTS: f"llm.tests = false leaves out test code: {stopped[Gate.TESTS]}. llm.tests = true asks for it",
+        Gate.DOCUMENTED: f"llm.documented = false leaves {stopped[Gate.DOCUMENTED]} to their authors' words: "
+        "llm.documented = true asks for them",
+        Gate.CAP: caps,
+        Gate.CONFIRM: f"held: {stopped[Gate.CONFIRM]}, since the model would write more than "
+        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms",
+    }
 
 
 def _so_much(saving: CallTotals) -> str:
@@ -211,31 +193,29 @@ def _so_much(saving: CallTotals) -> str:
     return f"{saving.calls:,} texts, about {tokens:,} tokens, ${saving.usd:,.4f}"
 
 
-class TextOrigins(Struct):
-    """The documents of a level by where their text came from: a call, the cache, the last build."""
-
-    asked: set[str] = field(default_factory=set)
-    cached: set[str] = field(default_factory=set)
-    same_body: set[str] = field(default_factory=set)
-    standing: set[str] = field(default_factory=set)
-
-    def cause_of(self, planned: PlanRow, written_by: WrittenBy, gate: Gate | None) -> AvoidanceReason:
-        """Why a planned document took no call; its text's writer and gate are those of the finished level."""
-        is_function, id_ = planned.level is Level.FUNCTION, planned.id
-        held = (
-            (AvoidanceReason.PLACEHOLDER, written_by is WrittenBy.PLACEHOLDER),
-            (AvoidanceReason.ASKED, id_ in self.asked),
-            (AvoidanceReason.CACHE, id_ in self.cached),
-            (AvoidanceReason.SAME_BODY, id_ in self.same_body),
-            (AvoidanceReason.CUT_OFF, id_ in self.standing and planned.action is not PlanAction.KEEP),
-            (AvoidanceReason.GATE, planned.gate is not None or gate is not None),
-            (AvoidanceReason.GRAPH, is_function and planned.context_changed),
-        )
-        return next((cause for cause, holds in held if holds), AvoidanceReason.UNCHANGED)
+def avoidance_of(
+    planned: PlanRow, written_by: WrittenBy, gate: Gate | None, seen: AvoidanceReason | None
+) -> AvoidanceReason:
+    """Why a planned document took no call. Its text's writer and gate are those of the finished level, `seen` is where
+    the level found its text: `CUT_OFF` where that of the last build is kept."""
+    is_cut_off = seen is AvoidanceReason.CUT_OFF
+    held = (
+        (AvoidanceReason.PLACEHOLDER, written_by is WrittenBy.PLACEHOLDER),
+        (seen, seen is not None and not is_cut_off),
+        (seen, is_cut_off and planned.action is not PlanAction.KEEP),
+        (AvoidanceReason.GATE, planned.gate is not None or gate is not None),
+        (AvoidanceReason.GRAPH, planned.level is Level.FUNCTION and planned.context_changed),
+    )
+    return next((reason for reason, holds in held if reason and holds), AvoidanceReason.UNCHANGED)
 
 
 def read_meter(
-    workspace: Workspace, level: Level, outline: DocumentTree, estimator: Estimator, texts: pa.Table, seen: TextOrigins
+    workspace: Workspace,
+    level: Level,
+    outline: DocumentTree,
+    estimator: Estimator,
+    texts: pa.Table,
+    seen: Mapping[str, AvoidanceReason],
 ) -> dict[AvoidanceReason, CallTotals]:
     """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
@@ -251,18 +231,9 @@ def read_meter(
         saving = (
             predicted_call(row) if row.predicted_input_tokens else estimator.of_size(shown.get(id_, 0), len(children))
         )
-        cause = seen.cause_of(row, written_by, gate)
+        cause = avoidance_of(row, written_by, gate, seen.get(id_))
         found[cause] = found.get(cause, CallTotals()) + saving
     return dict(sorted(found.items()))
-
-
-def idle(found: Mapping[AvoidanceReason, CallTotals]) -> dict[AvoidanceReason, CallTotals]:
-    """The same level in a next run that finds nothing changed."""
-    settled: dict[AvoidanceReason, CallTotals] = {}
-    for cause, saving in found.items():
-        now = cause if cause in (AvoidanceReason.PLACEHOLDER, AvoidanceReason.GATE) else AvoidanceReason.UNCHANGED
-        settled[now] = settled.get(now, CallTotals()) + saving
-    return settled
 
 
 def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceReason, CallTotals]) -> None:
@@ -270,19 +241,7 @@ def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceRea
     before = workspace.tables.read_rows_or_empty("avoided", workspace.key, AvoidedRow)
     kept = [row for row in before if (row.run_id, row.level) != (workspace.run_id, level)]
     moment = workspace.timestamp()
-    rows = [
-        AvoidedRow(
-            run_id=workspace.run_id,
-            noted_at=moment,
-            level=level,
-            cause=cause,
-            calls=saving.calls,
-            input_tokens=saving.input_tokens,
-            output_tokens=saving.output_tokens,
-            usd=saving.usd,
-        )
-        for cause, saving in found.items()
-    ]
+    rows = [AvoidedRow(workspace.run_id, moment, level, cause, *astuple(saving)) for cause, saving in found.items()]
     workspace.tables.write_rows("avoided", workspace.key, [*kept, *rows], AvoidedRow)
 
 
@@ -344,4 +303,8 @@ class LevelCalls(Struct, frozen=True):
 
 def calls_of_unchanged(before: LevelCalls) -> LevelCalls:
     """The report of a run that finds the level unchanged."""
-    return LevelCalls(before.pending, before.gates, idle(before.avoided))
+    avoided: dict[AvoidanceReason, CallTotals] = {}
+    for reason, saving in before.avoided.items():
+        now = reason if reason in (AvoidanceReason.PLACEHOLDER, AvoidanceReason.GATE) else AvoidanceReason.UNCHANGED
+        avoided[now] = avoided.get(now, CallTotals()) + saving
+    return LevelCalls(before.pending, before.gates, avoided)

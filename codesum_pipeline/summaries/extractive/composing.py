@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from codesum_pipeline.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
 from codesum_pipeline.model.documents import Level, PurposeSource, WrittenText
@@ -140,36 +139,8 @@ class ExtractiveText(Struct, frozen=True):
     purpose_source: PurposeSource
 
 
-def finished(
-    text: WrittenText, source: PurposeSource, *, own: Collection[str] | None = None, path: str = ""
-) -> ExtractiveText:
-    """The text as it leaves the writer: printable throughout, no field above its bounds, no empty one cited; a short
-    summary ends with what it is part of.
-
-    Of code that may have neighbours, `own` are the names that may be said (`own_names`); what it is part of may say
-    those in its `path`, too.
-    """
-    summary, intent = printable(text.summary), printable(text.business_intent)
-    if own is not None:
-        summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
-    if len(summary) < MIN_SUMMARY:
-        before, lead, owner = summary.rpartition("Part of ")
-        is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
-        summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
-    intent = join_sentences([intent], MAX_INTENT)
-    fields: dict[str, Any] = {
-        "summary": join_sentences([summary], MAX_SUMMARY),
-        "business_intent": intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
-        "keywords": tuple(dict.fromkeys(filter(None, map(printable, text.keywords)))),
-        "side_effects": _bounded(text.side_effects, MAX_ITEM),
-        "responsibilities": _bounded(text.responsibilities, MAX_ITEM),
-    }
-    cited = [one for one in text.citations if fields.get(one.field, getattr(text, one.field))]
-    return ExtractiveText(replace(text, citations=tuple(cited), **fields), source)
-
-
-def _bounded(items: Iterable[str], limit: int) -> tuple[str, ...]:
-    texts = [clip(printable(item), limit) for item in items]
+def _bounded(items: Iterable[str]) -> tuple[str, ...]:
+    texts = [clip(printable(item), MAX_ITEM) for item in items]
     return tuple([text for text in texts if len(text) >= MIN_ITEM])
 
 
@@ -191,25 +162,37 @@ def composed(
     path: str = "",
     **fields: Any,
 ) -> ExtractiveText:
-    """The text of one document; of the author's `prose` the opening has the first `used` sentences.
+    """The text of one document: printable throughout, no field above its bounds, no empty one cited. Of the author's
+    `prose` the opening has the first `used` sentences.
 
     A `name` in words opens a text that has nothing else but its place; elsewhere it would repeat the text's heading.
-    `part` is what the document is part of, used where the author says no more. `own` and `path` are
-    those of `finished`.
+    `part` is what the document is part of, used where the author says no more, and where the summary is short. Of code
+    that may have neighbours, `own` are the names that may be said (`own_names`); `part` may say those in `path`, too.
     """
     shown = list(filter(None, (opening, *facts)))
     is_told = any(not one.startswith("Part of ") for one in shown)
     summary = join_sentences(shown if is_told else [name, *shown], MAX_SUMMARY)
+    summary, intent = printable(summary), printable(further_sentence(prose[used:], summary) or part)
+    if own is not None:
+        summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
+    if len(summary) < MIN_SUMMARY:
+        before, lead, owner = summary.rpartition("Part of ")
+        is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
+        summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
+    intent = join_sentences([intent], MAX_INTENT)
     told = [*words, *((word, DOCSTRING) for one in prose[:_MAX_SENTENCES] for word in one.split())]
     children = children_of(given)
     fallback = [*split_identifier(given.id.partition("::")[0]), *split_identifier(given.name), "code"]
-    text = WrittenText(
-        summary=summary,
-        business_intent=further_sentence(prose[used:], summary) or part,
-        keywords=merge_keywords(told, voices(children), fallback=fallback),
-        **{"responsibilities": responsibilities(children), **fields},
-    )
-    return finished(text, source, own=own, path=path)
+    keywords = merge_keywords(told, voices(children), fallback=fallback)
+    written = fields | {
+        "summary": join_sentences([summary], MAX_SUMMARY),
+        "business_intent": intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
+        "keywords": tuple(dict.fromkeys(filter(None, map(printable, keywords)))),
+        "side_effects": _bounded(fields.get("side_effects", ())),
+        "responsibilities": _bounded(fields.get("responsibilities", responsibilities(children))),
+    }
+    cited = tuple(one for one in fields.get("citations", ()) if written.get(one.field))
+    return ExtractiveText(WrittenText(**written | {"citations": cited}), source)
 
 
 _MAX_NAME_CHARS = 80

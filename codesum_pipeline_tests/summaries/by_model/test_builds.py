@@ -204,7 +204,7 @@ def test_a_prompt_edit_is_held_until_it_is_confirmed(till: Shop) -> None:
 
     assert (written(held), till.server.seen) == ({}, [])
     forecast = held["summary_plan"].forecast[Level.FUNCTION]
-    assert (forecast.stopped.calls, dict(forecast.gates)) == (FUNCTIONS, {Gate.CONFIRM: FUNCTIONS})
+    assert {gate: saving.calls for gate, saving in forecast.stopped.items()} == {Gate.CONFIRM: FUNCTIONS}
 
     confirmed = written(build(till.workspace(prompts_dir="prompts", max_rewrite_fraction=0.2)))
 
@@ -229,8 +229,8 @@ def test_by_default_nothing_is_asked_for_and_everything_is_counted(tmp_path: Pat
         reports = build(workspace)
 
         forecast = reports["summary_plan"].forecast
-        assert sum(level.stopped.calls for level in forecast.values()) == BY_MODEL
-        assert all(level.stopped.usd > 0 and level.asked.usd == 0 for level in forecast.values())
+        assert sum(level.all_stopped.calls for level in forecast.values()) == BY_MODEL
+        assert all(level.all_stopped.usd > 0 and level.asked.usd == 0 for level in forecast.values())
         assert counted(workspace) == {("extractive", "cap"): BY_MODEL, ("placeholder", "placeholder"): 1}
         assert found.server.seen == []
         assert written(build(found.workspace(llm={"max_summaries_per_run": 0}))) == {}

@@ -11,7 +11,7 @@ from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow, W
 from codesum_pipeline.model.ledger import AvoidanceReason as Reason
 from codesum_pipeline.model.ledger import AvoidedRow, CallTotals
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.by_model.prices import TextOrigins, idle
+from codesum_pipeline.summaries.by_model.prices import LevelCalls, avoidance_of, calls_of_unchanged
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
@@ -178,7 +178,7 @@ def planned(action: PlanAction = PlanAction.KEEP, *, level: Level = Level.FUNCTI
     ],
 )  # fmt: skip
 def test_a_document_counts_for_the_first_reason_that_holds(ended: dict[str, Any], plan: PlanRow, cause: Reason) -> None:
-    assert TextOrigins(standing={"a"}).cause_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, **ended}) is cause
+    assert avoidance_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, "seen": Reason.CUT_OFF, **ended}) is cause
 
 
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
@@ -190,7 +190,7 @@ def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_f
         Reason.GATE: once,
     }
 
-    assert idle(found) == {
+    assert calls_of_unchanged(LevelCalls(0, {}, found)).avoided == {
         Reason.UNCHANGED: once + once,
         Reason.PLACEHOLDER: once,
         Reason.GATE: once,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.llm import conversation
+from codesum_pipeline.llm import attempts
 from codesum_pipeline.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
@@ -52,7 +52,7 @@ FAULTS = {
         "class_summaries", BASKET, LiteLlmCalls, "_read", lambda _, request, *__: request.level is Level.CLASS
     ),
     "reading the answer for a class": Fault(
-        "class_summaries", BASKET, conversation, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
+        "class_summaries", BASKET, attempts, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
     ),
     "reading a plain text": Fault(
         "file_summaries", "README.md", prompting, "shown_words", lambda given: given.name == "README.md"
@@ -170,7 +170,7 @@ def test_an_answer_that_was_paid_and_could_not_be_read_is_read_when_that_works(
 
 
 def test_where_no_answer_can_be_read_a_build_stops_asking(till: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    inject(Fault("", "everything", conversation, "read_answer", lambda *_: True), monkeypatch)
+    inject(Fault("", "everything", attempts, "read_answer", lambda *_: True), monkeypatch)
     monkeypatch.setattr("codesum_pipeline.llm.writing_run.GIVE_UP_AFTER", 3)
     workspace = till.workspace(llm={"concurrency": 1})
     reports = build(workspace, may_fail=True)

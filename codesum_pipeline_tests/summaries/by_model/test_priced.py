@@ -8,8 +8,8 @@ import pytest
 from codesum_pipeline.model.documents import Gate, Level, PlanAction, PlanRow
 from codesum_pipeline.model.ledger import CallTotals
 from codesum_pipeline.settings.llm import ModelPrice, Trust
+from codesum_pipeline.summaries.by_model.choosing import ModelSetup, templates_of
 from codesum_pipeline.summaries.by_model.prices import Estimator, PlanPrice, price_all, price_levels, ways_on
-from codesum_pipeline.summaries.by_model.setup import ModelSetup, templates_of
 from codesum_pipeline.summaries.plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop
@@ -42,9 +42,9 @@ def test_what_is_asked_for_found_and_stopped_is_told_apart() -> None:
         row("held", gate=Gate.CONFIRM, level=Level.FILE),
     ]
 
-    assert price_all(rows) == PlanPrice(ONE + ONE, 1, {Gate.CAP: ONE, Gate.CONFIRM: ONE})
+    assert price_all(rows) == PlanPrice(ONE + ONE, 1, {Gate.CAP: ONE, Gate.CONFIRM: ONE}, kept=1)
     assert price_levels(rows) == {
-        Level.FUNCTION: PlanPrice(ONE, 1, {Gate.CAP: ONE}),
+        Level.FUNCTION: PlanPrice(ONE, 1, {Gate.CAP: ONE}, kept=1),
         Level.CLASS: PlanPrice(),
         Level.FILE: PlanPrice(ONE, 0, {Gate.CONFIRM: ONE}),
         Level.MODULE: PlanPrice(),
@@ -111,6 +111,6 @@ def test_a_plan_that_finds_everything_as_it_was_left_says_again_what_is_stopped(
         rows = workspace.tables.read("plan", "shop").to_pylist()
         fresh = plan_summaries(workspace)
 
-    assert sum(level.stopped.calls for level in settled.forecast.values()) == BY_MODEL
+    assert sum(level.all_stopped.calls for level in settled.forecast.values()) == BY_MODEL
     assert settled.forecast == fresh.forecast
     assert rows == workspace.tables.read("plan", "shop").to_pylist()

@@ -20,7 +20,7 @@ from codesum_pipeline.summaries.inputs import (
     ModuleInput,
     TextFileInput,
 )
-from codesum_pipeline.summaries.placeholder import placeholder_text
+from codesum_pipeline.summaries.writers import placeholder_text
 from codesum_pipeline_tests.summaries.extractive.shown_inputs import function_in
 
 NASTY = (
