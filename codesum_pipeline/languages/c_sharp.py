@@ -24,13 +24,13 @@ from codesum_pipeline.languages.declaration import (
 from codesum_pipeline.languages.hooks import (
     after_annotations,
     at,
+    call_of_path,
     child_of,
     directly_in,
     field_reader,
     field_text,
     imported,
     inside,
-    made,
     names_in,
     plain_text,
     raw_text,
@@ -177,10 +177,6 @@ def _made(creation: Node, text: Text) -> str:
     return field_text(around, "type", text) if is_declared else ""
 
 
-def _new(node: Node, text: Text) -> CallSyntax | None:
-    return made(_made(node, text).partition("<")[0])
-
-
 def _constructor_call(node: Node, text: Text) -> CallSyntax | None:
     word = child_of(node, "this", "base")
     return CallSyntax("", word.type) if word is not None else None
@@ -259,7 +255,9 @@ DECLARATION = Declaration(
     },
     calls={
         "invocation_expression": _call,
-        "object_creation_expression implicit_object_creation_expression": _new,
+        "object_creation_expression implicit_object_creation_expression": lambda node, text: call_of_path(
+            _made(node, text).partition("<")[0], is_new=True
+        ),
         "constructor_initializer": _constructor_call,
     },
     imports={"using_directive": _using},

@@ -93,11 +93,6 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
             yield TypedName(text(name), field_text(made, "type", text))
 
 
-def _switched(node: Node, text: Text) -> Iterator[TypedName]:
-    """The variable of a type switch: no longer of the type that it had."""
-    yield from (TypedName(text(name), "") for name in inside(node, "alias"))
-
-
 def _typed_case(node: Node, text: Text) -> Iterator[TypedName]:
     """The variable of a type switch in a case of one type."""
     types = node.children_by_field_name("type")
@@ -140,7 +135,8 @@ DECLARATION = Declaration(
     bound={
         "short_var_declaration": first_values("left", "right"),
         "range_clause": _items,
-        "type_switch_statement": _switched,
+        # The variable of a type switch is no longer of the type that it had.
+        "type_switch_statement": lambda node, text: (TypedName(text(name), "") for name in inside(node, "alias")),
         "var_spec": first_values("name", "value", unless="type"),
     },
     parameters=_parameters,
@@ -176,7 +172,6 @@ class GoRules(Rules):
             folder, text = path.rpartition("/")[0], projects.texts[path]
             module = _MODULE.search(text)
             if module is None:
-                projects.malformed.add(path)
                 continue
             self._modules.append((module[1], folder))
             if module[1] == _LIBRARY:

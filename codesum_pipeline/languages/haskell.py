@@ -15,7 +15,16 @@ from codesum_pipeline.languages.declaration import (
     Text,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import at, child_of, field_reader, field_text, inside, raw_text, unknown_words
+from codesum_pipeline.languages.hooks import (
+    at,
+    call_of_path,
+    child_of,
+    field_reader,
+    field_text,
+    inside,
+    raw_text,
+    unknown_words,
+)
 from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.texts import directives, later_branches
@@ -200,8 +209,7 @@ def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     if operator is not None and operator.type == "infix_id":
         if node.parent is not None and node.parent.type in ("function", "function_head_parens"):
             return None
-        receiver, _, name = text(operator).strip("`").rpartition(".")
-        return CallSyntax(receiver, name)
+        return call_of_path(text(operator).strip("`"))
     return _called(at(node, "left_operand"), text) if text(operator) in _APPLYING else None
 
 
@@ -209,8 +217,8 @@ def _called(function: Node | None, text: Text) -> CallSyntax | None:
     """A variable that is applied; a constructor makes a value and is no call."""
     if function is None or function.type not in ("variable", "qualified"):
         return None
-    receiver, _, name = text(function).rpartition(".")
-    return CallSyntax(receiver, name) if name and not name[0].isupper() else None
+    called = call_of_path(text(function))
+    return called if not called.name[:1].isupper() else None
 
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:

@@ -89,6 +89,11 @@ def names_in(name: str) -> Callable[[Node, Text], Iterator[str]]:
     return lambda node, text: (text(named) for named in node.children_by_field_name(name))
 
 
+def texts_of(kind: str) -> Callable[[Node, Text], Iterator[str]]:
+    """A hook that gives the texts of the children of a kind."""
+    return lambda node, text: (text(child) for child in node.named_children if child.type == kind)
+
+
 def called(field: str, members: str, *, around: str = "") -> Callable[[Node, Text], CallSyntax | None]:
     """A hook for calls: the field with what is called, and of each kind of that which is a member the kind, the field
     with its owner, the mark between and the field with its name. A kind `around` what is called says only types."""
@@ -151,10 +156,10 @@ def imported(path: str, mark: str, alias: str | None = None) -> ImportSyntax:
     return ImportSyntax(module or name, name if module else None, alias or None)
 
 
-def made(path: str, mark: str = ".") -> CallSyntax:
-    """The call that makes an object of a class by its path."""
+def call_of_path(path: str, mark: str = ".", *, is_new: bool = False) -> CallSyntax:
+    """The call of what a path leads to: its last part is the name."""
     receiver, _, name = path.rpartition(mark)
-    return CallSyntax(receiver, name, is_new=True, mark=mark)
+    return CallSyntax(receiver, name, is_new, mark)
 
 
 def last_expression(body: Node, but: Iterable[str]) -> Node | None:

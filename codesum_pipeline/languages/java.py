@@ -25,13 +25,13 @@ from codesum_pipeline.languages.hooks import (
     TEST_ANNOTATIONS,
     after_annotations,
     at,
+    call_of_path,
     child_of,
     defines,
     directly_in,
     field_reader,
     field_text,
     imported,
-    made,
     member,
     names_in,
     plain_text,
@@ -146,8 +146,7 @@ def _reference(node: Node, text: Text) -> CallSyntax | None:
     """`String::length` is called by whom it is given to."""
     of, name = node.children[0], node.children[-1]
     if name.type == "new":
-        receiver, _, class_name = _class_name(of, text).rpartition(".")
-        return CallSyntax(receiver, class_name, is_new=True) if of.type != "array_type" else None
+        return call_of_path(_class_name(of, text), is_new=True) if of.type != "array_type" else None
     return CallSyntax(text(of), text(name), mark="::") if name.type == "identifier" else None
 
 
@@ -157,10 +156,6 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax(path, "*")
     elif path:
         yield imported(path, ".")
-
-
-def _package(node: Node, text: Text) -> str:
-    return text(next((child for child in node.named_children if "identifier" in child.type), None))
 
 
 def _variables(node: Node, text: Text) -> Iterator[tuple[str, str, str]]:
@@ -173,10 +168,6 @@ def _made_type(declarator: Node, text: Text) -> str:
     value = at(declarator, "value")
     is_made = value is not None and value.type == "object_creation_expression"
     return field_text(value, "type", text) if is_made else ""
-
-
-def _component(node: Node, text: Text) -> Iterator[str]:
-    yield from [member(typed.name, typed.type) for typed in _typed(node, text)]
 
 
 def _typed_variables(node: Node, text: Text) -> Iterator[TypedName]:
@@ -224,11 +215,13 @@ DECLARATION = Declaration(
         ),
         "enum_constant": names_in("name"),
         # The components of a record, which stand in its head, are its fields.
-        "formal_parameter spread_parameter": directly_in(("record_declaration",), _component),
+        "formal_parameter spread_parameter": directly_in(
+            ("record_declaration",), lambda node, text: [member(one.name, one.type) for one in _typed(node, text)]
+        ),
     },
     calls={
         "method_invocation": _call,
-        "object_creation_expression": lambda node, text: made(_class_name(at(node, "type"), text)),
+        "object_creation_expression": lambda node, text: call_of_path(_class_name(at(node, "type"), text), is_new=True),
         "explicit_constructor_invocation": lambda node, text: CallSyntax("", field_text(node, "constructor", text)),
         "method_reference": _reference,
     },
@@ -245,5 +238,5 @@ DECLARATION = Declaration(
     return_type=field_reader("type"),
     bases=_bases,
     modifiers=_modifiers,
-    package={"package_declaration": _package},
+    package={"package_declaration": lambda node, text: text(child_of(node, "scoped_identifier", "identifier"))},
 )

@@ -97,10 +97,6 @@ def _type(node: Node) -> DefinitionHead | None:
     return DefinitionHead((name,), SymbolType.CLASS, child_of(node, *BODIES), after_annotations(node)) if name else None
 
 
-def _companion(node: Node) -> DefinitionHead:
-    return _type(node) or DefinitionHead((), None, child_of(node, *BODIES))
-
-
 def _entry_with_body(node: Node) -> DefinitionHead | None:
     body = child_of(node, "class_body")
     return DefinitionHead((_named(node),), SymbolType.CLASS, body) if body is not None else None
@@ -224,10 +220,6 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield imported(path, ".", text(child_of(node, "identifier")))
 
 
-def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    yield TypedName(_named(node), _type_of(node, text))
-
-
 def _made(node: Node, text: Text) -> Iterator[TypedName]:
     """`val item = Item(…)`: what begins with a capital is a class."""
     variable, value = child_of(node, "variable_declaration"), _value(node)
@@ -276,7 +268,7 @@ DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_kotlin.language),
     definitions={
         "class_declaration object_declaration": _type,
-        "companion_object": _companion,
+        "companion_object": lambda node: _type(node) or DefinitionHead((), None, child_of(node, *BODIES)),
         "enum_entry": _entry_with_body,
         "function_declaration": _function,
         "secondary_constructor": _constructor,
@@ -297,7 +289,12 @@ DECLARATION = Declaration(
         "callable_reference navigation_expression": _reference,
     },
     imports={"import": _import},
-    typed={"class_parameter parameter variable_declaration catch_block": _typed, "property_declaration": _made},
+    typed={
+        "class_parameter parameter variable_declaration catch_block": lambda node, text: [
+            TypedName(_named(node), _type_of(node, text))
+        ],
+        "property_declaration": _made,
+    },
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,

@@ -26,10 +26,6 @@ _CLASS_MAKERS = words("setmetatable class Class extend subclass")
 _MEMBERS = ("dot_index_expression", "method_index_expression")
 
 
-def _function(node: Node) -> DefinitionHead:
-    return DefinitionHead(_parts(at(node, "name")), SymbolType.FUNCTION, at(node, "body"))
-
-
 def _parts(node: Node | None) -> tuple[str, ...]:
     """`a.b:c` as its names; nothing for what has no fixed name."""
     parts: list[str] = []
@@ -198,7 +194,13 @@ def _global(node: Node, text: Text) -> Iterator[str]:
 
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_lua.language, spec={"respelled": {"string": spell_quoted}}),
-    definitions={"function_declaration": _function, "assignment_statement": _assignment, "field": _field},
+    definitions={
+        "function_declaration": lambda node: DefinitionHead(
+            _parts(at(node, "name")), SymbolType.FUNCTION, at(node, "body")
+        ),
+        "assignment_statement": _assignment,
+        "field": _field,
+    },
     fields={"field": _table_field},
     calls={
         "function_call": called("name", "method_index_expression table : method  dot_index_expression table . field")

@@ -16,6 +16,7 @@ from codesum_pipeline.languages.declaration import (
 )
 from codesum_pipeline.languages.hooks import (
     at,
+    call_of_path,
     child_of,
     defines,
     field_reader,
@@ -83,10 +84,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
     function = at(node, "function")
-    if function is None or function.type not in _NAMES:
-        return None
-    receiver, _, name = text(function).rpartition("\\")
-    return CallSyntax(receiver, name, mark="\\")
+    return call_of_path(text(function), "\\") if function is not None and function.type in _NAMES else None
 
 
 def _member_call(node: Node, text: Text) -> CallSyntax | None:
@@ -95,10 +93,6 @@ def _member_call(node: Node, text: Text) -> CallSyntax | None:
     if name is None or name.type != "name":
         return None
     return CallSyntax(text(owner or at(node, "scope")), text(name), mark="->" if owner is not None else "::")
-
-
-def _new(node: Node, text: Text) -> CallSyntax:
-    return CallSyntax("", text(child_of(node, *_NAMES)), is_new=True)
 
 
 def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -172,7 +166,7 @@ DECLARATION = Declaration(
     calls={
         "function_call_expression": _call,
         "member_call_expression nullsafe_member_call_expression scoped_call_expression": _member_call,
-        "object_creation_expression": _new,
+        "object_creation_expression": lambda node, text: CallSyntax("", text(child_of(node, *_NAMES)), is_new=True),
     },
     imports={
         "namespace_use_declaration": _use,

@@ -12,12 +12,11 @@ _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
 class Projects:
-    """What is in a repository; `texts` are the project files, and `malformed` counts those that say nothing."""
+    """What is in a repository; `texts` are the project files. One that is malformed says nothing."""
 
     def __init__(self, paths: Iterable[str], texts: Mapping[str, str]) -> None:
         self.paths = frozenset(paths)
         self.texts = texts
-        self.malformed: set[str] = set()
         self.folders: dict[str, list[str]] = defaultdict(list)
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.paths):
@@ -39,29 +38,21 @@ class Projects:
         text = _COMMENT.sub(lambda found: found[1] or " ", self.texts.get(path, ""))
         text = _TRAILING_COMMA.sub(lambda found: found[1] or "", text)
         try:
-            content = json.loads(text)
+            return table(json.loads(text))
         except (ValueError, RecursionError):
-            content = None
-        return self._table(path, content)
+            return {}
 
     def toml(self, path: str) -> dict[str, Any]:
         """A TOML file; empty where it is none."""
         try:
-            content = tomllib.loads(self.texts.get(path, ""))
+            return tomllib.loads(self.texts.get(path, ""))
         except (ValueError, RecursionError):
-            content = None
-        return self._table(path, content)
-
-    def _table(self, path: str, content: Any) -> dict[str, Any]:
-        if isinstance(content, dict):
-            return content
-        self.malformed.add(path)
-        return {}
+            return {}
 
 
-def table(content: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def table(content: Any, *names: str) -> dict[str, Any]:
     """A table inside of a project file; empty where there is none."""
-    found: Any = content
+    found = content
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else {}

@@ -17,6 +17,7 @@ from codesum_pipeline.languages.declaration import (
 )
 from codesum_pipeline.languages.hooks import (
     at,
+    call_of_path,
     called,
     child_of,
     defines,
@@ -56,10 +57,6 @@ def _impl(node: Node) -> DefinitionHead:
     return DefinitionHead((raw_text(type_),), None, at(node, "body"))
 
 
-def _macro(node: Node) -> DefinitionHead:
-    return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, child_of(node, "{", "(", "["))
-
-
 def _closure(node: Node) -> DefinitionHead | None:
     """`let name = |…| …`, with a body that is a block: a function with a name."""
     value, pattern = at(node, "value"), at(node, "pattern")
@@ -79,11 +76,6 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             yield Parameter(text(pattern).removeprefix("mut "), field_text(child, "type", text), None, kind)
         elif child.type == "variadic_parameter":
             yield Parameter("...", None, None, "var_positional")
-
-
-def _bases(node: Node, text: Text) -> Iterator[str]:
-    """The traits that a trait extends; those that a type derives are attributes."""
-    return (text(child) for child in inside(node, "bounds") if child.type != "lifetime")
 
 
 def _extension(node: Node, text: Text) -> Extension | None:
@@ -123,8 +115,8 @@ def _is_of_public_trait(node: Node) -> bool:
 
 
 def _macro_call(node: Node, text: Text) -> CallSyntax:
-    receiver, _, name = field_text(node, "macro", text).rpartition("::")
-    return CallSyntax(receiver, name and f"{name}!", mark="::")
+    macro = field_text(node, "macro", text)
+    return call_of_path(macro and f"{macro}!", "::")
 
 
 def _struct_literal(node: Node, text: Text) -> CallSyntax:
@@ -213,7 +205,9 @@ DECLARATION = Declaration(
         "struct_item enum_item union_item trait_item": defines(SymbolType.CLASS),
         "mod_item": lambda node: _MODULE(node) if at(node, "body") is not None else None,
         "impl_item": _impl,
-        "macro_definition": _macro,
+        "macro_definition": lambda node: DefinitionHead(
+            (raw_text(node, "name"),), SymbolType.FUNCTION, child_of(node, "{", "(", "[")
+        ),
         "let_declaration": _closure,
     },
     hiding=lambda source, is_broken: around_items(source),
@@ -232,7 +226,8 @@ DECLARATION = Declaration(
     bound={"let_declaration": first_values("pattern", "value", unless="type")},
     parameters=_parameters,
     return_type=field_reader("return_type"),
-    bases=_bases,
+    # The traits that a trait extends; those that a type derives are attributes.
+    bases=lambda node, text: (text(child) for child in inside(node, "bounds") if child.type != "lifetime"),
     extensions={"impl_item": _extension},
     modifiers=_modifiers,
     is_public=lambda parts, modifiers: any(word.startswith("pub") for word in modifiers),

@@ -23,6 +23,7 @@ from codesum_pipeline.languages.declaration import (
 from codesum_pipeline.languages.hooks import (
     after_annotations,
     at,
+    call_of_path,
     called,
     child_of,
     defines,
@@ -30,7 +31,6 @@ from codesum_pipeline.languages.hooks import (
     field_reader,
     field_text,
     last_expression,
-    made,
     member,
     raw_text,
     typed_name,
@@ -225,12 +225,8 @@ def _field(node: Node, text: Text) -> Iterator[str]:
     yield from (member(name, field_text(node, "type", text)) for name in _global(node, text))
 
 
-def _component(node: Node, text: Text) -> Iterator[str]:
-    yield f"{_name(node, 'name')}: {field_text(node, 'type', text)}"
-
-
-def _member(node: Node, text: Text) -> Iterator[str]:
-    yield _name(node, "name")
+def _member(node: Node, text: Text) -> list[str]:
+    return [_name(node, "name")]
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
@@ -261,13 +257,15 @@ DECLARATION = Declaration(
     fields={
         **dict.fromkeys(VALUES, _field),
         # The parameters of a class are known in all of it; those of an enum's case are not its own.
-        "class_parameter": directly_in(TYPES, _component),
+        "class_parameter": directly_in(
+            TYPES, lambda node, text: [f"{_name(node, 'name')}: {field_text(node, 'type', text)}"]
+        ),
         "simple_enum_case full_enum_case type_definition": _member,
     },
     calls={
         "call_expression": called("function", "field_expression value . field", around="generic_function"),
         "infix_expression": _infix_call,
-        "instance_expression": lambda node, text: made(_made(node, text).partition("[")[0]),
+        "instance_expression": lambda node, text: call_of_path(_made(node, text).partition("[")[0], is_new=True),
     },
     imports={"import_declaration export_declaration": _import},
     reexports={"export_declaration": _import},

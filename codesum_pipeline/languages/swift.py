@@ -15,7 +15,7 @@ from codesum_pipeline.languages.declaration import (
     TypedName,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, member, raw_text, unknown_words
+from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, member, raw_text, texts_of, unknown_words
 from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import patterns_beside, words
 from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
@@ -158,10 +158,6 @@ def _stored(node: Node, text: Text) -> Iterator[str]:
         yield from (member(text(name), said or "") for name in node.children_by_field_name("name"))
 
 
-def _cases(node: Node, text: Text) -> Iterator[str]:
-    return (text(child) for child in node.named_children if child.type == "simple_identifier")
-
-
 def _global(node: Node, text: Text) -> Iterator[str]:
     if at(node, "computed_value") is None and _property(node) is None:
         yield from (text(name) for name in node.children_by_field_name("name"))
@@ -185,7 +181,7 @@ DECLARATION = Declaration(
         "property_declaration": _property,
     },
     hiding=unknown_words(_unknown),
-    fields={"property_declaration protocol_property_declaration": _stored, "enum_entry": _cases},
+    fields={"property_declaration protocol_property_declaration": _stored, "enum_entry": texts_of("simple_identifier")},
     result=_result,
     calls={"call_expression": _call},
     imports={"import_declaration": _import},

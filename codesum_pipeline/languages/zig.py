@@ -24,6 +24,7 @@ from codesum_pipeline.languages.hooks import (
     of_public,
     parameter,
     raw_text,
+    texts_of,
 )
 from codesum_pipeline.languages.projects import join
 from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
@@ -164,10 +165,6 @@ def _global(node: Node, text: Text) -> Iterator[str]:
         yield text(declared)
 
 
-def _errors(node: Node, text: Text) -> Iterator[str]:
-    yield from (text(child) for child in node.named_children if child.type == "identifier")
-
-
 def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`pub const X = @import("x.zig").X`, and `pub const X = x.X` of an import `x`."""
     yield from (imported := tuple(_import(node, text)))
@@ -183,7 +180,7 @@ DECLARATION = Declaration(
         "variable_declaration": _variable,
         "test_declaration": _test,
     },
-    fields={"container_field": _field, "error_set_declaration": _errors},
+    fields={"container_field": _field, "error_set_declaration": texts_of("identifier")},
     calls={"call_expression": called("function", "field_expression object . member")},
     imports={"variable_declaration": _import, "using_namespace_declaration": _using},
     typed={"parameter container_field": _typed, "variable_declaration": _typed_variable},

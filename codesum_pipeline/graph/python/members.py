@@ -48,11 +48,6 @@ class Members:
         self._own: dict[tuple[Scope, str], Value | None] = resolver.answers()
         self._results: dict[Scope, Value] = resolver.answers()
 
-    def bases(self, scope: Scope) -> list[Value]:
-        """The values of a class's bases, as written."""
-        around = scope.parent or scope
-        return [self._resolver.value(around, base) for base in scope.bases]
-
     def attribute(self, value: Value, name: str) -> Value:
         """What `value.name` is."""
         match value:

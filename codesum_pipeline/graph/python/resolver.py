@@ -153,10 +153,10 @@ class PythonResolver(Resolver[str, str]):
         return module.module[:1] if module.module[0] in self.files else ()
 
     def bases_of(self, class_: Scope) -> list[Value]:
-        return self.members.bases(class_)
+        return [self.value(class_.parent or class_, base) for base in class_.bases]
 
     def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
-        return ((scope, base) for scope in file.scopes if scope.is_class for base in self.members.bases(scope))
+        return ((scope, base) for scope in file.scopes if scope.is_class for base in self.bases_of(scope))
 
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
         """Nothing for a name whose place cannot be told."""

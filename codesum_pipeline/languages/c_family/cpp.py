@@ -15,7 +15,7 @@ from codesum_pipeline.languages.declaration import (
     TypedName,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import at, child_of, field_text, made, raw_text
+from codesum_pipeline.languages.hooks import at, call_of_path, child_of, field_text, raw_text
 from codesum_pipeline.model.symbols import SymbolType
 
 
@@ -82,7 +82,7 @@ DECLARATION = Declaration(
     },
     calls={
         "call_expression": call,
-        "new_expression": lambda node, text: made("::".join(name_parts(at(node, "type"))), "::"),
+        "new_expression": lambda node, text: call_of_path("::".join(name_parts(at(node, "type"))), "::", is_new=True),
     },
     imports={"preproc_include": include, "using_declaration": _using},
     typed={

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import CallSyntax, Code, Text, TypedName
 from codesum_pipeline.languages.ecmascript.definitions import function_of, key_name, unwrapped
-from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, member, raw_text, shown
+from codesum_pipeline.languages.hooks import at, child_of, field_text, first_shown, inside, member, raw_text, shown
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter
 
@@ -172,7 +172,8 @@ CALLS: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = {
     # `super(…)` is a call of `super`.
     "call_expression": lambda node, text: _called(at(node, "function"), text),
     "new_expression": lambda node, text: _called(at(node, "constructor"), text, is_new=True),
-    "decorator": lambda node, text: _decorator(node, text),
+    # With arguments, a decorator is a call by itself.
+    "decorator": lambda node, text: _called(first_shown(node), text),
 }
 
 
@@ -180,12 +181,6 @@ def read_element(node: Node, text: Text) -> CallSyntax | None:
     """Markup uses a component as a call would; names in lower case are the browser's own."""
     name = at(node, "name")
     return None if name is None or (name.type == "identifier" and not text(name)[:1].isupper()) else _called(name, text)
-
-
-def _decorator(node: Node, text: Text) -> CallSyntax | None:
-    """A decorator without arguments; with them, it is a call by itself."""
-    first = next(iter(node.named_children), None)
-    return _called(first, text) if first is not None and first.type != "call_expression" else None
 
 
 def _called(function: Node | None, text: Text, *, is_new: bool = False) -> CallSyntax | None:
