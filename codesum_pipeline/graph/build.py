@@ -54,7 +54,7 @@ _MANY_FILES = 500
 class GraphReport(Struct, frozen=True):
     """What was found; `table_hash` covers edges, statistics and contexts.
 
-    `files_resolved` are those whose references were looked up; the others' edges stood.
+    `files_resolved` counts the files that this build resolved; the edges of the others are those of the last build.
     """
 
     table_hash: str
@@ -116,7 +116,8 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
 
 
 class _ResolvedGraph(Struct, frozen=True):
-    """The failures, what is known of each file, and tables; `resolved` files were looked at."""
+    """The result of resolving: failures, what is known of each file, and tables. `resolved` counts the files that were
+    resolved in this build."""
 
     guard: FailureGuard
     resolution: Resolution
@@ -128,7 +129,7 @@ class _ResolvedGraph(Struct, frozen=True):
 def _resolved(
     ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress
 ) -> _ResolvedGraph:
-    """All edges; what was read for them is let go."""
+    """Find all edges. The files that are read for this are not kept in memory."""
     compiled = read_compiled(ws.tables, ws.key)
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
@@ -167,7 +168,7 @@ def _with_unchanged(
 
 
 def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
-    """The rows of all files, those of some at a time."""
+    """Yield the rows of all files in batches of bounded size."""
     batch: list[Row] = []
     for rows in rows_of_files:
         batch += rows
@@ -178,7 +179,7 @@ def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
 
 
 def _with_reexports(edges: pa.Table, aliases: pa.Table) -> pa.Table:
-    """All edges, with one from each file that hands a document on to the file that has it, where there is none."""
+    """Add an import edge from each file that re-exports a document to the file that defines it, unless there is one."""
     imports = edges.filter((pc.field("kind") == str(EdgeKind.IMPORT)) & ~pc.field("is_external"))
     known = {*zip(imports.column("src_id").to_pylist(), imports.column("dst").to_pylist(), strict=True)}
     table = EdgeTable()

@@ -87,11 +87,11 @@ class Targets:
         self._ids[key].update(() if local is None else (file.id_of(local),))
 
     def is_defined(self, key: str) -> bool:
-        """Whether a file of the repository defines it, and an index counts for that file."""
+        """Whether a file of the repository defines this symbol, and an index counts for that file."""
         return key in self._ids
 
     def find(self, file: IndexedFacts, keys: Iterable[str]) -> CompiledTarget:
-        """What the symbols at one place mean together: those of several overloads are alternatives."""
+        """What the symbols at one place mean together. The symbols of several overloads are alternatives."""
         ids: set[str] = set()
         ends: set[End] = set()
         outside = None
@@ -174,7 +174,7 @@ class Disagreement(Struct, frozen=True):
 
 
 def read_compiled(tables: TableStore, key: str) -> dict[str, IndexedFacts]:
-    """By path, what the indexes say about the files for which they count."""
+    """What the indexes say, by the path of each file for which they count."""
     found = {}
     for row in from_table(tables.read_or_empty("compiler_files", key), CompilerFile):
         if row.counts:
@@ -187,7 +187,7 @@ def read_compiled(tables: TableStore, key: str) -> dict[str, IndexedFacts]:
 def with_compiled(
     own: pa.Table, sites: pa.Table, compiled: Mapping[str, IndexedFacts], languages: Mapping[str, str]
 ) -> tuple[pa.Table, Disagreement]:
-    """All edges: those of the files for which an index counts are put together with it, the others stand.
+    """All edges. Where an index counts for a file, its edges are merged with the index; those of other files stay.
 
     `own` are the edges and `sites` the calls as the syntax has them.
     """
@@ -282,7 +282,7 @@ class _FileMerger:
     def _count(
         self, site: CallRow, own: str | None, wanted: str | None, target: CompiledTarget, *, is_silent: bool
     ) -> None:
-        """Note whether both say the same."""
+        """Count whether the index and the syntax agree about a call."""
         if wanted is not None:
             is_other = Agreement.ONLY_INDEX if own is None else Agreement.ANOTHER_TARGET
             verdict = Agreement.AGREE if own == wanted else is_other
@@ -294,7 +294,7 @@ class _FileMerger:
             self.verdicts[verdict, cause] += 1
 
     def add_others(self, own: Sequence[Edge]) -> None:
-        """Imports and bases; of a class that both know, those of the index stand."""
+        """Add imports and bases. For a class that both know, the bases of the index count."""
         bases = self._bases()
         for edge in own:
             named = {dst.rpartition(".")[2].rpartition(":")[2] for dst in bases.get(edge.src_id, ())}

@@ -48,7 +48,7 @@ class ContextSubjects(Struct, frozen=True):
 
 
 class _Uses(Struct):
-    """Who uses one document and whom it uses, with how often; and what it depends on."""
+    """Which documents use one document and which it uses, each with a count; and what it depends on."""
 
     users: dict[str, int] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def _count(counts: dict[str, int], neighbour: str, count: int, *, besides: str) 
 
 
 def _enclosing_classes(symbols: Sequence[SymbolPlace]) -> dict[str, tuple[str, ...]]:
-    """For each symbol the classes it is or stands in."""
+    """For each symbol, the classes around it, and the symbol itself if it is a class."""
     by_id = {symbol.id: symbol for symbol in symbols}
     found: dict[str, tuple[str, ...]] = {}
     for symbol in symbols:

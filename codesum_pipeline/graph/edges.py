@@ -42,7 +42,8 @@ MAX_FILES = 200
 
 
 class CallOutcome(StrEnum):
-    """`unknown` also where a function outside the repository gave the object: it may be one that was passed in."""
+    """How the resolution of a call ends. A call is `unknown` also where its object comes from a function outside the
+    repository: it may be an object that was passed in."""
 
     RESOLVED = "resolved"
     EXTERNAL = "external"
@@ -58,7 +59,7 @@ class _EdgeUses(Struct):
 
 
 class EdgeTable:
-    """Gathers what connects the same two things in the same way, and counts what became of the calls."""
+    """Joins edges of the same source, target and kind, and counts the outcomes of calls."""
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -78,7 +79,7 @@ class EdgeTable:
         count: int = 1,
         is_external: bool = False,
     ) -> None:
-        """Count some uses; the most trusted reason stands."""
+        """Count uses of an edge; of several reasons, the most trusted one is kept."""
         key = (src_id, dst, is_external, kind)
         confidence = CONFIDENCE[reason] if confidence is None else confidence
         uses = self._edges.get(key)
@@ -180,7 +181,7 @@ def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
 
 
 def _document(resolver: Resolver[Any, Any], value: Value) -> str | None:
-    """The document that a value is; of overloads, the implementation."""
+    """The document that a value stands for; of overloads, the implementation."""
     match value:
         case ClassValue(scope):
             return scope.id
@@ -194,7 +195,7 @@ def _document(resolver: Resolver[Any, Any], value: Value) -> str | None:
 
 
 def _own(file: ScopedFile) -> Iterator[tuple[str, str]]:
-    """What a file defines at its top for others."""
+    """The top-level definitions of a file that others may use."""
     ids = [scope.id.partition(SEPARATOR) for scope in file.scopes if scope.id and without_suffix(scope.id) == scope.id]
     defined = {name: f"{path}{SEPARATOR}{name}" for path, _, name in ids if name and SEPARATOR not in name}
     if not file.exports:

@@ -35,7 +35,7 @@ class LoadedFiles(Struct, frozen=True):
 
 
 def load_files(facts: Sequence[Row]) -> LoadedFiles:
-    """The files that say something to the graph; the others have no references."""
+    """Load the files that have references; the others say nothing to the graph."""
     python, declared, projects = {}, {}, {}
     guard = FailureGuard()
     for row in facts:
@@ -76,14 +76,15 @@ class LanguageFamily(ABC):
 
     @abstractmethod
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
-        """What gives the edges that start in a file; the order does not matter, nor whether it failed on others.
+        """A function that gives the edges of a file; neither their order nor another file's failure changes them.
 
         `telling` holds the telling names of all.
         """
 
 
 class _PythonFamily(LanguageFamily):
-    """Python's files; only those that others lead to are read."""
+    """The Python files of a repository. A file is read when it is resolved or when a name of another one leads to
+    it."""
 
     def __init__(self, files: LazyFiles, places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
         super().__init__("python", files)
@@ -152,7 +153,7 @@ def families_of(
 
 
 def family_of(language: str) -> str:
-    """The name of a language's family; a language that no other belongs to is one by itself."""
+    """The name of the family that a language belongs to; a language without rules is a family by itself."""
     return next((_name(rules) for rules in rules_of_families() if language in rules.languages), language)
 
 

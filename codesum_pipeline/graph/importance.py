@@ -143,7 +143,7 @@ def find_communities(size: int, pairs: Sequence[tuple[int, int]] | Numbers) -> l
 
 
 class _Level:
-    """One graph while its nodes move."""
+    """One level of the Louvain method: a graph, and the community of each node while nodes move."""
 
     def __init__(self, links: _Links) -> None:
         self._links = links
@@ -170,7 +170,7 @@ class _Level:
         return None if best is None else _in_order(best)
 
     def _move(self, turn: Mask) -> Mask:
-        """Move those of `turn` that gain; the nodes that are linked to one that moved."""
+        """Move the nodes of `turn` that gain by it; returns the nodes that are linked to one that moved."""
         links, degrees = self._links, self._degrees
         seen = turn[links.sources]
         nodes, groups, towards = _summed(

@@ -67,7 +67,7 @@ class _Interface:
         ]
 
     def _start(self, scope: Scope) -> None:
-        """See what others ask for first."""
+        """Mark the names of a scope that other files can ask for directly."""
         for name in scope.names:
             if self._is_asked(scope, name):
                 self._see(scope, name)
@@ -91,21 +91,21 @@ class _Interface:
         return self._gives_variables and (not self._exports or name.partition(".")[0] in self._exports)
 
     def _see(self, scope: Scope, name: str) -> None:
-        """All that a scope binds a name to is seen."""
+        """Mark a name of a scope as seen, with everything that it is bound to."""
         if (scope, name) not in self._seen:
             self._seen.add((scope, name))
             for binding in scope.names[name]:
                 self._read(scope, binding)
 
     def _read(self, scope: Scope, binding: Binding) -> None:
-        """Look up in a scope whatever a binding says."""
+        """Follow the names that a binding mentions."""
         if binding[0] == Bound.ELSEWHERE:
             self._read(self._file.scopes[binding[1]], binding[2])
         else:
             self._waiting.extend((scope, part) for part in binding[1:])
 
     def _follow(self, scope: Scope, said: Any) -> None:
-        """Every name around a scope that something said in it can mean."""
+        """Mark every name around a scope that the words of an expression or type can mean."""
         for word in _WORD.findall(said) if self._is_python and isinstance(said, str) else _texts(said):
             around: Scope | None = scope
             while around is not None and (around, word) not in self._asked:
@@ -115,7 +115,7 @@ class _Interface:
                 around = around.parent
 
     def _kept_scopes(self, rows: list[ImportRow]) -> list[Scope]:
-        """The scopes but for those that are no function or class and that nothing kept stands in."""
+        """All functions and classes, and the other scopes that hold a name which is seen."""
         scopes = self._file.scopes
         kept = {scope for scope in scopes if scope.kind in _KEPT} | {scope for scope, _ in self._seen}
         kept |= {scopes[number] for at in scopes for found in at.attributes.values() for number, _ in found}

@@ -81,7 +81,7 @@ class DefinitionHead(Struct, frozen=True):
 
 
 class CallSyntax(Struct, frozen=True):
-    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. `is_new` makes an object.
+    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. With `is_new`, it makes an object.
 
     `mark` stands between the two where that is not a dot.
     """

@@ -117,7 +117,7 @@ def head_name(head: Node | None) -> str:
 
 
 def arguments_of(head: Node | None) -> Sequence[Node]:
-    """What a head takes."""
+    """The parameters of a head."""
     if head is None or head.type == "identifier":
         return ()
     return [child for child in shown(head) if child.type != "comment"] if operator_of(head) else plain_arguments(head)

@@ -41,17 +41,17 @@ def inside(node: Node | None, *fields: str) -> list[Node]:
 
 
 def shown(node: Node | None, *fields: str) -> list[Node]:
-    """Those that are no comments."""
+    """The named children of the node that fields lead to, without comments."""
     return [child for child in inside(node, *fields) if not child.is_extra]
 
 
 def first_shown(node: Node | None, *fields: str) -> Node | None:
-    """The first of those; None without any."""
+    """The first of those children; None without any."""
     return next((child for child in inside(node, *fields) if not child.is_extra), None)
 
 
 def only_shown(node: Node) -> Node | None:
-    """The one of them; None where there are several, or none."""
+    """The only named child that is no comment; None where there are several, or none."""
     held = shown(node)
     return held[0] if len(held) == 1 else None
 
@@ -141,7 +141,7 @@ def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Calla
 
 
 def member(name: str, type_: str) -> str:
-    """A member of a class as it is told: with its type, if that is known."""
+    """A member of a class as text: `name: type`, or the name alone."""
     return f"{name}: {type_}" if type_ else name
 
 
@@ -203,7 +203,7 @@ def unknown_words(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, b
 
 
 def of_public(read: Callable[[Node, Text], Iterable[ImportSyntax]]) -> Callable[[Node, Text], Iterator[ImportSyntax]]:
-    """The imports of a node that says `pub` first."""
+    """A hook for the imports of a node that begins with `pub`."""
 
     def handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
         if node.children and node.children[0].type in ("visibility_modifier", "pub"):

@@ -22,7 +22,7 @@ def declarations() -> tuple[Declaration, ...]:
 
 
 def declaration_of(language: str) -> Declaration:
-    """That of one language."""
+    """The declaration of one language."""
     return next(declaration for declaration in declarations() if declaration.spec.name == language)
 
 

@@ -22,7 +22,7 @@ _TWO_WORDS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 
 
 class Member(Struct, frozen=True):
-    """A name in a space: looked up when it is used."""
+    """A name in a module or package, which is looked up when it is used."""
 
     key: Key
     name: str
@@ -241,11 +241,11 @@ class Rules:
         return (*key, name)
 
     def called(self, module: Key) -> Member | None:
-        """What a call of a module itself calls."""
+        """What is called where a module itself is called."""
         return None
 
     def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
-        """A plain name that nothing else explains."""
+        """What a called plain name means that nothing else explains."""
         return UNKNOWN
 
     def root(self, scope: Scope, name: str) -> Value:

@@ -49,7 +49,7 @@ Chain = tuple[ExpressionStep, ...]
 
 
 def chain_to_json(chain: Chain | None) -> list[Any] | None:
-    """See above."""
+    """A chain in the form that the module's docstring describes."""
     return None if chain is None else [_step_to_json(step) for step in chain]
 
 
@@ -88,7 +88,7 @@ def _step_from_json(said: Any) -> ExpressionStep:
 
 
 def type_to_json(type_: TypeName | None) -> list[Any] | None:
-    """See above."""
+    """A type in the form that the module's docstring describes."""
     return None if type_ is None else [*type_.names, *map(type_to_json, type_.arguments)]
 
 

@@ -33,7 +33,7 @@ _BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")
 
 
 class FileReader:
-    """All that is known about one file while it is read."""
+    """Reads one file: everything that is known about it while it is read."""
 
     def __init__(
         self,
@@ -269,12 +269,13 @@ class FileReader:
         return max((*(self._declaration.ranks.get(word, 0) for word in words), int(is_stub)))
 
     def _head(self, definition: Definition) -> str:
-        """What comes before the body, with attributes; of clauses, which each have a head, what they have in common."""
+        """The head of a definition with its attributes; for clauses, each of which has a head, what they have in
+        common."""
         kept = self._declaration.shown_marks | self._declaration.telling_marks
         return definition.clause or self._text_before_body(definition, definition.code_start, kept)
 
     def _source_of(self, definition: Definition) -> str:
-        """Its tokens, of which comments are none: what documents it, or something in it, tells it from no other."""
+        """The tokens of a definition. Comments and docstrings are left out: they do not tell overloads apart."""
         start, end, pieces = (definition.wrapper or definition.nodes[0]).start_byte, definition.end_byte, []
         openings = self._openings()
         first = bisect_left(openings, start, key=_start_byte)
@@ -284,7 +285,7 @@ class FileReader:
         return " ".join([*pieces, self._tokens.text(start, end)])
 
     def _openings(self) -> list[Node]:
-        """What bodies begin with that says nothing: docstrings, or what stands in place of a body."""
+        """The nodes at the beginning of bodies that are no code: docstrings, or what replaces a body (`...`)."""
         if self._known_openings is None:
             self._known_openings = []
             docstrings = self._declaration.docstrings

@@ -73,7 +73,7 @@ class TreeCandidate(Struct, frozen=True):
 
 
 class Recovery:
-    """The tries for one file.
+    """The attempts to read one broken file.
 
     `lines` are those that look like definitions; `names_of` gives the names that a tree defines, and whether each
     parses as a whole.
@@ -120,7 +120,7 @@ class Recovery:
         return tried if tried is not None and tried.names else None
 
     def _without_groups(self, best: TreeCandidate, groups: Sequence[Sequence[Span]]) -> TreeCandidate:
-        """Without those beside what is lost, or all of them, or else without each that hides something."""
+        """Try to read the file without some groups: those beside lost definitions, then all, then each one alone."""
         all_spans = [span for group in groups for span in group]
         near = [group for group in groups if any(_is_beside(group, line.start) for line in best.lost)]
         tries = [[span for group in near for span in group], all_spans, *(groups if len(groups) > 1 else ())]
@@ -149,7 +149,7 @@ class Recovery:
             return None
 
     def _round(self, best: TreeCandidate) -> TreeCandidate | None:
-        """The best of the readings with one more part blank."""
+        """The best reading of those with one more part blanked; None where none is better."""
         chosen = None
         seen: set[Span] = set()
         for span in self._spans(best):
@@ -210,7 +210,7 @@ class Recovery:
         return start, end
 
     def _by_fragments(self, best: TreeCandidate) -> TreeCandidate:
-        """With each part of the file that does not parse as nothing but the definitions in it that do."""
+        """Try to read each part that does not parse with everything blanked but the definitions in it that do parse."""
         root = best.tree.root_node
         for node in [root] if root.is_error else root.children:
             # The error may begin behind the name that it cost.
@@ -228,7 +228,7 @@ class Recovery:
         return shown[: part[0]] + inner + shown[part[0] + len(inner) :]
 
     def _only_fragments(self, shown: bytes, part: Span) -> bytes:
-        """A part, and what begins in it, with all blank but the fragments."""
+        """A part of the file in which everything is blank but the fragments that begin in it."""
         pieces, position = [], part[0]
         lines = [line for line in self._lines if part[0] <= line.start < part[1]]
         for start, fragment in self._fragments(shown, part, lines):
@@ -237,7 +237,8 @@ class Recovery:
         return b"".join([*pieces, _NOT_LINE_END.sub(b" ", shown[position : max(part[1], position)])])
 
     def _fragments(self, shown: bytes, part: Span, lines: Sequence[DefinitionLine]) -> Iterator[tuple[int, bytes]]:
-        """The blocks of these definitions that parse alone, or whose heads do; of others, those in them."""
+        """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside of
+        them."""
         position = part[0]
         for number, line in enumerate(lines):
             start, end = self._block(line.start)

@@ -52,7 +52,7 @@ class ReferenceReader:
         self._content: dict[str, Any] = {}
 
     def read(self, symbols: Sequence[Symbol], file_path: str, callee_names: CalleeNames) -> References:
-        """All of it; `callee_names` says where the names of its callees stand."""
+        """Read the references of a file; `callee_names` tells where the names of its callees are."""
         declaration, outline, text, structures = self._declaration, self._outline, self._text, self._structures
         names: list[int] = []
         content = self._content = {
@@ -139,7 +139,7 @@ class ReferenceReader:
                     self._content["symbols"][number][-1] = type_
 
     def _named_in(self, kind: str, node: Node) -> Iterator[tuple[str, str, list[Any] | None]]:
-        """The variables and fields that a node says something of: whether a type or a value, the name, what."""
+        """What a node says about variables and fields: `typed` or `bound`, the name, and the type or value."""
         declaration, text, structures = self._declaration, self._text, self._structures
         for found in declaration.typed[kind](node, text) if kind in declaration.typed else ():
             if found.name and 0 < len(found.type) <= MAX_TYPE:
@@ -151,7 +151,7 @@ class ReferenceReader:
                 yield "bound", found.name, structures.chain(found.type) if len(found.type) <= MAX_CHAIN else []
 
     def _results(self, blocks: BlockScopes) -> Iterator[list[Any]]:
-        """What functions give back that do not say its type."""
+        """The values that functions return which do not state their return type."""
         given_back = self._declaration.given_back
         for number, definition in enumerate(self._outline.definitions if given_back is not None else ()):
             if definition.type is SymbolType.FUNCTION and self._content["symbols"][number][-1] is None:
@@ -163,8 +163,7 @@ class ReferenceReader:
     def _given_back(
         self, given_back: Any, number: int, definition: Definition, blocks: BlockScopes
     ) -> Iterator[tuple[int, Node]]:
-        """The expressions that a function itself gives back, each with its scope; none for one that gives them in
-        turn."""
+        """The expressions that a function returns, each with its scope; none for a generator."""
         declaration, body = self._declaration, definition.bodies[0]
         if not declaration.yields.isdisjoint(kind for kind, _, _ in definition.marks):
             return
@@ -186,7 +185,7 @@ class ReferenceReader:
         return self._structures.chain(text(node) if is_short else declaration.shortened(node, text)) or None
 
     def _place(self, blocks: BlockScopes, assigned: Sequence[NameRow]) -> None:
-        """Say which scopes the file's names are of."""
+        """Write into each row the scope that declares its name."""
         content, declaration = self._content, self._declaration
         names = ScopedNames(blocks, self._text, content["heads"])
         is_assigned = {id(row) for row in assigned}

@@ -28,7 +28,7 @@ _MOST_NODES = 100
 
 
 class Structures:
-    """Reads those of one file."""
+    """Reads the receivers, values and types of one file."""
 
     def __init__(self, tokens: Tokens, root: Node) -> None:
         self._tokens = tokens
@@ -46,7 +46,7 @@ class Structures:
         return self._numbers[said]
 
     def chain(self, said: str) -> list[Any] | None:
-        """The steps of an expression, none of nothing; None for what is no chain."""
+        """The steps of an expression; no steps for an empty text, None for what is no chain of names."""
         if said not in self._chains:
             self._chains[said] = (
                 chain_to_json(read_chain(tuple(self._pieces(said)))) if len(said) <= MAX_CHAIN else None
@@ -60,7 +60,7 @@ class Structures:
         return self._types[said]
 
     def types(self, said: Iterable[str]) -> list[list[Any]]:
-        """Those that have a name."""
+        """The types among some texts that have a name."""
         return [type_ for one in said if (type_ := self.type(one)) is not None]
 
     def _pieces(self, said: str) -> list[str]:
@@ -85,7 +85,7 @@ def _leaves(node: Node | None) -> list[str]:
 
 
 class CalleeNames:
-    """Finds those of one file; `source` is what its offsets are of."""
+    """Finds the names of the callees of one file; offsets are bytes of `source`."""
 
     def __init__(self, source: bytes) -> None:
         self._source = source

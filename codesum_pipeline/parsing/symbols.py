@@ -194,7 +194,7 @@ def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:
 
 
 def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) -> Iterator[ParsedBatch]:
-    """What comes of the files that are not carried over, batch by batch."""
+    """Parse the files that are not carried over, batch by batch."""
     if not files:
         return
     with Pool(_workers(ws, files), keep=True) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:

@@ -64,12 +64,12 @@ def judge_tests(symbols: Sequence[Symbol], told: FileEvidence) -> FileTesting:
 
 
 def with_tests(symbols: Sequence[Symbol], verdict: FileTesting) -> tuple[Symbol, ...]:
-    """The symbols of a file with what is known of each."""
+    """The symbols of a file, each with whether it is a test."""
     return tuple([replace(symbol, is_test=symbol.id in verdict.ids) for symbol in symbols])
 
 
 def _is_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> bool:
-    """Whether a definition that stands in no test is one."""
+    """Whether a definition is a test, if nothing around it is one."""
     rules = told.rules
     if rules.is_test is not None:
         return rules.is_test(symbol, children, told.imports)
@@ -124,7 +124,7 @@ def read_tests(tables: TableStore, key: str) -> frozenset[str]:
 
 
 def read_tests_in_code(tables: TableStore, key: str) -> list[str]:
-    """Those of which the code says it."""
+    """The files and definitions that are tests by what their code says."""
     return [*_flagged(tables, key, "file_facts", "file_path"), *_flagged(tables, key, "symbols", "id")]
 
 

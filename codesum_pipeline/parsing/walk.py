@@ -250,7 +250,7 @@ def read_tokens(
 
 
 def _respelled(tokens: Tokens, cursor: TreeCursor, node: Node, word: str, grammar: Grammar, parent: int) -> str:
-    """A literal in its canonical spelling; where it ends is kept if that is not as long."""
+    """The canonical spelling of a literal. Its end in the source is kept where the length differs."""
     shown = grammar.respelled[node.kind_id](node, word, grammar.names[parent % FLAT], cursor.field_name)
     if len(shown) != len(word):
         tokens.ends[node.start_byte] = node.end_byte
@@ -332,7 +332,7 @@ def _note(
 
 
 def _note_inside(tokens: Tokens, atom: Node, grammar: Grammar) -> None:
-    """Keep the marked nodes and the branches in an atom, of which nothing else is read."""
+    """Keep the marked nodes and the branches inside an atom; its tokens are not read."""
     cursor = atom.walk()
     if not cursor.goto_first_child():
         return

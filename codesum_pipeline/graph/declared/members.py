@@ -43,7 +43,7 @@ GIVING = frozenset({
 
 
 class DeclaredMembers:
-    """Looks members up; `extended` has the classes that each file gives bases to, each with one of them."""
+    """Looks members up. `extended` holds, by file, the classes that the file gives a base, each with that base."""
 
     def __init__(self, resolver: "DeclaredResolver") -> None:
         self._resolver = resolver
@@ -57,7 +57,7 @@ class DeclaredMembers:
         self._given_bases: defaultdict[Scope, list[Value]] = defaultdict(list)
 
     def take_in(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
-        """Let classes have the members of bases that they are given in files, wherever the classes are."""
+        """Give classes the bases that files state outside of the class, as Rust's `impl Trait for Type` does."""
         for path in sorted(files):
             with guard.item(path):
                 self._extend(files[path])
@@ -68,7 +68,7 @@ class DeclaredMembers:
                     self._given_bases[class_].append(base)
 
     def attribute(self, scope: Scope, value: Value, name: str) -> Value:
-        """A member of what a value is, as it is written in a scope."""
+        """The member of a value that a name in a scope stands for."""
         if name in self._rules.super_words and not isinstance(value, ModuleValue | ObjectValue):
             return UNKNOWN
         match value:
@@ -109,7 +109,7 @@ class DeclaredMembers:
         return value
 
     def _of_class(self, class_: Scope, name: str, *, is_own: bool = True) -> Value:
-        """A method, an inner type or the object in a field: the class's own, or that of the first base that has it."""
+        """A method, an inner type or the object in a field: of the class itself, or of its first base that has it."""
         order = self._resolver.ancestors(class_)
         for entry in order if is_own else order[1:]:
             if isinstance(entry, Scope) and (found := self._own_member(entry, name)) is not UNKNOWN:
@@ -164,7 +164,7 @@ class DeclaredMembers:
                             self.extended[owner.scope.file.path].append((owner.scope, base))
 
     def of_type(self, scope: Scope, said: TypeName | None) -> Value:
-        """An object of a type; of one that is used as what it holds, as `Foo` of `Arc<Box<Foo>>`, what is in it."""
+        """An object of a type. For a transparent type such as `Arc<Box<Foo>>`, an object of what it holds: a `Foo`."""
         type_ = said
         while type_ is not None and type_.arguments and type_.names[-1] in self._rules.transparent:
             type_ = type_.arguments[0]
@@ -189,12 +189,12 @@ class DeclaredMembers:
         return OUTSIDE if isinstance(value, BuiltinValue) else value if value in (AMBIGUOUS, OUTSIDE) else UNKNOWN
 
     def _container(self, scope: Scope, type_: TypeName) -> Value:
-        """What a container, option, result or pointer holds or gives, of a map its values."""
+        """A container, option, result or pointer with what it holds; for a map, its values."""
         is_map = type_.names[-1].lower().endswith("map") or any("dict" in name.lower() for name in type_.names)
         return ContainerValue("iterable", (self.of_type(scope, type_.arguments[-1 if is_map else 0]),))
 
     def named(self, scope: Scope, said: Sequence[str]) -> Value:
-        """The class, or what holds it, that names say."""
+        """The class, or the module around it, that a path of names leads to."""
         names = self._resolver.names
         first, *others = said[1:] if said[0] == ROOT else said
         if first in self._rules.class_words or first == "@This()":

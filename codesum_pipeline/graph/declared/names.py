@@ -32,7 +32,7 @@ MAX_HOPS = 200
 
 
 class FileImports:
-    """One file's imports: names, and the places whose names it takes in whole."""
+    """One file's imports: single names, and the places of which all names are imported."""
 
     def __init__(self, rows: Iterable[tuple[int, ResolvedImport]]) -> None:
         self.rows = list(rows)
@@ -46,7 +46,8 @@ class FileImports:
 
 
 class DeclaredNames:
-    """Looks names up for one family; `used` are the files that a file's package and star imports came to need."""
+    """Looks names up for one family. `used` holds, by file, the files whose definitions it uses through its package or
+    through star imports."""
 
     def __init__(self, resolver: "DeclaredResolver", rules: Rules, tree: NameTree, guard: FailureGuard) -> None:
         self._resolver = resolver
@@ -86,13 +87,15 @@ class DeclaredNames:
         return None
 
     def variable(self, scope: Scope, name: str) -> Value:
-        """What a variable of a scope is; many blocks of that ask for it."""
+        """What a variable of a scope stands for. The answer is kept, since many blocks ask for it."""
         placed = [(scope, binding) for binding in scope.names.get(name, ())]
         return self._resolver.once(self._variables, (scope, name), self.settle, placed)
 
     def settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
-        """What a variable or field is, by its type, or else by what it is first given; it is no class and no function
-        by itself."""
+        """What a variable or field stands for: an object of its type, or else the value that it is first given.
+
+        A variable does not stand for a class or a function.
+        """
         types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
         if types:
             return agree([self._resolver.members.of_type(scope, type_) for scope, type_ in types])
@@ -101,7 +104,7 @@ class DeclaredNames:
         return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
 
     def settled(self, value: Value) -> Value:
-        """What a variable of another module is, by what it is given there."""
+        """What a variable of another module stands for, by the value that it has there."""
         if not isinstance(value, VariableValue):
             return value
         top = self.tree.files[value.module[0]].top
@@ -143,7 +146,8 @@ class DeclaredNames:
         return self._shown[at]
 
     def _member(self, scope: Scope, name: str) -> Value | None:
-        """A type inside of the classes around; a member too where the language sees it."""
+        """A type that is defined in one of the classes around; where a language sees members without a receiver, also a
+        member."""
         for key in self.rules.inner_spaces(scope):
             found = self._visible(scope.file, (*key, name))
             is_class = key in self.tree.classes
@@ -195,7 +199,7 @@ class DeclaredNames:
         return None
 
     def _starred(self, scope: Scope, name: str) -> Value | None:
-        """What the places taken in whole have; of several, none."""
+        """What the star imports of the file give under a name; ambiguous where several places have it."""
         values, is_outside = [], False
         around = {-1, *(one.number - 1 for one in scope.around())}
         for at, resolved in self.imports[scope.file.path].stars:
@@ -221,7 +225,7 @@ class DeclaredNames:
     # Names of other places
 
     def member(self, key: Key, name: str) -> Value:
-        """What a place gives under a name, also through what it takes from others."""
+        """What a module or package offers under a name, also through its own re-exports."""
         known = self._members.get((key, name))
         if known is None:
             known = self._members[key, name] = self._find_member(key, name)
@@ -275,5 +279,5 @@ class DeclaredNames:
 
 
 def definitions_of(value: ClassValue | FunctionValue) -> tuple[Scope, ...]:
-    """The definitions of one name that a value is."""
+    """The definitions that a value stands for: several, if it is an overloaded function."""
     return value.scopes if isinstance(value, FunctionValue) else (value.scope,)

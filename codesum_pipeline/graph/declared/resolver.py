@@ -38,7 +38,7 @@ _THIS = ("this",)
 
 
 class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
-    """One family's files, resolved; `guard` is told which of them cannot be taken in."""
+    """Resolves the files of one family. `guard` notes the files that cannot be read."""
 
     def __init__(self, rules: Rules, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         super().__init__(files, rules.telling)
@@ -78,7 +78,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         yield from self.members.extended.get(file.path, ())
 
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
-        """Of a package's files those that the file uses names of."""
+        """Of an imported package, the files whose names are used here."""
         for _, resolved in self.names.imports[file.path].rows:
             yield from ((target, False) for target in resolved.files if target != file.path)
             if isinstance(resolved.target, Outside):
@@ -103,7 +103,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return [file.path for file in self.tree.units.get(module.module, ())]
 
     def _called(self, scope: Scope, call: CallExpression) -> Value:
-        """What one call calls: one definition, something outside, or why neither."""
+        """What one call calls: a definition, something outside the repository, or the reason why neither is known."""
         value = self._handed(self._callee(scope, call))
         if isinstance(value, FunctionValue):
             return self._chosen(value, call.arguments)
@@ -113,7 +113,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return UNKNOWN if isinstance(value, ContainerValue) else value
 
     def _handed(self, value: Value) -> Value:
-        """What a call of a module itself calls."""
+        """What is called where a module itself is called: its default export."""
         if not isinstance(value, ModuleValue):
             return value
         handed = self.rules.called(value.module)
@@ -159,7 +159,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return UNKNOWN
 
     def _chosen(self, value: FunctionValue, count: int) -> Value:
-        """Of several functions of one name the one that takes so many arguments."""
+        """Of several functions of one name, the one that can take this number of arguments."""
         if not value.overloads:
             return value
         fitting = [entry for entry in value.scopes if entry.takes(count)]
@@ -167,7 +167,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return FunctionValue(chosen[0], value.why) if len(chosen) == 1 else AMBIGUOUS
 
     def owner(self, scope: Scope) -> Scope | ModuleValue:
-        """The class whose member a scope is in, or the object or file."""
+        """The class, object or file that `this` means in a scope."""
         if scope not in self._owners:
             self._owners[scope] = self._find_owner(scope)
         return self._owners[scope]
@@ -240,7 +240,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return self.members.field(owner, name) if isinstance(owner, Scope) else UNKNOWN
 
     def _result(self, value: Value, step: ExpressionStep, receiver: Value) -> Value:
-        """What a call gives."""
+        """The result of a call."""
         value = self._handed(value)
         if isinstance(value, FunctionValue):
             value = self._chosen(value, step.arguments)
@@ -270,7 +270,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return weakened(value, Reason.INFERRED_RETURN)
 
     def _work_out(self, called: Scope) -> Value:
-        """What a function gives back: an object of the type that it says, or all the values that it gives."""
+        """What a function returns: an object of its stated type, or what its return statements agree on."""
         if isinstance(called.returns, TypeName):
             is_receiver = called.returns.names == _THIS
             return NoValue.SELF if is_receiver else self.members.of_type(called, called.returns)

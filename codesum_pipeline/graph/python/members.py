@@ -171,11 +171,11 @@ class Members:
         return weakened(not_own(given), Reason.INFERRED_RETURN)
 
     def _given(self, scope: Scope, word: str) -> Value:
-        """What all statements of a kind agree on."""
+        """What all return or yield statements of a function agree on."""
         return agree([self._resolver.alternatives(scope, shape) for _, shape in scope.names.get(word, ())])
 
     def iterated(self, value: Value) -> Value:
-        """What a loop over the value draws."""
+        """The elements of a loop over the value."""
         match value:
             case ContainerValue(kind, items):
                 return agree(list(items)) if kind == "tuple" else items[0] if kind != "context" else UNKNOWN
@@ -189,7 +189,7 @@ class Members:
         return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def item(self, value: Value) -> Value:
-        """What an index or key of the value holds; a class with arguments is the class."""
+        """What `value[key]` is; a class with type arguments is the class."""
         match value:
             case ContainerValue(kind, items):
                 return agree(list(items)) if kind == "tuple" else items[-1] if kind != "context" else UNKNOWN
@@ -227,7 +227,7 @@ class Members:
 
 
 def _outside(order: tuple[Ancestor, ...], name: str) -> Value:
-    """An attribute that no class of the repository has: of the one class outside that may have it."""
+    """An attribute that no class of the repository has: it may belong to the one ancestor outside."""
     bare = library_names("python", "bare_bases")
     external = [e for e in order if isinstance(e, ExternalValue) and e.dotted.rpartition(".")[2] not in bare]
     if len(external) == 1:

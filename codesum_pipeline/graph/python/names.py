@@ -93,7 +93,8 @@ class PythonNames:
         return self.settle(plain) if is_declared and value in _UNTOLD else value
 
     def _narrowed(self, value: Value, otherwise: Value) -> Value:
-        """What is known of an object twice: the more special class, and one of the repository before any other."""
+        """Join two things known of an object: the more special class counts, and a class of the repository before
+        others."""
         if not isinstance(otherwise, InstanceValue | OneOf):
             return value if value is not UNKNOWN else otherwise
         if not isinstance(value, InstanceValue):
