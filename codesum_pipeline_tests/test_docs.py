@@ -102,5 +102,20 @@ def test_every_command_that_a_page_names_exists(page: str) -> None:
     assert named and named <= set(command.list_commands(None)), named  # type: ignore[attr-defined, arg-type]
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/internals.md"])
+def test_every_module_that_a_page_names_exists(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", text)
+    for room, rows in re.findall(r"^\| part of `(\S+)` .*\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE):
+        named += [f"{room}/{part}" for row in rows.splitlines() for part in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    lost = [
+        name
+        for name in named
+        if not any((top / (name + end)).exists() for top in (ROOT, ROOT / "codesum_pipeline") for end in ("", ".py"))
+    ]
+
+    assert named and not lost
+
+
 if __name__ == "__main__":
     SETTINGS_PAGE.write_text(settings_page(), encoding="utf-8")
