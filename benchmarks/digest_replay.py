@@ -26,9 +26,8 @@ from codesum_pipeline.digests.sources import RepositorySource
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.matching.changes import compare_published
-from codesum_pipeline.matching.evidence import reading
 from codesum_pipeline.matching.grouping import group
-from codesum_pipeline.matching.scores import match
+from codesum_pipeline.matching.scores import match, reading
 from codesum_pipeline.model.digests import PostId, SummaryResult
 from codesum_pipeline.model.intents import Intent, IntentMatch
 from codesum_pipeline.retrieval.reader import PublishedIndex

@@ -22,9 +22,8 @@ from pathlib import Path
 from benchmarks.throughput import edit_one_function, gathered, timed_build
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.matching.changes import VersionComparison, compare_published
-from codesum_pipeline.matching.evidence import reading
 from codesum_pipeline.matching.grouping import group
-from codesum_pipeline.matching.scores import match
+from codesum_pipeline.matching.scores import match, reading
 from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Intent
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex

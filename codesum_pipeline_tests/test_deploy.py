@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codesum_pipeline.cli.commands import COMMANDS, load_command
+from codesum_pipeline.cli.app import COMMANDS, load_command
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.settings.operation import BROKER_VARIABLE, POSTGRES_VARIABLE
 

@@ -33,7 +33,7 @@ from codesum_pipeline.llm.prices import CHARS_PER_TOKEN, predict_tokens
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 
 _PATH = re.compile(r"[\w.@+\-/\[\]()]+")
-# As in every fusion of ranks; see `retrieval/fusion.py`.
+# As in every fusion of ranks; see `retrieval/weights.py`.
 RANK_OFFSET = 60
 _EDGES = ".,;()[]"
 _LINES = re.compile(r":\d+(?:-\d+)?$")

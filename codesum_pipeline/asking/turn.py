@@ -37,7 +37,8 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import CodesumError, SummaryError
-from codesum_pipeline.tools.as_of import AsOf
+from codesum_pipeline.model.printable import counted
+from codesum_pipeline.tools.catalogue import AsOf
 
 # Much more often than the time after which a turn counts as abandoned.
 _TOUCH_EVERY_S = 30.0
@@ -69,6 +70,14 @@ class TurnAnswer(Struct, frozen=True):
     def is_fallback(self) -> bool:
         """Whether it is the index's answer; a model's answer that could not be stored is none."""
         return self.failed not in (None, STORE_FAILED)
+
+    @property
+    def dropped(self) -> str:
+        """What was taken out of it, in a sentence; empty where nothing was."""
+        if not self.citations_dropped:
+            return ""
+        they = "it names" if self.citations_dropped == 1 else "they name"
+        return f"{counted(self.citations_dropped, 'citation')} taken out: {they} lines that the sources do not have"
 
 
 class TurnFailed(Exception):

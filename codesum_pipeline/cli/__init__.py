@@ -10,10 +10,10 @@ from codesum_pipeline.store.memory import collect_seldom
 
 def main() -> None:
     """The entry point."""
-    # What is imported is never garbage; `commands` looks for some once all is.
+    # Imported modules are never garbage: the collector is switched on once all are there.
     gc.disable()
     collect_seldom()
-    # Where the caller has closed a stream, its number would be given to the next file opened, and be written into.
+    # The next file opened would get the number of a stream that the caller has closed, and output would go into it.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
@@ -51,7 +51,7 @@ def _run() -> None:
 
 
 def _is_build(arguments: list[str]) -> bool:
-    """Whether `codesum index` is called, as far as a look tells that imports nothing."""
+    """Whether the arguments call `codesum index`. Nothing is imported to find out."""
     if "index" not in arguments or not {"-h", "--help"}.isdisjoint(arguments):
         return False
     before = arguments[: arguments.index("index")]

@@ -27,10 +27,9 @@ from codesum_pipeline.asking.events import (
 from codesum_pipeline.asking.session import LATEST, NO_MODEL, AskedQuestion
 from codesum_pipeline.asking.turn import TurnAnswer
 from codesum_pipeline.cli.documents import catalogue_of
-from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.cli.render import drawing_on, note, on_terminal, print_json
+from codesum_pipeline.cli.render import FAILED, complain, drawing_on, note, on_terminal, print_json
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import clean, counted, one_line
@@ -97,10 +96,8 @@ def _tell(answer: TurnAnswer, model: str) -> None:
         complain(problem)
     if answer.is_fallback:
         note(f"no answer by a model: {answer.detail}; above is what the index has")
-    if answer.citations_dropped:
-        one = answer.citations_dropped == 1
-        dropped = counted(answer.citations_dropped, "citation")
-        note(f"{dropped} taken out: {'it names' if one else 'they name'} lines that the sources do not have")
+    if answer.dropped:
+        note(answer.dropped)
     note(f"as of {'; '.join(map(str, answer.as_of))}")
     if answer.failed != NO_MODEL:
         tokens = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"

@@ -11,18 +11,19 @@ from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from codesum_pipeline.building.freshness import compare, is_complete
 from codesum_pipeline.building.reuse import read_failures
-from codesum_pipeline.cli.avoided import add_up, avoided_line
-from codesum_pipeline.cli.freshness import LastBuild
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, table
+from codesum_pipeline.indexes.publish import published_version
 from codesum_pipeline.indexes.version_folder import read_published
-from codesum_pipeline.llm.totals import Totals, total
+from codesum_pipeline.llm.totals import Totals, avoided_by_cause, total
 from codesum_pipeline.model.documents import LEVELS, Gate, Level
 from codesum_pipeline.model.errors import CallFailure, CodesumError, SummaryCallFailed
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.ledger import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.source.work_trees import uncommitted_files
 from codesum_pipeline.summaries.by_model.gates import TrustCount, count_trust
@@ -147,8 +148,61 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
     }
 
 
+class LastBuild(Struct, frozen=True):
+    """The commit that the last build stands for, and why it was not published, where it was held back."""
+
+    commit: str
+    held_because: str | None = None
+
+
+def standing_builds(home: Home, keys: Sequence[str], *, is_confirmed: bool = False) -> dict[str, LastBuild]:
+    """The last builds of those repositories that need no other, by key; a build that is confirmed is another one.
+
+    Nothing is taken on trust: the repository is asked for its commit (of a folder that means reading its files), the
+    published index and the memos of all steps are compared with what is there, and Dagster must have recorded each
+    asset. A repository of which something is wrong needs a build, if only to say what.
+    """
+    found = {key: _last_build(home, key, is_confirmed=is_confirmed) for key in keys}
+    return {key: last for key, last in found.items() if last is not None}
+
+
+def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None:
+    try:
+        workspace = home.workspace(key, run_id="look", is_confirmed=is_confirmed)
+        layout = workspace.layout
+        version = published_version(layout, key)
+        if version is None or not layout.duckdb_file.exists() or home.has_digest_waiting(key):
+            return None
+        found = compare(
+            workspace, commit=version.manifest["commit"], fingerprint=version.manifest["fingerprint"], head=None
+        )
+        is_held = found.hold is not None
+        if found.snapshot is None or found.needs_build or not is_complete(workspace, is_held=is_held):
+            return None
+        commit = found.snapshot.commit
+        mirror = Mirror(layout.mirror(key), timeout_s=home.settings.git_timeout_s)
+        is_at_head = mirror.head_commit(workspace.entry, offline=home.settings.offline) == commit
+        if not is_at_head or not _is_recorded(home, key, found.fingerprints.wanted or "", is_held=is_held):
+            return None
+        return LastBuild(commit, found.hold.because if found.hold else None)
+    except CodesumError:
+        return None
+
+
+def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
+    """Whether all assets that the build reached have the fingerprint; Dagster is asked where that is not noted."""
+    note = home.layout.recorded(key)
+    if note.exists():
+        return note.read_text(encoding="utf-8") == fingerprint
+    if not home.layout.dagster_home.exists():
+        return False
+    from codesum_pipeline.defs.control import is_recorded
+
+    return is_recorded(home, key, fingerprint, was_held=is_held)
+
+
 def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
-    """As `outcome_json`, of a repository that needed no run."""
+    """A repository that needed no run, for programs: the same fields as `outcome_json`."""
     return {
         "repo": key,
         **_NO_RUN,
@@ -161,7 +215,7 @@ def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
 
 
 def standing_line(key: str, standing: LastBuild) -> str:
-    """A repository that needed no run."""
+    """A repository that needed no run, for a person."""
     commit, why = standing.commit[:SHORT_COMMIT], standing.held_because
     return f"{key}: held back at {commit}: {why}" if why else f"{key}: up to date at {commit}, nothing to do"
 
@@ -204,7 +258,7 @@ def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:
 
 
 def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
-    """None where that is no question, and where git cannot tell: that is no reason to fail after a build."""
+    """How many files have uncommitted changes; None where there is no work tree, and where git fails."""
     try:
         return uncommitted_files(entry, PathRules.of(entry, home.settings), home=home.layout.home)
     except CodesumError:
@@ -212,9 +266,9 @@ def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
 
 
 class ModelReport(Struct, frozen=True, dict=True):
-    """What a build asked of a model: spent against predicted, what is left and why, what did not have to be asked.
+    """What a build asked of a model: dollars spent and predicted, texts left and why, calls that were not needed.
 
-    It says nothing where no model writes.
+    It is empty where no model writes.
     """
 
     home: Home
@@ -238,7 +292,7 @@ class ModelReport(Struct, frozen=True, dict=True):
     @cached_property
     def avoided(self) -> dict[AvoidanceReason, CallTotals]:
         rows = self.home.tables.read_rows_or_empty("avoided", self.outcome.key, AvoidedRow)
-        return add_up(row for row in rows if row.run_id == self.outcome.run_id)
+        return avoided_by_cause(row for row in rows if row.run_id == self.outcome.run_id)
 
     @cached_property
     def trust(self) -> TrustCount | None:
@@ -275,7 +329,7 @@ class ModelReport(Struct, frozen=True, dict=True):
         if spent.failures:
             yield f"calls without a text: {listed_counts(dict(spent.failures))}"
         if self.avoided:
-            yield avoided_line(self.avoided)
+            yield _avoided_line(self.avoided)
 
     def warnings(self) -> Iterator[str]:
         """What somebody has to do before a model writes, and what need not be paid for."""
@@ -318,7 +372,7 @@ class ModelReport(Struct, frozen=True, dict=True):
 
 
 def shut_out(reports: Iterable[ModelReport]) -> str | None:
-    """One line for all repositories of which texts were not asked for, for want of a key that is taken."""
+    """One line for all repositories whose texts no model wrote because its key is missing or refused."""
     skipped = [report for report in reports if report.is_shut_out]
     if not skipped:
         return None
@@ -329,6 +383,15 @@ def shut_out(reports: Iterable[ModelReport]) -> str | None:
         f"{', '.join(keys)}: skipped_reason: {Gate.NO_CREDENTIALS.value}: {why}; "
         f"`codesum index {' '.join(keys)}` then goes on"
     )
+
+
+def _avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
+    """What was not asked for, and why, in one line."""
+    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
+    saving = sum(spared.values(), CallTotals())
+    causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
+    tokens = saving.input_tokens + saving.output_tokens
+    return f"avoided: {saving.calls:,} calls, about {tokens:,} tokens, ${saving.usd:,.4f} ({causes})"
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:

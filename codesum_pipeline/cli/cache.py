@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.cli.commands import CommandGroup
+from codesum_pipeline.cli.app import CommandGroup
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import option, switch
 from codesum_pipeline.cli.render import present, show, table

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from codesum_pipeline.cli.commands import CommandGroup
+from codesum_pipeline.cli.app import CommandGroup
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.options import argument, key_option, option, switch
 from codesum_pipeline.cli.render import escaped, fields, note, present, print_json, show, table

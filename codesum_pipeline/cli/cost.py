@@ -1,4 +1,4 @@
-"""`codesum cost`: what calls of models cost, over time."""
+"""`codesum cost`: what calls of models cost, over time, and what builds did not have to ask a model for."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,15 +13,14 @@ from rich.console import RenderableType
 
 from codesum_pipeline.asking.past import calls_of_questions
 from codesum_pipeline.asking.store import STORE_FILE
-from codesum_pipeline.cli.avoided import show_avoided
 from codesum_pipeline.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.cli.options import key_argument, option, switch
-from codesum_pipeline.cli.render import SHORT_COMMIT, note, print_json, show, table
+from codesum_pipeline.cli.render import SHORT_COMMIT, note, present, print_json, show, table
 from codesum_pipeline.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.digests.store import calls_of_digests
 from codesum_pipeline.llm.ledger import calls_since, every_attempt
-from codesum_pipeline.llm.totals import Totals, total, total_by
-from codesum_pipeline.model.ledger import LedgerRow
+from codesum_pipeline.llm.totals import Totals, avoided_by_cause, total, total_by
+from codesum_pipeline.model.ledger import AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.store.atomic import replacing
 from codesum_pipeline.store.tables import TableStore
@@ -166,3 +165,31 @@ def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
     axes.set_title("US dollars a day (bars), and all so far (line)", fontsize=9, loc="left")
     with replacing(path) as file:
         figure.savefig(file, format="png", metadata={"Software": None})
+
+
+_NUMBERS = ("calls", "tokens", "US dollars", "share")
+
+
+def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
+    """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
+    writing everything anew in every run would have cost."""
+    store = TableStore(called.layout.warehouse)
+    known = store.repositories("avoided")
+    for key in keys:
+        if key not in known:
+            called.registry.get(key)
+    rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
+    found = avoided_by_cause(row for row in rows if row.noted_at >= since)
+    everything = sum(found.values(), CallTotals())
+    lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
+    present(
+        [{"cause": cause.value, **to_builtins(saving)} for cause, saving in found.items()],
+        lambda: table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
+        as_json=as_json,
+        otherwise="no build with a model is on the books: `llm.enabled` lets builds keep them",
+    )
+
+
+def _cells(saving: CallTotals, everything: CallTotals) -> tuple[object, ...]:
+    share = saving.usd / everything.usd if everything.usd else saving.calls / everything.calls
+    return saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}", f"{share:.1%}"

@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.commands import CommandGroup
+from codesum_pipeline.cli.app import CommandGroup
 from codesum_pipeline.cli.compact import compaction_as_json
 from codesum_pipeline.cli.digest_making import aggregate, preview_digest, run_digests, send, show_text, window
-from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
-from codesum_pipeline.cli.render import TableView, fields, note, present, print_json, show, table
+from codesum_pipeline.cli.render import FAILED, TableView, complain, fields, note, present, print_json, show, table
 from codesum_pipeline.compaction.attestation import Attestation
 from codesum_pipeline.delivery.channels import open_channel
 from codesum_pipeline.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox

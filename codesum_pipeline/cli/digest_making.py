@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import (
     IntentArgument,
@@ -20,7 +19,7 @@ from codesum_pipeline.cli.options import (
     option,
     switch,
 )
-from codesum_pipeline.cli.render import escaped, note, print_json, show, table
+from codesum_pipeline.cli.render import FAILED, complain, escaped, note, print_json, show, table
 from codesum_pipeline.digests.desk import DigestDesk, deliver, one_at_a_time
 from codesum_pipeline.digests.rollups import RollupPlan, Window, plan_rollup, run_monthly, send_rollup, write_rollup
 from codesum_pipeline.digests.rows import DigestRow, DigestState, DigestWriter, TickOutcome

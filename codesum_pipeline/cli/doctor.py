@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from codesum_pipeline.cli.failures import FAILED
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import key_argument, switch
-from codesum_pipeline.cli.render import indented, note, print_json, show, styled
+from codesum_pipeline.cli.render import FAILED, indented, note, print_json, show, styled
 from codesum_pipeline.cli.repositories import NO_REPOSITORY
 from codesum_pipeline.cli.troubles import Problem, digest_troubles, index_troubles
 from codesum_pipeline.homes.folders import check_may_be_own, record_home

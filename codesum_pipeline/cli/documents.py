@@ -1,4 +1,4 @@
-"""Finding one document in the published indexes."""
+"""One document: how it is found in the published indexes, and how people see its neighbours, source and origin."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,23 +11,21 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
 from rich.text import Text
 
-from codesum_pipeline.cli.failures import complain
 from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.cli.render import note, styled
+from codesum_pipeline.cli.render import complain, note, styled
 from codesum_pipeline.model.documents import Gate, Level, WrittenBy
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.hits import Excerpt
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ToolContext, documents_with_id, no_such_document
-from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
+from codesum_pipeline.tools.catalogue import AsOf, IndexCatalogue
+from codesum_pipeline.tools.graph import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 
 def catalogue_of(called: Invocation) -> IndexCatalogue:
-    """What the home of a call holds."""
+    """The repositories and indexes of the home of a call."""
     return IndexCatalogue(called.settings, called.layout, called.registry)
 
 
@@ -39,9 +37,10 @@ def open_published(called: Invocation, names: Sequence[str] = ()) -> list[Publis
 def find_document(
     called: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
 ) -> IndexedDocument:
-    """The one document with an id; of several, that of the folder's repository, and this is said.
+    """The one document with an id; of several, that of the current folder's repository, with a note.
 
-    With a `call`, as the folder's work tree is. Raises `ConfigurationError` where there is none, or more than one.
+    With a `call`, the document is that of the folder's work tree. Raises `ConfigurationError` where there is none, or
+    more than one.
     """
     indexes = open_published(called, [repo] if repo else [])
     indexes = call.current_of(indexes) if call else indexes
@@ -61,7 +60,7 @@ def find_document(
 
 
 def told_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
-    """What answers about repositories stand for; what is not simply the newest commit is told."""
+    """The commits that answers about repositories are of, with a note where one is not the newest commit."""
     found = call.as_of(repos)
     for each in found:
         if each.of_tree or each.behind:
@@ -78,13 +77,13 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-def described(around: DocumentRelations, more: Mapping[str, int] | None = None) -> dict[str, list[RenderableType]]:
-    """What stands around a document, a line each, and behind each part how many more there are."""
+def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
+    """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
         said: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
         for name, said in _RELATIONS.items()
     }
-    for name, left in (more or {}).items():
+    for name, left in around.more.items():
         parts[_RELATIONS[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
     return parts
 
@@ -109,7 +108,7 @@ def numbered(excerpt: Excerpt) -> Text:
 
 
 class _Line(Struct, frozen=True):
-    """An id, whole, and what it is for as far as its line has room."""
+    """A neighbour: its whole id, and as much of its summary as the line has room for."""
 
     neighbour: RelatedDocument
 
@@ -137,7 +136,7 @@ _IN_TABLES = ("failure", "cost_usd")
 
 
 def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Nothing where no model was asked, or where the tables hold another text than the published one."""
+    """Why a model's text failed, and its price; empty where no model was asked, or the tables have another text."""
     if document["written_by"] != WrittenBy.LLM and document["gate"] != Gate.FAILED:
         return {}
     # Arrow takes longer to load than to show a document, and most are shown without it.
@@ -173,6 +172,6 @@ def templates_named(settings: Settings, document: Mapping[str, Any]) -> list[str
 
 
 def readable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for a person; what was free says no price."""
+    """The values with names for people; a text that was free has no price."""
     named = {name.replace("_", " "): value for name, value in values.items() if name != "cost_usd"}
     return named | ({"price": f"${values['cost_usd']:.4f}"} if values.get("cost_usd") else {})

@@ -103,8 +103,8 @@ class Ways(Struct, frozen=True):
     each_level: bool
 
     def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[EvaluationSetup]:
-        """What was chosen first; `with_symbols`, functions and classes are looked for among themselves as well. Of the
-        lanes each is asked alone that all indexes have."""
+        """The chosen lanes and levels together come first; `with_symbols`, functions and classes are also looked for
+        among themselves. A lane is asked alone only where all indexes have it."""
         name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
         if self.levels != LEVELS:
             name = f"{name}, {' + '.join(self.levels)}"

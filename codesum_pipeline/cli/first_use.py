@@ -36,7 +36,7 @@ from codesum_pipeline.source.git import read_tree, resolve, try_git
 from codesum_pipeline.source.rules import PathRules
 
 _TIMEOUT_S = 60.0
-# Of a build on two cores: to start it, and the source that it takes in a second (benchmarks/results/growth.md).
+# A build on two cores: the seconds to start it, and the bytes of source a second (benchmarks/results/growth.md).
 _START_S = 4.0
 _BYTES_A_SECOND = 250_000
 # Not by `-m`, which would look for modules in the current folder.
@@ -45,21 +45,9 @@ _CODE = "import sys; sys.path[:] = {path!r}; from codesum_pipeline.cli import ma
 _AGAIN_AFTER_S = 30.0
 # Nothing is ready sooner.
 _LEAST_WAIT_S = 2.0
-# Of the last thing that a build said.
+# How much of the end of a build's output is read.
 _TAIL_BYTES = 4000
 _COMPLAINT = "codesum: "
-
-
-class Size(Struct, frozen=True):
-    """How much of a repository's last commit would be indexed."""
-
-    files: int
-    bytes: int
-
-    @property
-    def seconds(self) -> float:
-        """About how long a first build takes."""
-        return _START_S + self.bytes / _BYTES_A_SECOND
 
 
 class UnindexedCheckout(Struct, frozen=True):
@@ -86,7 +74,7 @@ class UnindexedCheckout(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The name that a person knows it by."""
         return self.checkout.root.name
 
     @property
@@ -97,8 +85,11 @@ class UnindexedCheckout(Struct, frozen=True):
         named = ["--home", self.called.settings.address] if is_named else []
         return shlex.join(["codesum", *named, "index", *self.targets])
 
-    def size(self) -> Size:
-        """Raises `RepositoryUnavailable` where git cannot read the repository."""
+    def size(self) -> tuple[int, float]:
+        """How many files of the last commit would be indexed, and about how many seconds the first build takes.
+
+        Raises `RepositoryUnavailable` where git cannot read the repository.
+        """
         rules = PathRules.of(RepositoryEntry("any", "/"), self.called.settings)
         commit = resolve("HEAD", git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S)
         every = (
@@ -109,10 +100,10 @@ class UnindexedCheckout(Struct, frozen=True):
             for file in every
             if not rules.why_skipped(file.path.decode("utf-8", "replace"), mode=file.mode, size=file.size)
         ]
-        return Size(len(sizes), sum(sizes))
+        return len(sizes), _START_S + sum(sizes) / _BYTES_A_SECOND
 
     def build_command(self) -> list[str]:
-        """The same command for a process of ours."""
+        """The same command, for a process that this one starts."""
         flags = [
             *("--home", self.called.settings.address),
             *(("--settings-file", str(named)) if (named := self.called.flags.get("settings_file")) else ()),
@@ -136,9 +127,9 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
     if found.problem and not others:
         raise MissingTable(found.problem)
     if not found.problem and may_ask and sys.stdin.isatty() and sys.stderr.isatty():
-        size = found.size()
+        files, seconds = found.size()
         note(
-            f"{checkout.root} is not indexed yet: {counted(size.files, 'file')}, about {in_time(size.seconds)}; "
+            f"{checkout.root} is not indexed yet: {counted(files, 'file')}, about {in_time(seconds)}; "
             f"the index will lie in {called.settings.home}"
         )
         if typer.confirm("Index it now?", default=True, err=True):
@@ -156,7 +147,7 @@ def published_entries(called: Invocation) -> list[RepositoryEntry]:
 
 
 def _build(found: UnindexedCheckout) -> None:
-    """On this terminal; what it prints is no part of the answer."""
+    """Build on this terminal. What the build prints goes to stderr, since it is no part of the answer."""
     process = subprocess.Popen(found.build_command(), stdin=subprocess.DEVNULL, stdout=sys.stderr)
     while True:
         try:
@@ -280,16 +271,17 @@ class FirstIndex(Struct):
             os.killpg(self._process.pid, signal.SIGINT)
 
     def _end_by_signal(self, number: int, _frame: FrameType | None) -> None:
-        """Whoever ends a server by a signal waits for nothing else."""
+        """End the build, then let the signal end this process at once."""
         self._end()
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
     def _advance(self, found: UnindexedCheckout) -> CodesumError:
-        """Start what is to be started, and say how far it is."""
-        files = _Files.of(found)
+        """Start the build where none runs, and say how far it is."""
+        lock = build_lock(found)
+        log = lock.with_suffix(".txt")
         if self._process and self._process.poll() is not None:
-            self._failure = files.failure(self._process.returncode)
+            self._failure = _failure(_last_lines(log), self._process.returncode)
             self._process, self._failed_at = None, time.monotonic()
         if found.problem:
             return MissingTable(found.problem)
@@ -299,28 +291,28 @@ class FirstIndex(Struct):
                 f"or at once by `{found.command}`"
             )
         if self._process is None and not self._has_ended:
-            self._start(found, files)
-        passed = max(0.0, time.time() - files.lock.stat().st_mtime)
-        # Beside other work it takes longer, and who knows how much.
+            self._start(found, lock)
+        passed = max(0.0, time.time() - lock.stat().st_mtime)
+        # Beside other work it takes longer than estimated, by an unknown time.
         left = max(self._seconds - passed, passed / 2, _LEAST_WAIT_S)
-        doing = next(reversed(files.lines()), "starting")
+        doing = next(reversed(_last_lines(log)), "starting")
         return BeingIndexed(
             f"{found.name} is being indexed for the first time ({in_time(passed)} so far): {doing}; ask "
             f"again in about {in_time(left)}"
         )
 
-    def _start(self, found: UnindexedCheckout, files: "_Files") -> None:
-        """Unless another server did."""
+    def _start(self, found: UnindexedCheckout, file: Path) -> None:
+        """Start the build, unless another server holds its lock."""
         make_home(self.called.settings)
-        files.folder.mkdir(parents=True, exist_ok=True)
-        self._seconds = self._seconds or found.size().seconds
-        with files.lock.open("a") as lock:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._seconds = self._seconds or found.size()[1]
+        with file.open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return
-            os.utime(files.lock)
-            with files.log.open("wb") as log:
+            os.utime(file)
+            with file.with_suffix(".txt").open("wb") as log:
                 self._process = subprocess.Popen(
                     found.build_command(),
                     # Nobody was asked whether a model may be paid.
@@ -335,34 +327,22 @@ class FirstIndex(Struct):
                 )
 
 
-class _Files(Struct, frozen=True):
-    """Where a build is locked, and where it says what it does."""
+def build_lock(found: UnindexedCheckout) -> Path:
+    """The file that the process of a first build holds locked; what the process says stands beside it, in `.txt`."""
+    return found.called.layout.first_uses / f"{hash_of([str(found.checkout.git_dir)])}.lock"
 
-    folder: Path
-    name: str
 
-    @classmethod
-    def of(cls, found: UnindexedCheckout) -> "_Files":
-        return cls(found.called.layout.first_uses, hash_of([str(found.checkout.git_dir)]))
+def _failure(lines: Sequence[str], status: int) -> str:
+    """Why a build failed."""
+    told = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
+    return next(reversed(told or lines), f"its process ended with status {status}")
 
-    @property
-    def lock(self) -> Path:
-        return self.folder / f"{self.name}.lock"
 
-    @property
-    def log(self) -> Path:
-        return self.folder / f"{self.name}.txt"
-
-    def failure(self, status: int) -> str:
-        """Why the build failed."""
-        lines = self.lines()
-        told = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
-        return next(reversed(told or lines), f"its process ended with status {status}")
-
-    def lines(self) -> list[str]:
-        try:
-            with self.log.open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
-                return file.read().decode("utf-8", "replace").split("\n")[:-1]
-        except FileNotFoundError:
-            return []
+def _last_lines(log: Path) -> list[str]:
+    """The whole lines at the end of what a build said."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return file.read().decode("utf-8", "replace").split("\n")[:-1]
+    except FileNotFoundError:
+        return []

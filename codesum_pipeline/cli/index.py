@@ -12,12 +12,11 @@ from codesum_pipeline.cli.build_report import (
     failure_lines,
     outcome_json,
     shut_out,
+    standing_builds,
     standing_json,
     standing_line,
     tell_uncommitted,
 )
-from codesum_pipeline.cli.failures import FAILED, complain, exit_code_of_all
-from codesum_pipeline.cli.freshness import standing_builds
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import (
     ExcludeOption,
@@ -32,8 +31,18 @@ from codesum_pipeline.cli.options import (
     switch,
 )
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.registration import EntryOptions, NewEntries, find_entry, was_fetched
-from codesum_pipeline.cli.render import escaped, note, print_json, safe_json, show, styled
+from codesum_pipeline.cli.render import (
+    FAILED,
+    complain,
+    escaped,
+    exit_code_of_all,
+    note,
+    print_json,
+    safe_json,
+    show,
+    styled,
+)
+from codesum_pipeline.cli.repositories import EntryOptions, NewEntries, find_entry, was_fetched
 from codesum_pipeline.cli.troubles import unusable_indexes
 from codesum_pipeline.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.store.lease import hold_repository
@@ -119,7 +128,7 @@ def index(
 
 
 def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
-    """The keys to build, each once; targets that are not registered as described are."""
+    """The keys to build, each once. Targets that are not registered as described are registered."""
     if not targets:
         if options.any_given:
             raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
@@ -158,7 +167,7 @@ def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -
 
 
 def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
-    """What came of the runs; what somebody has to do about them goes to stderr."""
+    """Show the results of the runs; what somebody has to do about them goes to stderr."""
     reports = [ModelReport(home, outcome) for outcome in outcomes]
     if as_json:
         print_json(*(outcome_json(home, outcome) for outcome in outcomes))

@@ -12,12 +12,21 @@ from msgspec.structs import replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.cli.commands import CommandGroup
-from codesum_pipeline.cli.failures import MISCONFIGURED, complain
+from codesum_pipeline.cli.app import CommandGroup
 from codesum_pipeline.cli.invocation import Invocation, invocation, make_home
 from codesum_pipeline.cli.options import argument, complete_intents, complete_keys, option, switch
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.render import SHORT_COMMIT, indented, note, present, print_json, show, table
+from codesum_pipeline.cli.render import (
+    MISCONFIGURED,
+    SHORT_COMMIT,
+    complain,
+    indented,
+    note,
+    present,
+    print_json,
+    show,
+    table,
+)
 from codesum_pipeline.digests.store import open_digests
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.intents.due import next_due

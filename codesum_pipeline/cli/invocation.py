@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from msgspec import Struct
 
-from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.cli.render import complain
 from codesum_pipeline.homes.folders import check_is_own, for_reading, record_home, user_home
 from codesum_pipeline.homes.loading import HOME_FOLDER, SETTINGS_FILE, load_settings, nearest_home
 from codesum_pipeline.model.errors import ConfigurationError
@@ -68,16 +68,16 @@ class Invocation(Struct, frozen=True, dict=True):
 
     @cached_property
     def registry(self) -> Registry:
-        """What is registered, but for what a command left that was killed before it had fetched anything."""
+        """The registry, without the entries of commands that were killed before they had fetched anything."""
         if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
             # Rarely needed, and it imports what writes a home.
-            from codesum_pipeline.cli.registration import take_back_of_killed
+            from codesum_pipeline.cli.repositories import take_back_of_killed
 
             take_back_of_killed(self.home)
         return Registry(self.settings.repos_file)
 
     def entries(self) -> list[RepositoryEntry]:
-        """The registry's entries; one that cannot be read is told, and does not silence the others."""
+        """The registry's entries, without malformed ones, each of which is told on stderr."""
         survey = self.registry.survey()
         for problem in survey.problems.values():
             complain(f"left out: {problem}")
@@ -85,7 +85,7 @@ class Invocation(Struct, frozen=True, dict=True):
 
 
 def invocation(ctx: typer.Context) -> Invocation:
-    """What the command was called with."""
+    """The call that a command belongs to."""
     found = ctx.find_object(Invocation)
     if found is None:
         raise LookupError("a command runs below `codesum`, which makes the invocation")
@@ -93,7 +93,7 @@ def invocation(ctx: typer.Context) -> Invocation:
 
 
 def usual_home(command: str, flags: Mapping[str, Any]) -> Path | None:
-    """Where a command looks in the current folder; None leaves it to the environment, and else to a new home there.
+    """The home of a command that names none; None: that of the environment, else a new one in the current folder.
 
     Raises `ConfigurationError` for a home that is not the user's own.
     """
@@ -177,13 +177,13 @@ def _folder_beside(home: Path) -> Path:
             home.parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=f"{home.name}.new-", dir=home.parent))
     except OSError as error:
-        # It is the home that was asked for.
+        # The message names the home, and not the folder beside it.
         raise OSError(error.errno, error.strerror, str(home)) from error
 
 
 @contextmanager
 def with_modes_of_the_caller() -> Iterator[None]:
-    """What the block creates is no part of the home: it gets the modes that the caller's shell gives."""
+    """Files that the block creates are no part of the home: they get the modes that the caller's umask gives."""
     of_the_home = os.umask(_UMASK_OF_THE_CALLER)
     try:
         yield

@@ -10,7 +10,7 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.retrieval.filters import WhichTests
+from codesum_pipeline.retrieval.shelf import WhichTests
 from codesum_pipeline.source.languages import LANGUAGES
 
 
@@ -62,7 +62,7 @@ def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _invocation_of(ctx: typer.Context) -> Invocation:
-    """While a shell completes, no command has run; what goes wrong is silent, for its text would be typed."""
+    """The call while a shell completes. Completion tells no errors, since the shell would type their text."""
     flags = ctx.find_root().params
     return Invocation({name: flags.get(name) for name in ("home", "settings_file")})
 

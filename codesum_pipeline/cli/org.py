@@ -6,11 +6,10 @@ from typing import Annotated
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.cli.commands import CommandGroup
-from codesum_pipeline.cli.failures import MISCONFIGURED, complain
+from codesum_pipeline.cli.app import CommandGroup
 from codesum_pipeline.cli.invocation import invocation, make_home
 from codesum_pipeline.cli.options import argument, option, switch
-from codesum_pipeline.cli.render import note, present, show, table
+from codesum_pipeline.cli.render import MISCONFIGURED, complain, note, present, show, table
 from codesum_pipeline.hosts.planning import SyncPlan
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import counted, one_line

@@ -24,8 +24,8 @@ from codesum_pipeline.cli.options import (
     switch,
 )
 from codesum_pipeline.cli.progress_bar import progress_bar
-from codesum_pipeline.cli.registration import EntryOptions, find_entry
 from codesum_pipeline.cli.render import SHORT_COMMIT, indented, print_json, show, table
+from codesum_pipeline.cli.repositories import EntryOptions, find_entry
 from codesum_pipeline.indexes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.llm.recordings import read_recordings
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
@@ -167,7 +167,7 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
 
 
 class _ModelPlan(Struct, frozen=True, dict=True):
-    """What a model would write, at which price, and how to go on. `settings` are those that were not changed."""
+    """What a model would write, at which price, and how to go on; `settings` are without what --llm changes."""
 
     key: str
     settings: Settings
@@ -233,7 +233,7 @@ class _ModelPlan(Struct, frozen=True, dict=True):
         }
 
     def line(self) -> str:
-        """What a plan says of the model that nobody asked about."""
+        """The line about the model in a plan without --llm."""
         asked, stopped = self.all.asked, self.all.all_stopped.calls
         said = f"at most {counted(asked.calls, 'text')} asked for, about ${asked.usd:,.4f}"
         more = f", {stopped:,} stopped" if self.all.stopped else ""

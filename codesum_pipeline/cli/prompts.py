@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 
-from codesum_pipeline.cli.commands import CommandGroup
-from codesum_pipeline.cli.failures import complain
+from codesum_pipeline.cli.app import CommandGroup
 from codesum_pipeline.cli.invocation import Invocation, invocation, make_home
 from codesum_pipeline.cli.options import JsonOption, argument
-from codesum_pipeline.cli.render import escaped, note, on_terminal, print_json, show, table
+from codesum_pipeline.cli.render import complain, escaped, note, on_terminal, print_json, show, table
 from codesum_pipeline.intents.templates import FIELDS, delete_digest_template, rename_digest_template
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template

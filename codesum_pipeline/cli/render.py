@@ -1,5 +1,6 @@
-"""How results look: tables and styles on a terminal, plain untruncated lines anywhere else."""
+"""How results look: tables and styles on a terminal, plain untruncated lines anywhere else; errors and exit codes."""
 
+import errno
 import json
 import re
 import sys
@@ -18,7 +19,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from codesum_pipeline.model.errors import BrokenStore, CodesumError, ConfigurationError, MissingTable, RetryLater
 from codesum_pipeline.model.printable import LINE_SEPARATORS, SUSPECT, UNPRINTABLE, clean, one_line
+from codesum_pipeline.store.atomic import cannot_write, is_refusal
 
 # Enough of a commit or run id for a person to recognise it.
 SHORT_COMMIT = 10
@@ -124,12 +127,12 @@ class TableView(Struct, frozen=True):
         return drawn
 
     def _widths(self) -> Iterator[int]:
-        """The longest of each column."""
+        """The width of the widest cell of each column."""
         for place, column in enumerate(self.columns):
             yield max(cell_len(one_line(column)), *(cell(row[place]).cell_len for row in self.rows), 0)
 
     def _least_width(self) -> int:
-        """Numbers and short texts as they are, longer ones folded."""
+        """The width of the table where numbers and short texts are whole, and longer texts are folded."""
         widths = zip(self.columns, self._widths(), strict=True)
         least = [width if column in self.numbers else min(width, _SHORT) for column, width in widths]
         return sum(least) + _BETWEEN * (len(least) - 1)
@@ -182,7 +185,7 @@ def styled(text: str, style: str) -> Text:
 
 
 def indented(part: RenderableType, left: int, *, above: int = 0, below: int = 0) -> Padding:
-    """Moved right by so many columns. As wide as its text: piped, a line has no end to be filled up to."""
+    """The part, moved right by `left` columns. It is as wide as its text, so that piped lines end without spaces."""
     return Padding(part, (above, 0, below, left), expand=False)
 
 
@@ -200,7 +203,7 @@ def print_json(*values: Any) -> None:
 
 
 def present(values: Sequence[Any], view: Callable[[], RenderableType], *, as_json: bool, otherwise: str) -> None:
-    """Values as lines of JSON, or in a person's view; of none a person is told so."""
+    """Print values as lines of JSON, or show a person's view of them; without values a person is told `otherwise`."""
     if as_json:
         print_json(*values)
     elif values:
@@ -227,3 +230,60 @@ def _escaped(match: re.Match[str]) -> str:
     character = match.group()
     is_harmless = character not in LINE_SEPARATORS and unicodedata.category(character) not in UNPRINTABLE
     return character if is_harmless else json.dumps(character)[1:-1]
+
+
+FAILED = 1
+MISCONFIGURED = 2
+TRY_LATER = 3
+BROKEN = 4
+
+# The first that fits counts. An index that was not built yet is not broken: the person asked too early.
+_EXIT_CODES = {
+    ConfigurationError: MISCONFIGURED,
+    MissingTable: MISCONFIGURED,
+    RetryLater: TRY_LATER,
+    BrokenStore: BROKEN,
+}
+
+EPILOG = (
+    "Exit codes: 0 done · 1 something failed, as said · 2 wrong usage or configuration · "
+    "3 try again later (a repository cannot be reached, or another build holds it) · "
+    "4 what is stored is broken or of another version: the message names the command that rebuilds it."
+)
+
+
+@contextmanager
+def report_failures(*, debug: bool) -> Iterator[None]:
+    """Turn the package's errors, and the system's, into a line on stderr; with `debug`, let them through."""
+    try:
+        yield
+        sys.stdout.flush()
+    except CodesumError as error:
+        if debug:
+            raise
+        complain(str(error))
+        raise typer.Exit(exit_code(type(error))) from error
+    except OSError as error:
+        if debug or error.errno == errno.EPIPE:
+            raise
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        if error.errno is not None and is_refusal(error.errno):
+            told = str(cannot_write(str(error.filename or "a file"), error.errno))
+        complain(told)
+        raise typer.Exit(FAILED) from error
+
+
+def exit_code(error: type[CodesumError]) -> int:
+    """The exit code for an error."""
+    return next((code for kind, code in _EXIT_CODES.items() if issubclass(error, kind)), FAILED)
+
+
+def exit_code_of_all(errors: Iterable[type[CodesumError] | None]) -> int:
+    """The exit code where all of several things failed: the one that their errors share, else 1."""
+    codes = {exit_code(error) if error else FAILED for error in errors}
+    return codes.pop() if len(codes) == 1 else FAILED
+
+
+def complain(message: str) -> None:
+    """Write a problem as one line to stderr."""
+    typer.echo(f"codesum: {one_line(message)}", err=True)

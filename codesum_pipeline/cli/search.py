@@ -12,7 +12,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.cli.documents import catalogue_of, described, legend, numbered, open_published, told_as_of
-from codesum_pipeline.cli.failures import FAILED, complain
 from codesum_pipeline.cli.first_use import open_scope
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import (
@@ -26,22 +25,22 @@ from codesum_pipeline.cli.options import (
     option,
     switch,
 )
-from codesum_pipeline.cli.render import fields, indented, lines_of, note, print_json, show, styled
+from codesum_pipeline.cli.render import FAILED, complain, fields, indented, lines_of, note, print_json, show, styled
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.version_folder import LANES
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean, one_line
-from codesum_pipeline.retrieval.filters import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import DEFAULT_TOP, BadRow, RoutedQuestion, SearchAnswer, answer, read_batch
-from codesum_pipeline.tools.as_of import AsOf
+from codesum_pipeline.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import AsOf
+from codesum_pipeline.tools.graph import DocumentRelations, bound_surroundings, surroundings
 from codesum_pipeline.tools.registry import changed_files
 from codesum_pipeline.tools.sources import SourceReader, repositories
-from codesum_pipeline.tools.surroundings import BoundedSurroundings, bound_surroundings, surroundings
 
 _STDIN = "-"
 # What `--context` adds to all hits together, unless another bound is asked for.
@@ -157,7 +156,7 @@ class HitView(Struct, frozen=True):
 
     hit: Hit
     changed_since: bool
-    around: BoundedSurroundings | None
+    around: DocumentRelations | None
     aids: dict[str, Excerpt | None]
 
 
@@ -173,7 +172,7 @@ class AnswerView(Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         hits = []
         for each in self.hits:
-            around = {**to_builtins(each.around.around), "more": each.around.more} if each.around else {}
+            around = {**to_builtins(each.around), "more": each.around.more} if each.around else {}
             hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **around, **each.aids})
         return {
             "query": self.query,
@@ -205,10 +204,10 @@ class AnswerView(Struct, frozen=True):
             if excerpt := each.aids.get("excerpt"):
                 yield indented(numbered(excerpt), width + 4)
             if each.around:
-                yield indented(fields(described(each.around.around, each.around.more)), width)
+                yield indented(fields(described(each.around)), width)
             if rank < len(self.hits):
                 yield ""
-        yield from legend(each.around.around for each in self.hits if each.around)
+        yield from legend(each.around for each in self.hits if each.around)
 
 
 class _Asking(Struct, frozen=True):

@@ -1,15 +1,20 @@
-"""`codesum show` and `explain`: one document, with what it belongs to and uses, and why it was last written."""
+"""`codesum show` and `explain`: one document, with what it belongs to and uses, and why it was last written.
+
+`codesum overview`: the page of a repository, for somebody who sees it for the first time.
+"""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from msgspec import to_builtins
-from rich.console import RenderableType
+from msgspec import Struct, to_builtins
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
+from rich.theme import Theme
 from rich.tree import Tree
 
 from codesum_pipeline.cli.documents import (
@@ -23,20 +28,35 @@ from codesum_pipeline.cli.documents import (
     told_as_of,
 )
 from codesum_pipeline.cli.invocation import Invocation, invocation
-from codesum_pipeline.cli.options import DocumentArgument, DocumentRepoOption, switch
-from codesum_pipeline.cli.render import SHORT_COMMIT, fields, indented, lines_of, note, print_json, styled
+from codesum_pipeline.cli.options import DocumentArgument, DocumentRepoOption, argument, complete_keys, switch
+from codesum_pipeline.cli.render import (
+    SHORT_COMMIT,
+    fields,
+    indented,
+    lines_of,
+    note,
+    on_terminal,
+    print_json,
+    styled,
+)
 from codesum_pipeline.cli.render import show as show_parts
+from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.model.ledger import AttemptOutcome
 from codesum_pipeline.model.printable import clean, counted, one_line
+from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import IndexedDocument
+from codesum_pipeline.source.checkouts import checkout_of, entries_of
 from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.graph import DocumentRelations, surroundings
+from codesum_pipeline.tools.overview import read_overview, tell_differing
+from codesum_pipeline.tools.read import facts_of
 from codesum_pipeline.tools.registry import changed_files
-from codesum_pipeline.tools.surroundings import DocumentRelations, surroundings
 
 if TYPE_CHECKING:
     from codesum_pipeline.summaries.history import ExplainStep
+
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
@@ -102,15 +122,11 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
     if document["signature"]:
         yield indented(styled(document["signature"], "cyan"), 2, above=1)
     yield indented(Text(clean(document["summary"])), 2, above=1, below=1)
-    returns = document["returns"]
+    facts = facts_of(document)
     said = {
-        "intent": document["business_intent"],
+        "intent": facts.pop("intent"),
         "interface": document["signature_summary"],
-        "inputs": [f"{each['name']}: {each['type']} - {each['description']}" for each in document["inputs"]],
-        "returns": returns and f"{returns['type']}: {returns['type_summary']} {returns['details']}",
-        "side effects": document["side_effects"],
-        "invariants": document["invariants"],
-        "responsible for": document["responsibilities"],
+        **facts,
         "keywords": ", ".join(document["keywords"]),
         "supported by": [
             f"{each['field']}: lines {each['start_line']}-{each['end_line']}" for each in document["citations"]
@@ -246,3 +262,77 @@ def _line(step: "ExplainStep") -> Text:
     if step.more_causes:
         line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")
     return line
+
+
+# A terminal shows what uses what in words.
+_DIAGRAM = re.compile(r"```mermaid\n.*?\n```\n+", re.DOTALL)
+
+
+def overview(
+    ctx: typer.Context,
+    repo: Annotated[
+        str | None,
+        argument(
+            "[REPO]",
+            "The repository's key, or owner/name. Default: that of this folder, or the only one.",
+            autocompletion=complete_keys,
+        ),
+    ] = None,
+    as_json: Annotated[bool, switch("--json", "Print the facts as one JSON object.")] = False,
+) -> None:
+    """Show a repository to a newcomer: its parts, entry points, frameworks, where to start.
+
+    Through a pipe it is the page's Markdown, with a Mermaid diagram of the parts.
+    """
+    called = invocation(ctx)
+    entry = _entry(called, repo)
+    row = read_overview(called.layout, entry.key)
+    if as_json:
+        print_json({**json.loads(row["facts"]), "page": row["page"]})
+        return
+    # Between the publication of an index and the writing of its page, or where that failed.
+    published, commit = read_published(called.layout, entry.key), row["commit"]
+    if published and published.commit and published.commit != commit:
+        note(
+            f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
+            f"{published.commit[:SHORT_COMMIT]}: `codesum index {entry.key}` writes it anew"
+        )
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
+    # The page can be read where its index cannot.
+    with suppress(MissingTable, BrokenStore):
+        tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
+    page = clean(row["page"])
+    if on_terminal():
+        show_parts(MarkdownPage(_DIAGRAM.sub("", page)))
+    else:
+        typer.echo(page, nl=False)
+
+
+class MarkdownPage(Struct, frozen=True):
+    """Markdown whose code keeps the terminal's own background."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.markdown import Markdown
+
+        with console.use_theme(Theme({"markdown.code": "cyan"})):
+            yield from console.render(Markdown(self.text, hyperlinks=False), options)
+
+
+def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
+    """The one repository that is meant; raises `ConfigurationError` where there are several, or none."""
+    if name:
+        found = catalogue_of(called).entries_named(name)
+    else:
+        checkout = checkout_of(Path.cwd())
+        every = called.entries()
+        found = (entries_of(checkout, every) if checkout else []) or every
+    if not found:
+        raise MissingTable(f"{called.layout.home} holds no index yet: run `codesum index PATH|URL`")
+    if len(found) > 1:
+        keys = ", ".join(entry.key for entry in found[:12])
+        raise ConfigurationError(
+            f"{len(found)} repositories ({keys}): name the one to show, as in `codesum overview KEY`"
+        )
+    return found[0]

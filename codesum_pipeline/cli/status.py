@@ -2,42 +2,82 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.building.freshness import IndexState
+from codesum_pipeline.building.freshness import IndexState, judge
 from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
-from codesum_pipeline.cli.freshness import Freshness, look_at
 from codesum_pipeline.cli.invocation import invocation
 from codesum_pipeline.cli.options import JsonOfRepositories, key_argument, switch
 from codesum_pipeline.cli.render import SHORT_COMMIT, fields, note, present, show, styled, table
 from codesum_pipeline.cli.repositories import NO_REPOSITORY
 from codesum_pipeline.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
 from codesum_pipeline.digests.store import open_digests
+from codesum_pipeline.indexes.version_folder import PublishedState, read_published
 from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.llm.totals import total
 from codesum_pipeline.model.documents import LEVELS
-from codesum_pipeline.model.errors import CannotWrite
+from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.model.moments import age, moment_at, utc_now
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.locations import is_url, redact
+from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.store.lease import Holder
 from codesum_pipeline.wiring import Home
 
 _RUNS_SHOWN = 5
 _STYLES = {
     IndexState.FRESH: "green",
     IndexState.BUILDING: "cyan",
-    IndexState.BEHIND: "yellow",
-    IndexState.CHANGED: "yellow",
-    IndexState.OTHER_INDEXES: "yellow",
-    IndexState.UNFINISHED: "yellow",
-    IndexState.BROKEN: "red",
-    IndexState.UNKNOWN: "red",
+    **dict.fromkeys((IndexState.BEHIND, IndexState.CHANGED, IndexState.OTHER_INDEXES, IndexState.UNFINISHED), "yellow"),
+    **dict.fromkeys((IndexState.BROKEN, IndexState.UNKNOWN), "red"),
 }
+
+
+# Waiting for git and for other machines, not computing.
+_READERS = 16
+
+
+class Freshness(Struct, frozen=True):
+    """How fresh one repository's index is. `head` is the commit that a build would be of; `why` says why the state or
+    the commit is not known."""
+
+    entry: RepositoryEntry
+    state: IndexState
+    published: PublishedState | None
+    head: str | None
+    holder: Holder | None
+    why: str = ""
+
+
+def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool) -> list[Freshness]:
+    """The freshness of each entry, in their order. Servers are asked only with `ask_remotes`, folders always."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(lambda entry: _look_at(home, entry, ask_remotes=ask_remotes), entries))
+
+
+def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
+    """An index that cannot be read is a state of its own, so that the other repositories are shown all the same."""
+    published, head, why = read_published(home.layout, entry.key), None, ""
+    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=home.settings.planner.ls_remote_timeout_s)
+    is_offline = home.settings.offline or not ask_remotes
+    if entry.enabled:
+        try:
+            head = mirror.head_commit(entry, offline=is_offline and is_url(entry.location))
+        except CodesumError as error:
+            why = str(error)
+    try:
+        found = judge(home.workspace(entry, run_id="look"), head=head)
+    except BrokenStore as error:
+        return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
+    return Freshness(entry, found.state, published, head, found.holder, found.why or why)
 
 
 def status(

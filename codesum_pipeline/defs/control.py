@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,14 +30,6 @@ from codesum_pipeline.wiring import Home
 
 # Where `codesum worker` lives; importing it imports Celery.
 WORKER = "codesum_pipeline.defs.worker"
-
-
-class UiPart(StrEnum):
-    """What of Dagster a process is."""
-
-    BOTH = "dev"
-    WEBSERVER = "webserver"
-    DAEMON = "daemon"
 
 
 class PastRun(Struct, frozen=True):
@@ -131,9 +122,10 @@ def start_ui(
     host: str = "127.0.0.1",
     port: int = 3000,
     allowed: Sequence[str] = (),
-    part: UiPart = UiPart.BOTH,
+    part: str = "dev",
 ) -> NoReturn:
-    """Become the guarded webserver, the daemon or both, on this home; `allowed` are more names of this machine."""
+    """Become the guarded `webserver`, the `daemon` or, as `dev`, both, on this home; `allowed` are more names of this
+    machine."""
     hosts, folder = sorted(served_hosts(host, allowed)), ensure_dagster_home(home.layout)
     _become(home, ui_command(folder, host=host, port=port, hosts=hosts, part=part))
 
@@ -152,12 +144,12 @@ def _become(home: Home, command: list[str]) -> NoReturn:
     os.execve(sys.executable, command, environment)
 
 
-def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str], part: UiPart = UiPart.BOTH) -> list[str]:
+def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str], part: str = "dev") -> list[str]:
     """The command that opens the UI, or a part of it, from any folder, and answers to `hosts`."""
     loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
-    if part is UiPart.DAEMON:
-        return [sys.executable, *guarded_command(part.value, hosts, ["run", *loaded])]
-    return [sys.executable, *guarded_command(part.value, hosts, [*loaded, *served])]
+    if part == "daemon":
+        return [sys.executable, *guarded_command(part, hosts, ["run", *loaded])]
+    return [sys.executable, *guarded_command(part, hosts, [*loaded, *served])]
 
 
 def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, str]:

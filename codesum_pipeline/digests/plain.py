@@ -15,7 +15,7 @@ from codesum_pipeline.digests import wording
 from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.digests.wording import new_names
 from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.matching.evidence import subject_text
+from codesum_pipeline.matching.scores import subject_text
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of

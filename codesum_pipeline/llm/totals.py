@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
+from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
 
 Key = TypeVar("Key", str, tuple[str, ...])
 _ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)
@@ -82,3 +82,12 @@ def _percentile(ordered: Sequence[tuple[float, int]], share: float) -> float:
         if left <= 0:
             return value
     return 0.0
+
+
+def avoided_by_cause(rows: Iterable[AvoidedRow]) -> dict[AvoidanceReason, CallTotals]:
+    """What builds did not have to ask a model for, by cause, in the order of the causes."""
+    found: dict[AvoidanceReason, CallTotals] = {}
+    for row in rows:
+        saving = CallTotals(row.calls, row.input_tokens, row.output_tokens, row.usd)
+        found[row.cause] = found.get(row.cause, CallTotals()) + saving
+    return {cause: found[cause] for cause in AvoidanceReason if cause in found}

@@ -1,9 +1,9 @@
 """Which documents changed between the version of an index that was last compared and the one that is published now.
 
-Told is the innermost that changed: a class, file or folder changes whenever something in it does, and is told only
+Only the innermost change is told: a class, file or folder changes whenever something in it does, and is told only
 where nothing in it explains that, or where all of it came or went. A document that only moved, or has another name,
-is told once, with the id that it had. Nothing is told of an index whose candidate was held back, since nothing was
-published, and nothing by the first comparison, which has nothing to compare with.
+is told once, with the id that it had. A candidate that was held back was not published, so nothing is told of it; and
+the first comparison has nothing to compare with.
 
 The baseline is the version that was last compared. A version folder goes when newer ones came, so its documents are
 kept under a hard link of ours. A small file names the link; replacing that file moves the baseline, all at once.

@@ -4,9 +4,9 @@ Both files of documents are in one order, by level and then by id, so one pass o
 that are not equal are parsed. What counts is a document's `content_hash`, and that its file is another one: lines that
 moved, provenance, a model's new words and new rules of hashing change no code.
 
-Of these, documents that have another id can be the same: moved, or in something that was renamed. Equal content tells
-one; what holds most of the parts of another, which is gone, is that one under a new name; and in such a pair parts of
-one name are one part. Of several with equal content those of one name go together first.
+Documents with different ids can be one document that was moved or renamed. Three rules find such pairs: equal content,
+documents of one name first; a class, file or folder that holds most of the parts of one that is gone; and, within such
+a pair, parts of the same name.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Near-duplicate changes become one item: a mass rename, a copy that was brought in, one edit in many places.
 
-Two changes are near-duplicates where both their names and their texts are at least `LEAST` alike, and groups are what
-hangs together by that (union-find), so neither the order nor the size of a batch counts. What reads the same is one
-kind from the beginning. Kinds are compared by rapidfuzz in blocks of one sort of change, level and language: names
-and the beginnings of texts all with all, which takes nanoseconds each as long as they fit into a machine word, and
-whole texts only where both are alike.
+Two changes are near-duplicates where both their names and their texts are at least `LEAST` alike. Groups are the
+connected components of that relation (union-find), so neither the order nor the size of a batch counts. Changes that
+read the same are one kind from the beginning. Kinds are compared by rapidfuzz in blocks of one sort of change, level
+and language: names and the beginnings of texts all with all, which takes nanoseconds each as long as they fit into a
+machine word, and whole texts only where both are alike.
 """
 
 from collections import defaultdict

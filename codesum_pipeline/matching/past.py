@@ -13,8 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.changes import changes_among
 from codesum_pipeline.matching.differing import DocumentDifferences, Line
-from codesum_pipeline.matching.evidence import reading
-from codesum_pipeline.matching.scores import choose, score_changes, score_of
+from codesum_pipeline.matching.scores import choose, reading, score_changes, score_of
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
@@ -78,7 +77,7 @@ class _Versions:
         self._hash_policy = ws.settings.hash_policy
         self._index = index
         self._blobs = blobs
-        # What one commit found a file to be, the one before it left.
+        # A file's version before one commit is its version after an earlier one.
         self._documents = cache(self._read)
 
     def differing(self, changes: tuple[FileChange, ...]) -> DocumentDifferences:

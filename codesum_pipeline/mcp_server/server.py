@@ -39,8 +39,14 @@ from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.progress import Progress
 from codesum_pipeline.serving.audit import Auditor, current_request
 from codesum_pipeline.serving.gate import behind_tokens
-from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
-from codesum_pipeline.serving.tokens import AccessToken, TokenSource, check_reachable
+from codesum_pipeline.serving.tokens import (
+    AccessToken,
+    Address,
+    TokenSource,
+    allowed_hosts,
+    allowed_origins,
+    check_reachable,
+)
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import Tool, tools_by_name

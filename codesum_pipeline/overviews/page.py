@@ -22,8 +22,7 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.overviews.loading import RankedDocument
 from codesum_pipeline.overviews.manifests.manifest import EntryPoint
-from codesum_pipeline.overviews.opening import MOST_COMMITS, most_changed
-from codesum_pipeline.overviews.overview import Overview, facts_of, make_overview
+from codesum_pipeline.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.overviews.parts import Division, Start, common_folder
 from codesum_pipeline.store.schemas import OVERVIEWS
 from codesum_pipeline.store.tables import TableStore

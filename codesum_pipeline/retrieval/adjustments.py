@@ -28,13 +28,11 @@ from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.retrieval.filters import Mask, WhichTests
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, Numbers, Places, Scores
 from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.shelf import Candidates, Shelf
-from codesum_pipeline.retrieval.weights import IN_FILES, Signal, Weights
+from codesum_pipeline.retrieval.shelf import Candidates, Mask, Shelf, WhichTests
+from codesum_pipeline.retrieval.weights import IN_FILES, NO_NUMBERS, Numbers, Places, Scores, Signal, Weights
 from codesum_pipeline.source.languages import ROLES, FileRole
 
 Levels = tuple[Level, ...]

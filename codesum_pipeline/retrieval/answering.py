@@ -27,27 +27,29 @@ from codesum_pipeline.retrieval.adjustments import (
     raise_callers,
     twin_notes,
 )
-from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fusion import (
+from codesum_pipeline.retrieval.hits import DIGITS, Hit, explain_ranks, make_hit
+from codesum_pipeline.retrieval.lookup import Lookup
+from codesum_pipeline.retrieval.query import EXACT_NAME, pointers_in
+from codesum_pipeline.retrieval.reader import name_of_file
+from codesum_pipeline.retrieval.shelf import Candidates, Mask, joined
+from codesum_pipeline.retrieval.weights import (
+    IN_FILES,
     NOTHING,
     FusedRanking,
+    Likeness,
     Numbers,
     Places,
     Ranking,
     Scores,
+    Signal,
     falling,
     falling_ranks,
     fuse,
     highest_sums,
+    mean_of_nearest,
     runs,
     sums_by_file,
 )
-from codesum_pipeline.retrieval.hits import DIGITS, Hit, make_hit
-from codesum_pipeline.retrieval.lookup import Lookup
-from codesum_pipeline.retrieval.query import EXACT_NAME, pointers_in
-from codesum_pipeline.retrieval.reader import name_of_file
-from codesum_pipeline.retrieval.shelf import Candidates, joined
-from codesum_pipeline.retrieval.weights import IN_FILES, Likeness, Signal, mean_of_nearest
 
 # A hit names at most this many of the good documents that it calls.
 _CALLED_SHOWN = 3
@@ -374,7 +376,7 @@ class Answer(Struct, frozen=True, dict=True):
         for number, (place, part, each) in zip(numbers, found, strict=True):
             document = self.asked.shelf[number]
             notes = (*parts[part].notes(place), *twin_notes(document.index, each.twins))
-            hits.append(make_hit(document, score=each.score, ranks=ranks[part][place], notes=notes))
+            hits.append(make_hit(document, score=each.score, why=explain_ranks(ranks[part][place], notes)))
         return hits
 
     def _shown(self, places: Places, scores: Scores) -> list[TwinGroup]:

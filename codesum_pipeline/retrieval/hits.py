@@ -18,18 +18,15 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
-from msgspec.structs import replace
 
 from codesum_pipeline.indexes.nearest import highest_above_zero
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fusion import Numbers
 from codesum_pipeline.retrieval.query import innermost
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
-from codesum_pipeline.retrieval.shelf import Shelf
-from codesum_pipeline.retrieval.weights import IN_FILES, Signal
+from codesum_pipeline.retrieval.shelf import Mask, Shelf
+from codesum_pipeline.retrieval.weights import IN_FILES, Numbers, Signal
 
 # Digits of a shown score.
 DIGITS = 6
@@ -52,14 +49,14 @@ class Hit(Struct, frozen=True):
     why: str
 
 
-def make_hit(found: IndexedDocument, *, score: float, ranks: Mapping[Signal, int], notes: Sequence[str]) -> Hit:
+def make_hit(found: IndexedDocument, *, score: float, why: str) -> Hit:
     return Hit(
         id=found.id,
         type=found.level.value,
         repo=found.repo,
         file_path=found.path,
         score=round(score, DIGITS),
-        why=explain_ranks(ranks, notes),
+        why=why,
         **found.shown(),
     )
 
@@ -242,14 +239,6 @@ _MOST_FILES = 5
 _NOTES = ("a message that fits, with other values", "the words as they stand", "the text as it stands")
 
 
-class _FilePlace(Struct, frozen=True):
-    """A file that has the literal, and the document in it that is shown."""
-
-    document: IndexedDocument
-    found: Occurrence
-    is_test: bool
-
-
 def exact_hits(
     shelf: Shelf, query: str, *, levels: Sequence[Level], read: ReadTexts, above: float, top: int
 ) -> list[Hit]:
@@ -260,15 +249,18 @@ def exact_hits(
     places = list(_places(shelf, wanted, inside, read))
     if len(places) > _MOST_FILES and not wanted.is_quoted:
         return []
-    best = sorted(places, key=lambda place: (-place.found.closeness, place.is_test))[:top]
-    hits = []
-    for rank, place in enumerate(best):
-        hit = make_hit(place.document, score=above + (len(best) - rank) / len(best), ranks={}, notes=())
-        hits.append(replace(hit, why=f"{_NOTES[place.found.closeness]} in line {place.found.line}"))
-    return hits
+    best = sorted(places, key=lambda pair: (-pair[1].closeness, bool(pair[0].index.arrays["is_test"][pair[0].row])))
+    count = min(len(best), top)
+    return [
+        make_hit(document, score=above + (count - rank) / count, why=f"{_NOTES[found.closeness]} in line {found.line}")
+        for rank, (document, found) in enumerate(best[:count])
+    ]
 
 
-def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts) -> Iterator[_FilePlace]:
+def _places(
+    shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: ReadTexts
+) -> Iterator[tuple[IndexedDocument, Occurrence]]:
+    """The files that have a literal, each by the document in it that is shown."""
     tokens = list(dict.fromkeys(tokenize(wanted.text)))
     worth = [_worth_reading(index, tokens, shelf.allowed[place]) for place, index in enumerate(shelf.indexes)]
     least = len(tokens) if wanted.is_quoted else min(_FEWEST_TOKENS, len(tokens))
@@ -280,7 +272,7 @@ def _places(shelf: Shelf, wanted: SearchLiteral, levels: Sequence[Level], read: 
             found = occurrence_in(texts.get(index.ids[row], ""), wanted)
             shown = None if found is None else _shown(index, row, found.line, levels)
             if found is not None and shown is not None:
-                yield _FilePlace(IndexedDocument(index, shown), found, bool(index.arrays["is_test"][shown]))
+                yield IndexedDocument(index, shown), found
 
 
 def _worth_reading(index: PublishedIndex, tokens: Sequence[str], allowed: Mask | None) -> tuple[int, list[int]]:

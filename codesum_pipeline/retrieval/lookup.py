@@ -17,12 +17,10 @@ from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import LEVELS, Level
-from codesum_pipeline.retrieval.filters import Mask
-from codesum_pipeline.retrieval.fusion import NO_NUMBERS, NOTHING, Numbers, ScoredDocuments
 from codesum_pipeline.retrieval.query import Query, scored_by_name
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.shelf import Shelf, joined
-from codesum_pipeline.retrieval.weights import VECTORS, WORDS, Signal
+from codesum_pipeline.retrieval.shelf import Mask, Shelf, joined
+from codesum_pipeline.retrieval.weights import NO_NUMBERS, NOTHING, VECTORS, WORDS, Numbers, ScoredDocuments, Signal
 
 # In how many of the best passages words are counted one by one.
 _PASSAGES_LOOKED_INTO = 32

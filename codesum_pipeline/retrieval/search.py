@@ -16,14 +16,12 @@ from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.about_testing import asks_for_tests
 from codesum_pipeline.retrieval.adjustments import DocumentQuery
 from codesum_pipeline.retrieval.answering import Answer
-from codesum_pipeline.retrieval.filters import ANYTHING, Filters
 from codesum_pipeline.retrieval.hits import Hit, ReadTexts, exact_hits
-from codesum_pipeline.retrieval.query import check_says_something, parse_query
+from codesum_pipeline.retrieval.query import asks_for_tests, check_says_something, parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.shelf import ANYTHING, Filters, Shelf
 from codesum_pipeline.retrieval.weights import (
     DEFAULT_WEIGHTS,
     SIGNALS,

@@ -1,4 +1,4 @@
-"""Access tokens, and the file that names them.
+"""Who may reach a server: its address and names, access tokens, and the file that names the tokens.
 
 Memory has only the digests of tokens; the file may have digests, too. No message repeats a value of the file, which may
 be a token.
@@ -7,22 +7,103 @@ be a token.
 import hashlib
 import hmac
 import logging
+import os
 import re
+import socket
 import stat
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.types import ASGIApp
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.model.repository import EVERYTHING, RepositoryScope, read_scope
-from codesum_pipeline.serving.listening import DEFAULT_HOST, Address
+from codesum_pipeline.source.locations import is_loopback
 from codesum_pipeline.store.atomic import state_of
+
+DEFAULT_HOST = "127.0.0.1"
+_MOST_PORT = 65_535
+_ADDRESS = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]:|(?P<host>[^:\[\]]+):)?(?P<port>\d{1,5})")
+_BACKLOG = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address on which a server listens; port 0 is any free one. `option` is the option that gave it."""
+
+    host: str
+    port: int
+    option: str = field(default="", compare=False)
+
+    @property
+    def is_loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    @property
+    def url(self) -> str:
+        return f"http://{self._shown_host}:{self.port}"
+
+    @property
+    def names(self) -> list[str]:
+        """The names by which a client may reach the server."""
+        if self.is_loopback:
+            return list(dict.fromkeys((self._shown_host, "127.0.0.1", "localhost", "[::1]")))
+        return list(dict.fromkeys((self._shown_host, socket.gethostname(), socket.getfqdn())))
+
+    @property
+    def _shown_host(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def parse_address(text: str, *, option: str) -> Address:
+    """`PORT`, `HOST:PORT` or `[HOST]:PORT`."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match["port"]) > _MOST_PORT:
+        raise ConfigurationError(f"{option} {text!r} is no address: give PORT, HOST:PORT or [HOST]:PORT")
+    host, port = match["v6"] or match["host"] or DEFAULT_HOST, int(match["port"])
+    return Address(host, port, f"{option} {host}:{port}")
+
+
+def allowed_hosts(address: Address, others: list[str]) -> list[str]:
+    """The Host headers of this server, for its own names and `others`."""
+    names = [*others, *address.names]
+    return [f"{name}:{address.port}" for name in names] + (names if address.port == 80 else [])
+
+
+def allowed_origins(address: Address, others: list[str]) -> list[str]:
+    """The Origin headers of this server's pages."""
+    return [f"{scheme}://{name}:{address.port}" for name in [*others, *address.names] for scheme in ("http", "https")]
+
+
+def listen(address: Address) -> tuple[socket.socket, Address]:
+    """A listening socket and its address."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        bound = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        # Python adds the address; the number of an unknown host is none of the system's errors.
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise ConfigurationError(
+            f"{address.option}: {reason}: choose another address, or port 0 for a free one"
+        ) from error
+    return bound, Address(address.host, bound.getsockname()[1], address.option)
+
+
+def serve(app: ASGIApp, bound: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    # A tenth of a second, which commands that only make or read tokens do not wait for.
+    import uvicorn
+
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, access_log=False)
+    uvicorn.Server(config).run(sockets=[bound])
+
 
 # A shorter token could be guessed.
 SHORTEST_TOKEN = 16
@@ -41,11 +122,6 @@ class AccessToken(Struct, frozen=True):
     scope: RepositoryScope = _ALL
     name: str = ""
     expires: datetime | None = None
-
-    @classmethod
-    def of(cls, secret: str, *patterns: str, name: str = "") -> "AccessToken":
-        """The token of a secret; without patterns it opens all repositories."""
-        return cls(digest_of(secret), RepositoryScope(patterns) if patterns else _ALL, name)
 
     def is_valid(self, now: datetime) -> bool:
         return self.expires is None or now < self.expires
@@ -100,12 +176,13 @@ def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str)
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ConfigurationError(f"{source}: {reason}") from None
+    return parse_tokens(content, source)
+
+
+def parse_tokens(content: str, source: str) -> list[AccessToken]:
+    """The tokens in the content of a file; raises `ConfigurationError` that names the `source`."""
     if len(content.split()) <= 1:
         return [AccessToken(_digest(content.strip(), source))]
-    return _of_table(content, source)
-
-
-def _of_table(content: str, source: str) -> list[AccessToken]:
     way_out = 'write one token alone, or `[NAME]` with `token = "…"` and `repos = ["KEY"]` for each ("*": all)'
     try:
         entries = _ENTRIES.validate_python(tomllib.loads(content))

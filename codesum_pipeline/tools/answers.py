@@ -22,7 +22,7 @@ from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.retrieval.reader import IndexedDocument
-from codesum_pipeline.tools.as_of import AsOf
+from codesum_pipeline.tools.catalogue import AsOf
 
 _LONGEST_NAME = 2000
 # A row is a pointer: whoever wants more reads the document.

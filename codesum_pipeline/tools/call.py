@@ -23,8 +23,7 @@ from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.source.checkouts import checkout_of, entries_of
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.tools.answers import Cursor, PagedArguments, fitting, shortened, some_of
-from codesum_pipeline.tools.as_of import AsOf, as_of_all
-from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
+from codesum_pipeline.tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.sources import SourceReader, Trees
 

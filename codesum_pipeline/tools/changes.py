@@ -30,8 +30,8 @@ from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.tools.answers import AnswerPage, Cursor, DocumentRow, Name, PagedArguments, fitting, shortened
-from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.tools.documents import JoinedDocuments
 
 # The level and the code's hash of each document; None for a document that the tree lacks.

@@ -33,8 +33,8 @@ from codesum_pipeline.tools.answers import (
     shortened,
     some_of,
 )
-from codesum_pipeline.tools.as_of import SHORT_COMMIT
 from codesum_pipeline.tools.call import ToolContext
+from codesum_pipeline.tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.tools.documents import NOTHING, JoinedDocuments, Relation, related_documents
 
 _FILES_TOLD = 5

@@ -1,7 +1,7 @@
 """`read`: documents and lines of sources, several at once."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -104,8 +104,10 @@ def _read_one(
     is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
     facts: dict[str, str] = {}
     if not (is_range or after or asked.parts == "source"):
-        every = ((name, one_line(said)) for name, said in _said(found.document()) if said)
-        facts = {name: said for name, said in every if said not in row.text}
+        document = found.document()
+        said = {"summary": document["summary"], "signature": document["signature"] or "", **facts_of(document)}
+        texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in said.items()}
+        facts = {name: each for name, each in texts.items() if each and each not in row.text}
     if is_range or after:
         # A caller who knows the lines knows the summary, too.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
@@ -179,13 +181,14 @@ def _text_of(item: ReadItem) -> str:
     return "\n".join(lines)
 
 
-def _said(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def facts_of(document: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """What a document says besides its summary and signature, by the words that people and agents see."""
     returns = document["returns"]
-    yield "summary", document["summary"]
-    yield "signature", document["signature"] or ""
-    yield "intent", document["business_intent"]
-    yield "inputs", "; ".join(f"{each['name']}: {each['type']} - {each['description']}" for each in document["inputs"])
-    yield "returns", f"{returns['type']}: {returns['type_summary']} {returns['details']}" if returns else ""
-    yield "side effects", "; ".join(document["side_effects"])
-    yield "invariants", "; ".join(document["invariants"])
-    yield "responsible for", "; ".join(document["responsibilities"])
+    return {
+        "intent": document["business_intent"],
+        "inputs": [f"{each['name']}: {each['type']} - {each['description']}" for each in document["inputs"]],
+        "returns": f"{returns['type']}: {returns['type_summary']} {returns['details']}" if returns else "",
+        "side effects": document["side_effects"],
+        "invariants": document["invariants"],
+        "responsible for": document["responsibilities"],
+    }

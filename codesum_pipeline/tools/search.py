@@ -12,11 +12,11 @@ from pydantic import Field
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import clean
-from codesum_pipeline.retrieval.filters import Filters, WhichTests, check_filters, parse_filters
 from codesum_pipeline.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.search import answer
+from codesum_pipeline.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
 from codesum_pipeline.tools.answers import (
     AnswerPage,
     DocumentRow,

@@ -12,8 +12,8 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.store.lease import current_holder
 from codesum_pipeline.tools.answers import AnswerPage, Names, PagedArguments, fitting, section
-from codesum_pipeline.tools.as_of import AsOf
 from codesum_pipeline.tools.call import ItemSlice, ToolContext
+from codesum_pipeline.tools.catalogue import AsOf
 from codesum_pipeline.tools.changes import ChangedDocument, read_history, tree_edits
 
 # About as long as a line without the key.

@@ -29,8 +29,14 @@ from codesum_pipeline.model.errors import (
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.serving.audit import FAILED, REFUSED, Auditor
 from codesum_pipeline.serving.gate import behind_tokens
-from codesum_pipeline.serving.listening import Address, allowed_hosts, allowed_origins
-from codesum_pipeline.serving.tokens import AccessToken, TokenSource, check_reachable
+from codesum_pipeline.serving.tokens import (
+    AccessToken,
+    Address,
+    TokenSource,
+    allowed_hosts,
+    allowed_origins,
+    check_reachable,
+)
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.web.pages import HITS, REFRESH, Pages

@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from codesum_pipeline.model.documents import LEVELS
 from codesum_pipeline.model.errors import BeingIndexed, CodesumError, MissingTable
-from codesum_pipeline.retrieval.filters import WhichTests
 from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.shelf import WhichTests
 from codesum_pipeline.serving.audit import current_request
 from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline.tools.answers import AnswerPage

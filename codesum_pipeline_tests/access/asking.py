@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.mcp_server.server import PATH, make_server
 from codesum_pipeline.mcp_server.server import make_app as mcp_app
+from codesum_pipeline.model.repository import RepositoryScope
 from codesum_pipeline.serving.audit import Auditor
-from codesum_pipeline.serving.listening import Address
-from codesum_pipeline.serving.tokens import AccessToken, TokenSource
+from codesum_pipeline.serving.tokens import AccessToken, Address, TokenSource, digest_of
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.web.app import make_app
 from codesum_pipeline_tests.access.homes import MARKERS
@@ -30,12 +30,16 @@ _CHANGING = re.compile(
 )
 
 
+def access_token(secret: str, *patterns: str, name: str) -> AccessToken:
+    return AccessToken(digest_of(secret), RepositoryScope(patterns), name)
+
+
 def catalogue_of(home: Path) -> IndexCatalogue:
     return IndexCatalogue.of(load_settings({"home": home}, environ={}))
 
 
 def tokens_of_a(*patterns: str) -> TokenSource:
-    return TokenSource(None, (AccessToken.of(SECRET, *(patterns or ("till",)), name="cashier"),))
+    return TokenSource(None, (access_token(SECRET, *(patterns or ("till",)), name="cashier"),))
 
 
 @contextmanager

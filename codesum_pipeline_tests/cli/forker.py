@@ -12,8 +12,7 @@ from typing import Any
 
 import codesum_pipeline.defs.control  # noqa: F401
 from codesum_pipeline.cli import progress_bar
-from codesum_pipeline.cli.app import main
-from codesum_pipeline.cli.commands import COMMANDS, load_command
+from codesum_pipeline.cli.app import COMMANDS, load_command, main
 
 
 def serve() -> None:

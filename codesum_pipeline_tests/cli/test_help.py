@@ -6,8 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from codesum_pipeline.cli.app import app
-from codesum_pipeline.cli.commands import COMMANDS, load_command
+from codesum_pipeline.cli.app import COMMANDS, app, load_command
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
 
 NAMES = [command.name for command in COMMANDS]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.cli.webhooks import registered_entries
+from codesum_pipeline.cli.serving import registered_entries
 from codesum_pipeline.homes.loading import load_settings
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.objects import open_objects

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.cli.commands import load_command
+from codesum_pipeline.cli.app import load_command
 from codesum_pipeline.llm.templates import packaged_prompts
 
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from codesum_pipeline.cli.documents import described, numbered
 from codesum_pipeline.cli.render import fields, indented
 from codesum_pipeline.retrieval.hits import Excerpt
-from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument
+from codesum_pipeline.tools.graph import DocumentRelations, RelatedDocument
 
 
 def first_hit(codesum, home, *arguments):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codesum_pipeline.cli.registration import EntryOptions, find_entry
+from codesum_pipeline.cli.repositories import EntryOptions, find_entry
 from codesum_pipeline.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.registry import Registry

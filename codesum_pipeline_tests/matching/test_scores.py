@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.matching.changes import compare_published
-from codesum_pipeline.matching.evidence import ReadBlob, reading
-from codesum_pipeline.matching.scores import match, score_changes
+from codesum_pipeline.matching.scores import ReadBlob, match, reading, score_changes
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, DocumentChange, Intent
 from codesum_pipeline.model.repository import RepositoryEntry

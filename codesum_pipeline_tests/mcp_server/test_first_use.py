@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
-from codesum_pipeline.cli.first_use import FirstIndex, UnindexedCheckout
+from codesum_pipeline.cli.first_use import FirstIndex, UnindexedCheckout, build_lock
 from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
@@ -67,12 +67,10 @@ def building(checkout, tmp_path):
     first = first_index(tmp_path / "home")
     found = UnindexedCheckout.find(first.called, checkout_of(checkout.path))
     assert found
-    from codesum_pipeline.cli.first_use import _Files
-
-    files = _Files.of(found)
-    files.folder.mkdir(parents=True)
-    files.log.write_text("parsing: 27 of 40\nembedding texts: 12 of 5")
-    with files.lock.open("a") as lock:
+    file = build_lock(found)
+    file.parent.mkdir(parents=True)
+    file.with_suffix(".txt").write_text("parsing: 27 of 40\nembedding texts: 12 of 5")
+    with file.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield first
 

@@ -8,7 +8,7 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.serving.listening import parse_address
+from codesum_pipeline.serving.tokens import parse_address
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.mcp_client import ask_and_misbehave, ask_everything, with_client
 from codesum_pipeline_tests.support.serving import served

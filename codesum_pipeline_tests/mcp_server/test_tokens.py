@@ -11,7 +11,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.serving.tokens import AccessToken, read_tokens
+from codesum_pipeline.serving.tokens import read_tokens
+from codesum_pipeline_tests.access.asking import access_token
 from codesum_pipeline_tests.mcp_server.test_http import HEADERS, INITIALIZE, serving
 from codesum_pipeline_tests.support.mcp_client import CALLS, ask_everything, text_of, with_client
 
@@ -117,9 +118,9 @@ def test_a_table_names_tokens_and_their_repositories(tmp_path: Path) -> None:
     found = read_tokens(write(tmp_path / "tokens", TABLE), {}, variable="X")
 
     assert found == [
-        AccessToken.of(KEEPER, "zoo", name="keeper"),
-        AccessToken.of(SELLER, "shop", name="seller"),
-        AccessToken.of(BOSS, "*", name="boss"),
+        access_token(KEEPER, "zoo", name="keeper"),
+        access_token(SELLER, "shop", name="seller"),
+        access_token(BOSS, "*", name="boss"),
     ]
 
 

@@ -8,8 +8,15 @@ from markdown_it import MarkdownIt
 from codesum_pipeline.model.markdown import code, prose
 from codesum_pipeline.overviews.loading import RankedDocument, View
 from codesum_pipeline.overviews.manifests.manifest import EntryKind, EntryPoint
-from codesum_pipeline.overviews.opening import Commit, ModelWords, OpeningText, most_changed, opening_of
-from codesum_pipeline.overviews.overview import Overview, facts_of
+from codesum_pipeline.overviews.overview import (
+    Commit,
+    ModelWords,
+    OpeningText,
+    Overview,
+    facts_of,
+    most_changed,
+    opening_of,
+)
 from codesum_pipeline.overviews.page import label, mermaid, render
 from codesum_pipeline.overviews.parts import (
     MOST_LINKS,

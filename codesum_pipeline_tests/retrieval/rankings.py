@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.fusion import ScoredDocuments
 from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.shelf import Candidates, Shelf
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal
+from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, ScoredDocuments, Signal
 
 
 def rank_documents(

@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.retrieval.about_testing import asks_for_tests
+from codesum_pipeline.retrieval.query import asks_for_tests
 
 ASKS = """
 tests

@@ -9,11 +9,10 @@ from msgspec.structs import replace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.retrieval.adjustments import RaisedScores, raise_callers
-from codesum_pipeline.retrieval.filters import Filters, WhichTests
 from codesum_pipeline.retrieval.hits import Hit
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
-from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.shelf import Filters, Shelf, WhichTests
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Weights
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, Files, make_index_workspace, publish
 

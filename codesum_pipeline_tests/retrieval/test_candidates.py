@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import ScoredDocuments
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.shelf import Candidates, Shelf
+from codesum_pipeline.retrieval.weights import ScoredDocuments
 
 SHOPS = 3
 ROWS = 13

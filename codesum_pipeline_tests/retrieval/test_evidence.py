@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import earlier_of_group, highest_sums, sums_by_file
+from codesum_pipeline.retrieval.weights import earlier_of_group, highest_sums, sums_by_file
 
 
 def ranked(documents: list[tuple[int, float]], decay: float = 0.6) -> list[int]:

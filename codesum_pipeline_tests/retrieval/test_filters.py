@@ -7,18 +7,18 @@ from msgspec.structs import replace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.model.documents import LEVELS, Level, SummaryDocument
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.filters import (
+from codesum_pipeline.retrieval.query import parse_query
+from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.retrieval.shelf import (
     ANYTHING,
     Filters,
+    Shelf,
     WhichTests,
     allowed_rows,
     check_filters,
     parse_filters,
 )
-from codesum_pipeline.retrieval.query import parse_query
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
-from codesum_pipeline.retrieval.shelf import Shelf
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, Signal
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.retrieval.fusion import FusedRanking, Numbers, Ranking, distinct, fuse
+from codesum_pipeline.retrieval.weights import FusedRanking, Numbers, Ranking, distinct, fuse
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}

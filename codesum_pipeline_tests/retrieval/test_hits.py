@@ -31,7 +31,7 @@ def test_a_hit_shows_the_fields_of_its_document(tmp_path: Path, shop: PublishedI
     for index in (shop, PublishedIndex.open(workspace.layout.published("shop"))):
         for row in range(len(index)):
             hit, document = (
-                to_builtins(make_hit(IndexedDocument(index, row), score=0.0, ranks={}, notes=())),
+                to_builtins(make_hit(IndexedDocument(index, row), score=0.0, why="")),
                 index.document(row),
             )
             shown = {name: value for name, value in hit.items() if name not in ("repo", "score", "why")}

@@ -11,11 +11,10 @@ from codesum_pipeline.indexes.verify import verify_index
 from codesum_pipeline.indexes.version_folder import DENSE_LANES, LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.retrieval import lookup
-from codesum_pipeline.retrieval.filters import Filters, WhichTests, parse_filters
 from codesum_pipeline.retrieval.lookup import products
 from codesum_pipeline.retrieval.query import parse_query
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.shelf import Shelf
+from codesum_pipeline.retrieval.shelf import Filters, Shelf, WhichTests, parse_filters
 from codesum_pipeline.retrieval.weights import IN_FILES, Signal, needs_vector, signals_of
 from codesum_pipeline_tests.retrieval.rankings import rank_documents
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish

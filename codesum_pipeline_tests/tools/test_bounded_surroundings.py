@@ -3,7 +3,7 @@ import json
 import pytest
 from msgspec import to_builtins
 
-from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, bound_surroundings
+from codesum_pipeline.tools.graph import DocumentRelations, RelatedDocument, bound_surroundings
 
 
 def neighbours(name: str, count: int) -> tuple[RelatedDocument, ...]:
@@ -23,7 +23,7 @@ AROUND = DocumentRelations(
 def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
     found, left = bound_surroundings(AROUND, tokens=tokens)
 
-    values = [each for part in to_builtins(found.around).values() for each in part]
+    values = [each for name, part in to_builtins(found).items() if name != "more" for each in part]
     characters = sum(len(json.dumps(value, ensure_ascii=False)) for value in values)
     assert characters <= 4 * (tokens - left) <= 4 * tokens
 
@@ -31,13 +31,11 @@ def test_no_more_is_shown_than_there_is_room_for(tokens: int) -> None:
 def test_what_is_left_out_is_counted() -> None:
     found, _ = bound_surroundings(AROUND, tokens=10_000)
 
-    assert [each.id for each in found.around.parents] == ["above/0.py", "above/1.py", "above/2.py"]
+    assert [each.id for each in found.parents] == ["above/0.py", "above/1.py", "above/2.py"]
     assert dict(found.more) == {"called_by": 25, "children": 35, "dependencies": 95}
 
 
 def test_with_little_room_each_part_has_its_first() -> None:
     found, _ = bound_surroundings(AROUND, tokens=180)
 
-    assert [len(part) > 0 for part in (found.around.parents, found.around.called_by, found.around.children)] == [
-        True
-    ] * 3
+    assert [len(part) > 0 for part in (found.parents, found.called_by, found.children)] == [True] * 3

@@ -6,8 +6,8 @@ from codesum_pipeline.model.documents import SummaryDocument
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.documents import JoinedDocuments
+from codesum_pipeline.tools.graph import DocumentRelations, RelatedDocument, surroundings
 from codesum_pipeline.tools.sources import SourceReader
-from codesum_pipeline.tools.surroundings import DocumentRelations, RelatedDocument, surroundings
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TOTAL_PRICE = "shop/cart.py::total_price"

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.tools.answers import AnswerPage
-from codesum_pipeline.tools.surroundings import TRUST_LEGEND, TRUST_MARK
+from codesum_pipeline.tools.graph import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline_tests.overlays.conftest import indexed_shop
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.mcp_client import server_of, text_of, with_client

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.cli.avoided import add_up
-from codesum_pipeline.llm.totals import Totals, total, total_by
+from codesum_pipeline.llm.totals import Totals, avoided_by_cause, total, total_by
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ledger import AttemptOutcome, AvoidanceReason, AvoidedRow, LedgerRow
 from codesum_pipeline.upkeep.tables import added_up_avoided, added_up_ledger
@@ -96,8 +95,8 @@ def test_the_meter_of_avoided_work_stays_the_same_by_day_and_cause() -> None:
 
     assert len(kept) == 5 * 4 + 4 * 4
     assert [row for row in kept if row.run_id.startswith("run")] == [row for row in rows if row.run_id >= "run 35"]
-    assert {cause: saving.calls for cause, saving in add_up(kept).items()} == {
-        cause: saving.calls for cause, saving in add_up(rows).items()
+    assert {cause: saving.calls for cause, saving in avoided_by_cause(kept).items()} == {
+        cause: saving.calls for cause, saving in avoided_by_cause(rows).items()
     }
     assert _calls_by_day(kept) == _calls_by_day(rows)
     assert added_up_avoided(kept, runs=5, before=BEFORE) == kept

@@ -243,8 +243,7 @@ def _move_on(ws: Workspace) -> None:
 
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
     from codesum_pipeline.indexes.embedders.named import embedder_of
-    from codesum_pipeline.matching.evidence import reading
-    from codesum_pipeline.matching.scores import match
+    from codesum_pipeline.matching.scores import match, reading
     from codesum_pipeline.retrieval.reader import PublishedIndex
     from codesum_pipeline.source.git import BlobReader
 
