@@ -254,12 +254,11 @@ class FolderParts(Struct, frozen=True):
         return part.write(self.folder) or {}
 
     def _share(self, last: Version, files: Sequence[str]) -> bool:
-        known = last.manifest["files"]
-        if not all(name in known and _has_sha256(last.folder / name, known[name]["sha256"]) for name in files):
+        if not all(last.is_whole(name, read_content=True) for name in files):
             return False
         for name in files:
             _link_or_copy(last.folder / name, self.folder / name)
-            self.shared[name] = known[name]["sha256"]
+            self.shared[name] = last.manifest["files"][name]["sha256"]
         return True
 
 
@@ -277,24 +276,17 @@ def _share_files(parts: FolderParts, published: Path, manifest: Manifest) -> set
     then cost little more than one. Contents are compared, so that damage is not passed on."""
     shared = {parts.folder / name for name in parts.shared}
     try:
-        known = read_version(published.resolve()).manifest["files"]
+        theirs = read_version(published.resolve())
     except (BrokenIndex, OSError):
         return shared
     for name, entry in manifest["files"].items():
-        theirs, ours = published / name, parts.folder / name
-        is_same = known.get(name, {}).get("sha256") == entry["sha256"]
-        if ours not in shared and is_same and _has_sha256(theirs, entry["sha256"]):
+        ours = parts.folder / name
+        is_same = theirs.manifest["files"].get(name, {}).get("sha256") == entry["sha256"]
+        if ours not in shared and is_same and theirs.is_whole(name, read_content=True):
             ours.unlink()
-            _link_or_copy(theirs, ours)
+            _link_or_copy(theirs.folder / name, ours)
             shared.add(ours)
     return shared
-
-
-def _has_sha256(path: Path, sha256: str) -> bool:
-    try:
-        return sha256_of_file(path) == sha256
-    except OSError:
-        return False
 
 
 def _link_or_copy(theirs: Path, ours: Path) -> None:

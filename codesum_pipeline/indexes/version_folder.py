@@ -89,11 +89,18 @@ class Version(Struct, frozen=True):
     def damaged_files(self, *, read_content: bool) -> list[str]:
         """The files that are missing or differ from the manifest; only their sizes are compared unless
         `read_content`."""
-        return [
-            name
-            for name, entry in sorted(self.manifest["files"].items())
-            if not _is_whole(f"{self.folder}{os.sep}{name}", entry["bytes"], entry["sha256"] if read_content else None)
-        ]
+        return [name for name in sorted(self.manifest["files"]) if not self.is_whole(name, read_content=read_content)]
+
+    def is_whole(self, name: str, *, read_content: bool) -> bool:
+        """Whether a file is there as the manifest says: its size, and with `read_content` its sha256."""
+        entry = self.manifest["files"].get(name)
+        # A tick checks ten thousand indexes: building a `Path` takes longer than asking for the size.
+        path = f"{self.folder}{os.sep}{name}"
+        try:
+            is_as_large: bool = entry is not None and os.stat(path).st_size == entry["bytes"]  # noqa: PTH116
+            return is_as_large and not (read_content and sha256_of_file(Path(path)) != entry["sha256"])
+        except OSError:
+            return False
 
 
 def read_version(folder: Path) -> Version:
@@ -155,11 +162,3 @@ def content_digest(manifest: Manifest) -> str:
     content = {name: value for name, value in manifest.items() if name not in _STAND_FIELDS}
     content["files"] = {name: entry.get("content_sha256", entry["sha256"]) for name, entry in manifest["files"].items()}
     return sha256_hex(canonical_json(content).encode())
-
-
-def _is_whole(path: str, size: int, sha256: str | None) -> bool:
-    # A tick checks ten thousand indexes: building a `Path` takes longer than asking for the size.
-    try:
-        return os.stat(path).st_size == size and (sha256 is None or sha256_of_file(Path(path)) == sha256)  # noqa: PTH116
-    except OSError:
-        return False

@@ -49,10 +49,6 @@ class EncodedLines:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def line(self, number: int) -> str:
-        """A line by its number from 1."""
-        return self._lines[number - 1]
-
     def span(self, range_: Sequence[int]) -> tuple[Span, str] | None:
         """The place of a range within one line, and the text there; None where the text has no such place."""
         number, start, end = range_

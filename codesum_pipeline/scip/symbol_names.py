@@ -37,11 +37,10 @@ _BY_ENDING = {suffix.value: suffix for suffix in Suffix}
 
 
 class Descriptor(Struct, frozen=True):
-    """One name of a symbol. `disambiguator` tells methods of one name apart."""
+    """One name of a symbol. Methods of one name, which a symbol tells apart, have equal descriptors."""
 
     name: str
     suffix: Suffix
-    disambiguator: str = ""
 
 
 class SymbolName(Struct, frozen=True):
@@ -108,7 +107,7 @@ def _descriptors(symbol: str, at: int) -> list[tuple[Descriptor, int]]:
         elif parameter is not None:
             descriptor = Descriptor(_unescaped(parameter), Suffix.PARAMETER)
         elif disambiguator is not None:
-            descriptor = Descriptor(_unescaped(name), Suffix.METHOD, disambiguator)
+            descriptor = Descriptor(_unescaped(name), Suffix.METHOD)
         else:
             descriptor = Descriptor(_unescaped(name), _BY_ENDING[ending])
         found.append((descriptor, at))

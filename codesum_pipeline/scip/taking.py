@@ -42,12 +42,14 @@ _PART = 1 << 20
 
 
 class FoundIndex(Struct, frozen=True):
-    """An index before it is read. `signature` is empty where `open` will fail."""
+    """An index before it is read. `signature` is empty where `open` will fail. Of one that must not be read, `problem`
+    says why."""
 
     origin: str
     root: str
     signature: str
-    open: Callable[[], AbstractContextManager[Iterator[bytes]]]
+    open: Callable[[], AbstractContextManager[Iterator[bytes]]] | None = None
+    problem: str = ""
 
 
 def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
@@ -88,13 +90,15 @@ def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
         root, _, name = path.rpartition("/")
         if blob and name in NAMES:
             if mode == SYMLINK_MODE:
-                found[path] = _left_out(f"tree {path}", root, "it is a symbolic link, which is not followed")
+                problem = "it is a symbolic link, which is not followed"
+                found[path] = FoundIndex(f"tree {path}", root, "", problem=problem)
             else:
                 opened = partial(_opened_blob, ws.layout.mirror(ws.key), blob)
                 found[path] = FoundIndex(f"tree {path}", root, blob, opened)
     kept = dict(sorted(found.items(), key=lambda item: (item[0].count("/"), item[0]))[:MOST_IN_TREE])
     if left := len(found) - len(kept):
-        kept[""] = _left_out("tree", "", f"{left:,} more index files are left out: name those that count")
+        problem = f"{left:,} more index files are left out: name those that count"
+        kept[""] = FoundIndex("tree", "", "", problem=problem)
     return kept
 
 
@@ -102,7 +106,8 @@ def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: P
     """A file, followed through links; `within` is a folder that these may not lead out of."""
     real = Path(os.path.realpath(path))
     if within and not real.is_relative_to(os.path.realpath(within)):
-        return _left_out(origin, root, f"{path} leads out of {within}: such links are not followed")
+        problem = f"{path} leads out of {within}: such links are not followed"
+        return FoundIndex(origin, root, "", problem=problem)
     try:
         found = real.stat()
         # Another worker sees the file of a shared disk under another number.
@@ -111,17 +116,6 @@ def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: P
     except OSError:
         signature = ""
     return FoundIndex(origin, root, signature, partial(opened_file, real, path))
-
-
-def _left_out(origin: str, root: str, why: str) -> FoundIndex:
-    """An index that is not even opened."""
-
-    @contextmanager
-    def refused() -> Iterator[Iterator[bytes]]:
-        raise RefusedIndex(why)
-        yield
-
-    return FoundIndex(origin, root, "", refused)
 
 
 @contextmanager
@@ -183,6 +177,8 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> tuple[str
     digest, size = hashlib.sha256(), 0
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    if found.open is None:
+        raise RefusedIndex(found.problem)
     try:
         with found.open() as parts, writing(temporary), temporary.open("xb") as target:
             first = next(parts, b"")
@@ -302,7 +298,7 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
     rows = ws.tables.read_rows_or_empty(_TABLE, ws.key, IndexFile)
     if ws.tables.is_scratch:
         kept = (row for row in rows if row.origin.startswith(MADE_BY))
-        made = [replace(_left_out(row.origin, row.root, row.problem), signature=row.signature) for row in kept]
+        made = [FoundIndex(row.origin, row.root, row.signature, problem=row.problem) for row in kept]
     else:
         made = _made(ws, commit, progress)
     in_tree = indexes_in_tree(ws)
@@ -349,4 +345,4 @@ def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
     if made is None:
         return []
     index = [on_disk(made.path, made.origin, ws.entry.subdir, ws.layout)] if made.path else []
-    return [*index, *([_left_out(made.origin, ws.entry.subdir, made.problem)] if made.problem else [])]
+    return [*index, *([FoundIndex(made.origin, ws.entry.subdir, "", problem=made.problem)] if made.problem else [])]
