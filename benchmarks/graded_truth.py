@@ -26,7 +26,7 @@ from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
 from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.scip.framing import message_class
+from codesum_pipeline.scip.offering import message_class
 from codesum_pipeline.scip.symbol_names import Suffix, is_local, parse_symbol
 
 _DEFINITION = 1

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from codesum_pipeline.scip.framing import read_message
+from codesum_pipeline.scip.offering import read_message
 from codesum_pipeline.scip.symbol_names import Spelling, SymbolName, is_local, parse_symbol
 
 

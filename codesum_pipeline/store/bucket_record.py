@@ -31,7 +31,6 @@ from codesum_pipeline.store.atomic import (
     temporary_beside,
     write_json_atomically,
 )
-from codesum_pipeline.store.brought_files import MANIFEST_NAME
 from codesum_pipeline.store.head_lease import HeadLease, take_head
 from codesum_pipeline.store.heads import (
     PublishedPointer,
@@ -42,7 +41,7 @@ from codesum_pipeline.store.heads import (
     part_name,
     read_manifest,
 )
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.store.layout import MANIFEST_NAME, HomeLayout
 from codesum_pipeline.store.objects import Objects
 from codesum_pipeline.store.repository_files import (
     PartNotes,

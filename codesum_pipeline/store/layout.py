@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BASE_STRATEGY = "function_level"
 T = TypeVar("T")
 _opened: dict[tuple[str, float], "Objects"] = {}
+# The file of a published version that is written last.
+MANIFEST_NAME = "manifest.json"
 # What a copy of a bucket can be asked for, besides the tables of a repository by their names: its published version,
 # the manifest of that version, and all that is kept of it.
 INDEX, INDEX_MANIFEST, STATE = "index", "manifest of the index", "state"

@@ -42,7 +42,7 @@ def test_the_search_command_imports_nothing_that_only_homes_in_buckets_need() ->
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    of_buckets = {"brought_files", "heads", "home_files", "objects", "reading_copy"}
+    of_buckets = {"heads", "home_files", "objects", "reading_copy"}
     of_store = {name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("codesum_pipeline.store.")}
     assert of_store & of_buckets == set()
 

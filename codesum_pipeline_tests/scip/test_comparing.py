@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.scip.comparing import IndexComparison, PositionEncoding, compare
-from codesum_pipeline.scip.framing import message_class
+from codesum_pipeline.scip.offering import message_class
 from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
 _PATH = "shop/cart.py"

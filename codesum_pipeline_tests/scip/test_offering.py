@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.model.graph import IndexFile
-from codesum_pipeline.scip.framing import message_class
-from codesum_pipeline.scip.offering import Offers, find_offers
+from codesum_pipeline.scip.offering import Offers, find_offers, message_class
 
 _PATHS = {"web/src/a.ts", "web/src/b.ts", "api/main.py", "README.md"}
 

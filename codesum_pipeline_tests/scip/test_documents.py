@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codesum_pipeline.model.errors import RefusedIndex
-from codesum_pipeline.scip import framing
-from codesum_pipeline.scip.framing import (
+from codesum_pipeline.scip import offering
+from codesum_pipeline.scip.offering import (
     DocumentPlace,
     IndexerIdentity,
     OversizedDocument,
@@ -76,7 +76,7 @@ def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes, said: str) 
 
 
 def test_more_documents_than_a_repository_can_have_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(framing, "MOST_DOCUMENTS", 1000)
+    monkeypatch.setattr(offering, "MOST_DOCUMENTS", 1000)
     started = time.process_time()
 
     with pytest.raises(RefusedIndex, match="more than 1,000 documents"):
@@ -87,7 +87,7 @@ def test_more_documents_than_a_repository_can_have_are_refused(tmp_path: Path, m
 
 
 def test_a_document_that_is_too_large_is_passed_over_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(framing, "MOST_DOCUMENT_BYTES", 60)
+    monkeypatch.setattr(offering, "MOST_DOCUMENT_BYTES", 60)
     large = HandMadeIndex({}).message()
     large.documents.add(relative_path="large.py", text="x" * 100)
     large.documents.add(relative_path="small.py")
