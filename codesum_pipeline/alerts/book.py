@@ -27,7 +27,7 @@ from codesum_pipeline.delivery.channels import Post, PostKind
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.moments import iso_moment
-from codesum_pipeline.model.printable import one_line
+from codesum_pipeline.model.printable import one_line, some_of
 from codesum_pipeline.settings.operation import AlertSettings
 from codesum_pipeline.store.sqlite_tables import SqliteFile, columns
 
@@ -377,9 +377,8 @@ def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
         groups[not each.is_bad, f"check {each.name}" if each.name else each.kind.value].append(each)
     lines = []
     for (is_good, what), members in sorted(groups.items()):
-        named = ", ".join(each.subject for each in members[:NAMED])
-        more = f" and {len(members) - NAMED:,} more" if len(members) > NAMED else ""
-        lines.append(f"{'recovered' if is_good else 'failing'}: {what} ({len(members):,}): {named}{more}")
+        named = some_of([each.subject for each in members], NAMED)
+        lines.append(f"{'recovered' if is_good else 'failing'}: {what} ({len(members):,}): {named}")
         if not is_good and members[0].detail:
             lines.append(f"  the first of them: {one_line(members[0].detail)[:_SHORT_CHARS]}")
     lines.append(_ALL)

@@ -31,7 +31,7 @@ from codesum_pipeline.llm.recordings import read_recordings
 from codesum_pipeline.model.documents import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ledger import CallTotals
-from codesum_pipeline.model.printable import counted, one_line
+from codesum_pipeline.model.printable import counted, one_line, some_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.llm import BackendName
 from codesum_pipeline.settings.models import Settings
@@ -159,8 +159,7 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
     for row in rows:
         # The documents that cause a rewrite, other than itself.
         others = [id_ for id_ in row.cause_ids if id_ != row.id]
-        more = f" and {len(others) - _CAUSES_SHOWN:,} more" if len(others) > _CAUSES_SHOWN else ""
-        lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, ", ".join(others[:_CAUSES_SHOWN]) + more))
+        lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, some_of(others, _CAUSES_SHOWN)))
     columns = ("what", "level", "cause", "document", "caused by")
     shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
     return table(columns[:shown], [line[:shown] for line in lines])

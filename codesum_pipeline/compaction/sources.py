@@ -27,6 +27,7 @@ from codesum_pipeline.model.documents import CompactionRecord, HistoryEvent, His
 from codesum_pipeline.model.errors import ConfigurationError, SourcesChanged
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex
 from codesum_pipeline.model.moments import iso_moment
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.lease import hold_lease, hold_repository
@@ -68,7 +69,7 @@ def attested_rows(rows: Sequence[SourceRow], attestation: Attestation) -> list[S
         (new, "were found by the selection and not attested"),
     ):
         if ids:
-            named = ", ".join(ids[:_SHOWN]) + (f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else "")
+            named = some_of(ids, _SHOWN)
             raise SourcesChanged(f"{len(ids):,} of {attestation.kind} {what} ({named}): look at them, and attest anew")
     return [now[id_] for id_ in attested]
 

@@ -29,12 +29,13 @@ from codesum_pipeline.defs.steps import (
     severity_of,
     stage_failures,
 )
-from codesum_pipeline.delivery.web_links import host_of
 from codesum_pipeline.indexes.verify import IndexFault, verify_index
 from codesum_pipeline.model.errors import BrokenStore, CodesumError
 from codesum_pipeline.model.moments import iso_moment, utc_now
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.operation import CheckName
+from codesum_pipeline.source.locations import host_of, is_url
 from codesum_pipeline.store.heads import broken_parts
 from codesum_pipeline.store.lease import hold_unless_held
 from codesum_pipeline.wiring import Home
@@ -236,9 +237,8 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     severity, state = severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
     said = "no fault"
     if findings:
-        named = "; ".join(f"{each.check}: {each.subject}: {each.detail}" for each in findings[:_NAMED])
-        more = f"; and {len(findings) - _NAMED:,} more" if len(findings) > _NAMED else ""
-        said = f"{named}{more} (`codesum index {key} --force` writes it anew)"
+        told = [f"{each.check}: {each.subject}: {each.detail}" for each in findings]
+        said = f"{some_of(told, _NAMED, mark='; ')} (`codesum index {key} --force` writes it anew)"
     elif findings is None:
         severity, state, said = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
     numbers = {"wrong": len(findings or ()), STATE: state}
@@ -332,7 +332,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
 
     Of repositories that are not in the plan, or are being built, nothing changes.
     """
-    hosts = {entry.key: host_of(entry.location) for entry in entries}
+    hosts = {entry.key: host_of(entry.location) for entry in entries if is_url(entry.location)}
     with open_book(home.settings.home, now=utc_now) as book:
         book.note(
             ConditionState(

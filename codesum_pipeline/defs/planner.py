@@ -25,6 +25,7 @@ from codesum_pipeline.llm.ledger import spent_today
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.store.bucket_record import spending_of_all
 from codesum_pipeline.store.schemas import texts_table
@@ -135,19 +136,13 @@ class Plan(Struct, frozen=True):
                     reason = f"{reason[: MAX_REASON_CHARACTERS - 1]}…"
                 # Most reasons name the key themselves.
                 lines.append(reason if repr(key) in reason else f"{key}: {reason}" if reason else key)
-        return named(lines, mark="; ")
+        return some_of(lines, NAMED, mark="; ")
 
     def without(self, keys: Collection[str]) -> "Plan":
         """The same plan, but that others look after these repositories."""
         verdicts = {**self.verdicts, **dict.fromkeys(keys, BuildDecision.ACTIVE)}
         requests = tuple(request for request in self.requests if request.key not in keys)
         return Plan(requests, verdicts, self.complaints)
-
-
-def named(names: Sequence[str], *, mark: str = ", ") -> str:
-    """The first names, and how many more there are."""
-    more = [f"and {len(names) - NAMED:,} more"] if len(names) > NAMED else []
-    return mark.join([*names[:NAMED], *more])
 
 
 def plan_builds(

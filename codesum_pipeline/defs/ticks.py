@@ -14,10 +14,10 @@ from codesum_pipeline.defs.building.values import AT_HEAD, BuildOptions
 from codesum_pipeline.defs.observing import ACTIVE, Sight, active_keys, observe
 from codesum_pipeline.defs.planner import (
     GOES_ON_TAG,
+    NAMED,
     BuildDecision,
     Observation,
     Plan,
-    named,
     plan_builds,
     usd_left_today,
 )
@@ -31,6 +31,7 @@ from codesum_pipeline.defs.resource import (
 )
 from codesum_pipeline.defs.steps import FINGERPRINT_TAG, published_check, report_check, schedule_of, sensor_of
 from codesum_pipeline.model.moments import utc_now
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.source.poll_state import PollState, marked_keys, open_poll_state
 from codesum_pipeline.wiring import Home
 
@@ -119,7 +120,8 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
         log.warning("unreadable: %s", unreadable)
     if exhausted := sorted(key for key in new if plan.verdicts[key] is BuildDecision.EXHAUSTED):
         log.warning(
-            "%s: failed too often in this state; a change or a run started by hand tries again", named(exhausted)
+            "%s: failed too often in this state; a change or a run started by hand tries again",
+            some_of(exhausted, NAMED),
         )
     for rest in (rest for rest in sight.rests if rest.failures == 1):
         log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)

@@ -1,10 +1,10 @@
 """Links to lines of a repository on the pages of known git hosts, at a given commit."""
 
 from collections.abc import Mapping
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from codesum_pipeline.model.digests import CitedPlace
-from codesum_pipeline.source.locations import is_url, slug_of
+from codesum_pipeline.source.locations import host_of, is_url, slug_of
 
 _HOSTS = {
     "github.com": "github",
@@ -28,7 +28,7 @@ def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = 
     `own_hosts` says what runs on others. No user or password of the location is in it.
     """
     found, slug = CitedPlace.parse(place), slug_of(location)
-    host = host_of(location)
+    host = host_of(location) if is_url(location) else ""
     kind = {**_HOSTS, **(own_hosts or {})}.get(host)
     if found is None or slug is None or kind is None:
         return None
@@ -38,11 +38,3 @@ def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = 
         page += f"#{first.format(found.first_line)}"
         page += last.format(found.last_line) if found.last_line not in (None, found.first_line) else ""
     return page
-
-
-def host_of(location: str) -> str:
-    if not is_url(location):
-        return ""
-    if "://" in location:
-        return (urlsplit(location).hostname or "").lower()
-    return location.partition(":")[0].rpartition("@")[2].lower()

@@ -18,7 +18,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.model.intents import DocumentChange
 from codesum_pipeline.model.markdown import code, prose
-from codesum_pipeline.model.printable import clean, counted, listed, shortened
+from codesum_pipeline.model.printable import clean, counted, listed, shortened, some_of
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“(])")
 # `Methods: add, close.` and `Calls add, close.`: a word, then names.
@@ -90,8 +90,7 @@ def _listed(label: str, were: Sequence[str], are: Sequence[str]) -> str:
     parts = []
     for word, names in (("now also", come), ("no longer", gone)):
         if names:
-            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            parts.append(f"{word} {', '.join(names[:_MOST_NAMES])}{more}")
+            parts.append(f"{word} {some_of(names, _MOST_NAMES)}")
     return f"{label}: {'; '.join(parts)}" if parts else ""
 
 
@@ -232,10 +231,7 @@ def _group(item: Item) -> str:
 def names(changes: Sequence[DocumentChange]) -> str:
     """The names of the first changes, and how many more there are."""
     shown = list(dict.fromkeys(name_of(each) for each in changes))
-    rest = len(shown) - MOST_NAMES
-    if rest > 0:
-        return f"{', '.join(shown[:MOST_NAMES])} and {rest} more"
-    return listed(shown)
+    return some_of(shown, MOST_NAMES) if len(shown) > MOST_NAMES else listed(shown)
 
 
 def _with_parts(item: Item) -> str:

@@ -36,6 +36,12 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
+def some_of(names: Sequence[str], most: int, *, mark: str = ", ") -> str:
+    """`a, b and 3 more`: the first names, and how many more there are."""
+    more = f"{mark.rstrip(', ')} and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{mark.join(names[:most])}{more}"
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 file`, `1,024 files`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

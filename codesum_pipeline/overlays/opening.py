@@ -24,6 +24,7 @@ from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import parent_modules
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.differences import Differences, differences, whole_tree
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -317,5 +318,4 @@ def _open_folder(folder: Path, key: str) -> PublishedIndex:
 
 
 def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
-    return f"{', '.join(paths[:_NAMED])}{more} differ from the index"
+    return f"{some_of(paths, _NAMED)} differ from the index"

@@ -28,6 +28,7 @@ from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.indexes.version_folder import Lane
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.retrieval.lookup import Lookup
 from codesum_pipeline.retrieval.query import Query
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -250,8 +251,7 @@ def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
     """Where else a document stands."""
     if twins:
         paths = sorted({index.ids[row].partition(SEPARATOR)[0] for row in twins})
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        yield f"nearly the same in {', '.join(paths[:_NAMED])}{more}"
+        yield f"nearly the same in {some_of(paths, _NAMED)}"
 
 
 def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:

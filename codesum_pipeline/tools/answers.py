@@ -184,12 +184,6 @@ def section(heading: str, lines: Iterable[str]) -> list[str]:
     return [heading, *below] if below else []
 
 
-def some_of(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
-
-
 def shortened(text: str, *, most: int = _LONGEST_QUOTE) -> str:
     """A text that ends with … where it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.printable import some_of
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -24,7 +25,7 @@ from codesum_pipeline.source.git import read_tree
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import source_git_dir
 from codesum_pipeline.source.work_trees import work_tree_state
-from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, explained, some_of
+from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, explained
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.changes import watch_changes
