@@ -1,10 +1,10 @@
 """The events of a turn, for whoever waits for its answer, and the lines that describe them."""
 
-import json
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from codesum_pipeline.llm.pins import json_object
 from codesum_pipeline.model.printable import counted
 from codesum_pipeline.tools.answers import shortened
 
@@ -64,13 +64,7 @@ _LONGEST_ARGUMENT = 60
 
 def call_line(name: str, arguments: str) -> str:
     """The line for a call: the tool and the values of its arguments, each shortened."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return name
-    if not isinstance(values, dict):
-        return name
-    said = (value for value in values.values() if value not in ("", [], None))
+    said = (value for value in (json_object(arguments) or {}).values() if value not in ("", [], None))
     texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in said)
     return f"{name} {', '.join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)}".rstrip()
 

@@ -124,13 +124,7 @@ class Material(Struct, frozen=True):
 
 
 def gather(
-    whole: str,
-    sources: RepositoryFiles,
-    *,
-    question: str,
-    repos: Sequence[str],
-    primary: str,
-    taken_tokens: int,
+    whole: str, sources: RepositoryFiles, *, question: str, repos: Sequence[str], primary: str, taken_tokens: int
 ) -> Material:
     """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
     known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}

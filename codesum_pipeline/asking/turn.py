@@ -9,7 +9,6 @@ but is never left out.
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -21,20 +20,12 @@ from codesum_pipeline.asking.calls import CapturedCall, ModelTool, first_overvie
 from codesum_pipeline.asking.citations import MessageBlocks, RepositoryFiles, check_citations
 from codesum_pipeline.asking.events import MessageEnded, OnEvent, TextVoided, ToolAnswered, ToolCalled
 from codesum_pipeline.asking.paying import CostCapReached, Payer
-from codesum_pipeline.asking.store import (
-    CANCELLED,
-    STORE_FAILED,
-    Exchange,
-    MessagePart,
-    Notebook,
-    PartKind,
-    Speaker,
-)
+from codesum_pipeline.asking.store import CANCELLED, STORE_FAILED, Exchange, MessagePart, Notebook, PartKind, Speaker
 from codesum_pipeline.asking.synthesis import Synthesiser
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.masking import mask_secrets
-from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice
+from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, json_object
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 from codesum_pipeline.model.printable import counted
@@ -273,7 +264,10 @@ def _with_own_ids(calls: Sequence[ToolCall], step: int) -> list[ToolCall]:
 
 
 def _repeated(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """The model's message as the next request repeats it."""
+    """The model's message as the next request repeats it.
+
+    Some providers require arguments to be a JSON object; the tool's result names what was wrong.
+    """
     return {
         "role": "assistant",
         "content": response.text or None,
@@ -281,19 +275,14 @@ def _repeated(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, An
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name or "unnamed", "arguments": _as_object(call.arguments)},
+                "function": {
+                    "name": call.name or "unnamed",
+                    "arguments": call.arguments if json_object(call.arguments) is not None else "{}",
+                },
             }
             for call in calls
         ],
     }
-
-
-def _as_object(arguments: str) -> str:
-    """Arguments as a JSON object, which some providers require; the tool's result names what was wrong."""
-    try:
-        return arguments if isinstance(json.loads(arguments), dict) else "{}"
-    except (ValueError, RecursionError):
-        return "{}"
 
 
 def _result_message(entry: CapturedCall) -> dict[str, Any]:

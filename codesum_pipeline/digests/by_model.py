@@ -43,11 +43,7 @@ from codesum_pipeline.llm.retrying import with_fallbacks
 from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.errors import (
-    ConfigurationError,
-    DigestCapReached,
-    DigestGatedOff,
-)
+from codesum_pipeline.model.errors import ConfigurationError, DigestCapReached, DigestGatedOff
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.settings.llm import DigestSettings, LlmSettings
 from codesum_pipeline.settings.models import Settings

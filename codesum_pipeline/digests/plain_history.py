@@ -47,11 +47,7 @@ class _Often(Struct, frozen=True):
 
 
 def plain_rollup(
-    intent_name: str,
-    rows: Sequence[DigestRow],
-    changes: Mapping[str, Sequence[DocumentChange]],
-    *,
-    timezone: str,
+    intent_name: str, rows: Sequence[DigestRow], changes: Mapping[str, Sequence[DocumentChange]], *, timezone: str
 ) -> SummaryResult:
     """What the digests told, in plain words; `changes` are those of each digest, by its id, where they are still known.
 

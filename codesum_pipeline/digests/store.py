@@ -226,9 +226,7 @@ class DigestStore(SqliteFile):
         return self.select(CompactionRecord, "FROM compactions ORDER BY compacted_at, job_id")
 
     def compact(
-        self,
-        record: CompactionRecord,
-        leaving: Callable[[list[DigestRow], list[CompactionRecord]], Sequence[str]],
+        self, record: CompactionRecord, leaving: Callable[[list[DigestRow], list[CompactionRecord]], Sequence[str]]
     ) -> None:
         """Keep what stands in place of some digests, and delete those whose ids `leaving` returns, in one transaction.
 

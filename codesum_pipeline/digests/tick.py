@@ -21,6 +21,7 @@ import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 from msgspec import Struct
@@ -61,12 +62,7 @@ _log = logging.getLogger(__name__)
 
 
 def tick(
-    desk: DigestDesk,
-    store: DigestStore,
-    intent: Intent,
-    *,
-    repository: str | None = None,
-    due_at: str | None = None,
+    desk: DigestDesk, store: DigestStore, intent: Intent, *, repository: str | None = None, due_at: str | None = None
 ) -> TickRow:
     """Make the digest of what waits for an intent, in one repository or in all; must be inside `one_at_a_time`."""
     begun = desk.moment()
@@ -115,40 +111,20 @@ def preview(
     return DigestPreview(draft.result, len(pending), len(items), model, most, draft.cost_usd)
 
 
-def digest_row(
-    desk: DigestDesk,
-    intent: Intent,
-    draft: DigestDraft,
-    *,
-    id_: str,
-    kind: DigestKind,
-    repositories: set[str],
-    from_at: str,
-    to_at: str,
-    links: Sequence[str | None],
-    matches: int,
-    items: int,
-) -> DigestRow:
-    """The row of a digest, which is sent unless its intent has no channel."""
+def digest_row(desk: DigestDesk, intent: Intent, draft: DigestDraft, **fields: Any) -> DigestRow:
+    """The row of a digest, which is sent unless its intent has no channel; `fields` are what only the caller knows."""
     return DigestRow(
-        id=id_,
-        kind=kind,
         intent_name=intent.name,
-        repositories=tuple(sorted(repositories)),
         created_at=desk.moment(),
-        from_at=from_at,
-        to_at=to_at,
         language=intent.language if draft.model else PLAIN_LANGUAGE,
         result=draft.result,
         written_by=DigestWriter.MODEL if draft.model else DigestWriter.PLAIN,
         state=DigestState.WRITTEN if intent.channels else DigestState.UNSENT,
         channels=intent.channels,
-        links=tuple(links),
         model=draft.model,
         cost_usd=draft.cost_usd,
-        matches=matches,
-        items=items,
         dropped_claims=draft.dropped_claims,
+        **fields,
     )
 
 
@@ -171,9 +147,9 @@ def _take_steps(
             desk,
             intent,
             draft,
-            id_=id_,
+            id=id_,
             kind=DigestKind.DIGEST,
-            repositories={kept.change.repository for kept in pending},
+            repositories=tuple(sorted({kept.change.repository for kept in pending})),
             from_at=min(kept.matched_at for kept in pending),
             to_at=max(kept.matched_at for kept in pending),
             links=_links(desk, draft.result, registered),
@@ -259,12 +235,14 @@ def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
         return {}
 
 
-def _links(desk: DigestDesk, result: SummaryResult, registered: Mapping[str, RepositoryEntry]) -> list[str | None]:
+def _links(
+    desk: DigestDesk, result: SummaryResult, registered: Mapping[str, RepositoryEntry]
+) -> tuple[str | None, ...]:
     hosts = desk.sender.settings.web_hosts
-    return [
+    return tuple(
         web_url(entry.location, cited.place, own_hosts=hosts) if (entry := registered.get(cited.repository)) else None
         for cited in result.citations
-    ]
+    )
 
 
 def _newest_first(pending: Sequence[KeptMatch]) -> list[KeptMatch]:

@@ -137,8 +137,6 @@ class AnswerCache:
         wanted = dict(keys)
         self._fetch()
         with self._open() as connection:
-            if connection is None:
-                return {}
             own = {text.exact_key: text for text in _select(connection, "exact_key", wanted)}
             bodies: dict[str, list[KeptText]] = {}
             for text in _select(connection, "body_key", {body for body in wanted.values() if body}):
@@ -170,7 +168,7 @@ class AnswerCache:
         if self._shared is None or self._is_fetched:
             return
         with self._open() as connection:
-            known = {name for (name,) in connection.execute("SELECT name FROM batches")} if connection else set()
+            known = {name for (name,) in connection.execute("SELECT name FROM batches")}
         if new := dict(self._shared.added(known=known)):
             self._keep(new)
         self._is_fetched = True
@@ -188,12 +186,12 @@ class AnswerCache:
     def texts_of(self, prompt_version: str) -> list[KeptText]:
         """The texts of one prompt version, oldest first."""
         with self._open() as connection:
-            return [] if connection is None else _of_version(connection, prompt_version)
+            return _of_version(connection, prompt_version)
 
     def compactions(self) -> list[CompactionRecord]:
         """The compactions that replaced texts, oldest first."""
         with self._open() as connection:
-            return [] if connection is None else _compactions(connection)
+            return _compactions(connection)
 
     def compact(
         self,
@@ -212,8 +210,6 @@ class AnswerCache:
     def stats(self) -> list[CacheStats]:
         """What is kept, by prompt version and model, most texts first."""
         with self._open() as connection:
-            if connection is None:
-                return []
             rows = connection.execute(
                 "SELECT prompt_version, model, count(*), sum(length(CAST(text AS BLOB))), sum(cost_usd), "
                 "min(created_at), max(used_on) FROM answers GROUP BY prompt_version, model "
@@ -232,17 +228,14 @@ class AnswerCache:
         with self._writing() as connection:
             count = connection.execute(f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept)).rowcount
         with self._open() as open_again:
-            if open_again is not None:
-                # As a script: a single statement is stepped once, which frees one page.
-                open_again.executescript("PRAGMA incremental_vacuum")
+            # As a script: a single statement is stepped once, which frees one page.
+            open_again.executescript("PRAGMA incremental_vacuum")
         return count
 
     def unused(self, *, unused_for: timedelta) -> tuple[int, int]:
         """How many texts no build took for so long, and about how many bytes they are."""
         before = (self._now() - unused_for).date().isoformat()
         with self._open() as connection:
-            if connection is None:
-                return 0, 0
             counted, size = connection.execute(
                 "SELECT count(*), coalesce(sum(length(CAST(text AS BLOB))), 0) FROM answers WHERE used_on < ?",
                 (before,),
@@ -255,8 +248,6 @@ class AnswerCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch()
             with self._open() as connection:
-                if connection is None:
-                    raise FileNotFoundError(self.path)
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
@@ -266,12 +257,11 @@ class AnswerCache:
                         connection.execute("ROLLBACK")
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection | None]:
-        if not self.path.exists():
-            yield None
-            return
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection to the file, or to an empty database where there is none."""
+        place = self.path if self.path.exists() else ":memory:"
         try:
-            with closing(sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as connection:
+            with closing(sqlite3.connect(place, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as connection:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_CREATE)

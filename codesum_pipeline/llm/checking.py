@@ -34,13 +34,7 @@ from typing import Any, NoReturn, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
-from codesum_pipeline.llm.answers import (
-    AnswerTool,
-    FunctionAnswer,
-    UpperAnswer,
-    answer_model,
-    answer_tool,
-)
+from codesum_pipeline.llm.answers import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
 from codesum_pipeline.llm.leaks import leaked_names, looks_like_code, names_in
 from codesum_pipeline.llm.pins import CALL_OF, AnswerForm, SummaryResponse
 from codesum_pipeline.model.documents import Citation, InputSpec, Level, Returns, WrittenText

@@ -9,7 +9,6 @@ once: after the system prompt and after the tool. LiteLLM drops the marks for pr
 """
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from codesum_pipeline.llm.pins import (
     SummaryRequest,
     SummaryResponse,
     TokenUsage,
+    json_object,
 )
 from codesum_pipeline.llm.prices import cost_usd, listed, price_of
 from codesum_pipeline.llm.templates import ResolvedTemplate
@@ -93,29 +93,19 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
     prompt, *turns = request.sources
     messages: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
     for number, (answer, complaint) in enumerate(zip(turns[::2], turns[1::2], strict=True), start=1):
-        if request.parameters.form is AnswerForm.TOOL and _is_object(answer):
-            messages += _tool_turns(f"call_{number}", tool.name, answer, complaint)
+        # In Anthropic's format the arguments of a call are always an object.
+        if request.parameters.form is AnswerForm.TOOL and json_object(answer) is not None:
+            id_ = f"call_{number}"
+            call = {"id": id_, "type": "function", "function": {"name": tool.name, "arguments": answer}}
+            # OpenAI's format has no field for a failed call, and LiteLLM passes none on to others: the text says it.
+            messages += [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": id_, "content": f"Error: {complaint}"},
+            ]
         else:
             said = answer if answer.strip() else _NOTHING
             messages += [{"role": "assistant", "content": said}, {"role": "user", "content": complaint}]
     return messages
-
-
-def _tool_turns(call_id: str, name: str, answer: str, complaint: str) -> list[dict[str, Any]]:
-    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": answer}}
-    # OpenAI's format has no field for a failed call, and LiteLLM passes none on to others: the text has to say it.
-    return [
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": call_id, "content": f"Error: {complaint}"},
-    ]
-
-
-def _is_object(answer: str) -> bool:
-    """Whether an answer can be the arguments of a call: in Anthropic's format these are always an object."""
-    try:
-        return isinstance(json.loads(answer), dict)
-    except ValueError:
-        return False
 
 
 # A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at
@@ -199,10 +189,7 @@ class LiteLlmCalls:
         with self._failing(model, f"{timeout_s:g} s"):
             async with asyncio.timeout(timeout_s):
                 chunks = await litellm_client().acompletion(
-                    **arguments,
-                    **self._sending(model, timeout_s),
-                    stream=True,
-                    stream_options={"include_usage": True},
+                    **arguments, **self._sending(model, timeout_s), stream=True, stream_options={"include_usage": True}
                 )
                 async for chunk in chunks:
                     heard.hear(chunk)

@@ -39,9 +39,7 @@ _PEM_BODY = rf"""(?:\\[nrt]|{_PEM_RUN}|{_PEM_HEAD}|[\s"'`+,;.:#*|>()\\])*+"""
 
 # The only kind that goes over lines.
 PRIVATE_KEY = Rule(
-    "private-key",
-    ("private",),
-    rf"{_PEM}(?:{_PEM_BODY}[A-Za-z0-9+/=]{{0,76}}{_PEM_BODY}{_PEM_END}|{_PEM_BODY})",
+    "private-key", ("private",), rf"{_PEM}(?:{_PEM_BODY}[A-Za-z0-9+/=]{{0,76}}{_PEM_BODY}{_PEM_END}|{_PEM_BODY})"
 )
 
 
@@ -225,9 +223,7 @@ _RULES = (
         r"(?i:\b(?:password|pwd))=(?P<s>[^;\s\"'`<>{}$%«»]{4,200})(?=;)",
     ),
     Rule(
-        "http-credentials",
-        ("bearer ", "basic ", "token "),
-        r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})",
+        "http-credentials", ("bearer ", "basic ", "token "), r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})"
     ),
     *_assigned("assigned-password", _PASSWORDS, "passwd password passphrase pwd"),
     *_assigned("assigned-key", _KEYS, "secret token credential key"),

@@ -5,6 +5,7 @@ time, so that an answer can be recorded and found again. That holds for
 summaries and for conversations in which a model may call tools.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cached_property
@@ -120,6 +121,15 @@ class SummaryResponse(Struct, frozen=True):
 def blake3_of(text: str) -> str:
     """`blake3:` and the lowercase hex digest of the UTF-8 bytes."""
     return f"blake3:{blake3(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 _CHAT_DOMAIN = "codesum.llm.chat.request.v1"

@@ -58,7 +58,12 @@ def listed(model: str) -> Mapping[str, Any] | None:
     entries = _entries()
     provider, _, name = model.partition("/")
     for entry in (entries.get(model), entries.get(name)):
-        if entry is not None and entry.get("mode") in _MODES and _is_of(entry, provider if name else None):
+        # Some providers have several kinds: of `bedrock` there is also `bedrock_converse`.
+        if (
+            entry
+            and entry.get("mode") in _MODES
+            and (not name or str(entry.get("litellm_provider")).startswith(provider))
+        ):
             return entry
     return None
 
@@ -66,11 +71,6 @@ def listed(model: str) -> Mapping[str, Any] | None:
 def declares(model: str, capability: str) -> bool:
     """Whether the list says that a model has a capability (`supports_…`)."""
     return bool((listed(model) or {}).get(capability))
-
-
-def _is_of(entry: Mapping[str, Any], provider: str | None) -> bool:
-    # Some providers have several kinds: of `bedrock` there is also `bedrock_converse`.
-    return provider is None or str(entry.get("litellm_provider", "")).startswith(provider)
 
 
 @cache

@@ -56,9 +56,7 @@ _LANGUAGE = "the natural language to write in"
 _HISTORY_MEANING = "earlier digests, in a roll-up alone: a digest cannot be written with it"
 
 PLACEHOLDERS = {
-    TemplateKind.SYSTEM: {
-        "language": _LANGUAGE,
-    },
+    TemplateKind.SYSTEM: {"language": _LANGUAGE},
     TemplateKind.INSTRUCTION: {
         "level": "function, class, file or module",
         "name": "the document's own name, between markers: a function's and class's is qualified, a file's has no path",
@@ -68,10 +66,7 @@ PLACEHOLDERS = {
         "children": "names and texts of what a class, file or module holds, between markers",
         "context": "a function's class and file, names of callers, callees with their signatures, between markers",
     },
-    TemplateKind.DIGEST_SYSTEM: {
-        "language": _LANGUAGE,
-        HISTORY: _HISTORY_MEANING,
-    },
+    TemplateKind.DIGEST_SYSTEM: {"language": _LANGUAGE, HISTORY: _HISTORY_MEANING},
     TemplateKind.DIGEST_INSTRUCTION: {
         "intent_text": "what the intent asks",
         "articles": "the changes, numbered, the newest first, each between markers; nothing in a roll-up",

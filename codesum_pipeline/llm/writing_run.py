@@ -19,15 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
-from codesum_pipeline.llm.attempts import (
-    Admission,
-    Books,
-    CapReached,
-    Desk,
-    TextRequester,
-    ends_run,
-    failure_kind,
-)
+from codesum_pipeline.llm.attempts import Admission, Books, CapReached, Desk, TextRequester, ends_run, failure_kind
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend, form_of
 from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.conversation import UnexpectedFailure, WritingTask, converse
