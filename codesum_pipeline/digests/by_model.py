@@ -141,63 +141,66 @@ def ask_model(
 
     Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with the last complaint.
     """
-    about = job.intent.name
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        llm = job.settings.llm
-        requester = _DigestRequester(job, backend, ledger, template, articles, ledger.refused_answers())
-
-        async def claims_by(model: str) -> tuple[CheckedClaims, SummaryRequest]:
-            request = SummaryRequest(
-                level=template.level,
-                model_name=model,
-                prompt_template_blake3=template.digest,
-                schema_blake3=digest_tool().schema_blake3,
-                parameters=Parameters(max_tokens=job.settings.digests.max_tokens, form=form_of(llm, model)),
-                sources=(prompt,),
-                max_output_bytes=MAX_OUTPUT_BYTES,
-            )
-            return await converse(request, requester, about=about, max_attempts=llm.max_attempts)
-
-        claims, request = await with_fallbacks(llm, claims_by)
-        return DigestDraft(
-            result=compose(claims),
-            model=request.model_name,
-            request_hash=request.request_hash,
-            cost_usd=ledger.spent(),
-            calls=requester.calls,
-            dropped_claims=claims.dropped,
-            removed_numbers=claims.removed_numbers,
-        )
+        refused = ledger.refused_answers()
+        return await _DigestRequester(job, backend, ledger, template, prompt, articles, refused).draft(compose)
 
     draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
     if draft.dropped_claims:
         _log.warning(
             "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
-            about,
+            job.intent.name,
             draft.dropped_claims,
         )
     if draft.removed_numbers:
         gone = ", ".join(f"[{number}]" for number in dict.fromkeys(draft.removed_numbers))
-        _log.warning("the digest of %s: citations of changes that there are not were removed: %s", about, gone)
+        _log.warning(
+            "the digest of %s: citations of changes that there are not were removed: %s", job.intent.name, gone
+        )
     return draft
 
 
 class _DigestRequester(Struct):
-    """Makes the calls for one digest, and counts them; `refused` are the unusable answers of the last days by request.
-
-    An answer's content are the claims of it that hold.
-    """
+    """Makes the calls for one digest, and counts them. `prompt` is the user's turn, `refused` are the unusable answers
+    of the last days by request. An answer's content are the claims of it that hold."""
 
     job: DigestJob
     backend: SummaryBackend
     ledger: Ledger
     template: ResolvedTemplate
+    prompt: str
     articles: Sequence[Article]
     refused: dict[str, tuple[str, bool]]
     calls: int = 0
 
-    async def __call__(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
+    async def draft(self, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
+        """The digest of the first model that gives claims that hold."""
+        claims, request = await with_fallbacks(self.job.settings.llm, self._claims_by)
+        return DigestDraft(
+            result=compose(claims),
+            model=request.model_name,
+            request_hash=request.request_hash,
+            cost_usd=self.ledger.spent(),
+            calls=self.calls,
+            dropped_claims=claims.dropped,
+            removed_numbers=claims.removed_numbers,
+        )
+
+    async def _claims_by(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
+        llm, template, most_tokens = self.job.settings.llm, self.template, self.job.settings.digests.max_tokens
+        request = SummaryRequest(
+            level=template.level,
+            model_name=model,
+            prompt_template_blake3=template.digest,
+            schema_blake3=digest_tool().schema_blake3,
+            parameters=Parameters(max_tokens=most_tokens, form=form_of(llm, model)),
+            sources=(self.prompt,),
+            max_output_bytes=MAX_OUTPUT_BYTES,
+        )
+        return await converse(request, self._answer, about=self.job.intent.name, max_attempts=llm.max_attempts)
+
+    async def _answer(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
         """The answer to a request; one that was refused before is read again."""
         llm, digests, ledger = self.job.settings.llm, self.job.settings.digests, self.ledger
         if request.request_hash in self.refused and not llm.asks_nobody:

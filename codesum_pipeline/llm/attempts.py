@@ -319,25 +319,15 @@ def settled_reading(answered: AnswerReading[Any], latency_s: float) -> AttemptRe
 
 def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
     """The result of an attempt without a readable answer."""
-    said = str(error)[:_MAX_ERROR_CHARS]
+    said = str(error)[:_MAX_ERROR_CHARS] or None
     if isinstance(error, RefusedAnswer):
-        response = error.response
-        return AttemptResult(
-            AttemptOutcome.INVALID,
-            response.cost_usd,
-            latency_s,
-            response.usage,
-            failure_kind(error),
-            said,
-            response.claim,
-            model_echoed=response.model_name_echoed,
-        )
+        good = settled_good(error.response, latency_s)
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=said)
+    outcome, cost_usd = AttemptOutcome.INTERRUPTED, None
     if isinstance(error, SummaryCallFailed) and error.was_sent:
-        cost = 0.0 if error.failure in _UNBILLED else None
-        return AttemptResult(AttemptOutcome.FAILED, cost, latency_s, failure=failure_kind(error), error=said)
-    if isinstance(error, UnexpectedFailure):
-        return AttemptResult(AttemptOutcome.INTERRUPTED, None, latency_s, failure=failure_kind(error), error=said)
-    if isinstance(error, SummaryError):
-        return AttemptResult(AttemptOutcome.NOT_SENT, 0.0, latency_s, failure=failure_kind(error), error=said)
+        outcome, cost_usd = AttemptOutcome.FAILED, 0.0 if error.failure in _UNBILLED else None
+    elif isinstance(error, SummaryError) and not isinstance(error, UnexpectedFailure):
+        outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
     stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
-    return AttemptResult(AttemptOutcome.INTERRUPTED, None, latency_s, failure=stopped, error=said or None)
+    failure = failure_kind(error) if isinstance(error, SummaryError) else stopped
+    return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=said)

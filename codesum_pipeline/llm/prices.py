@@ -62,7 +62,7 @@ def listed(model: str) -> Mapping[str, Any] | None:
         if (
             entry
             and entry.get("mode") in _MODES
-            and (not name or str(entry.get("litellm_provider")).startswith(provider))
+            and (not name or str(entry.get("litellm_provider", "")).startswith(provider))
         ):
             return entry
     return None

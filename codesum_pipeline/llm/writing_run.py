@@ -321,20 +321,16 @@ def write_all(
     outcomes = {task.id: found_text(task, found[task.id]) for task in tasks if task.id in found}
     if missing and (settings.asks_nobody or caps.documents_left > 0):
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
-        outcomes |= _finished(run)
+        try:
+            asyncio.run(run.all())
+        except asyncio.CancelledError:
+            # Its calls are settled, so the signal may end the process now.
+            if run.was_terminated:
+                signal.raise_signal(signal.SIGTERM)
+            raise
+        outcomes |= run.outcomes
         ledger.deliver(cache.put_many)
     return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
-
-
-def _finished(run: WritingRun) -> dict[str, TaskOutcome]:
-    """The outcomes of a run; a signal that ended it is raised again once the ledger is closed."""
-    try:
-        asyncio.run(run.all())
-    except asyncio.CancelledError:
-        if run.was_terminated:
-            signal.raise_signal(signal.SIGTERM)
-        raise
-    return run.outcomes
 
 
 def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accepts = accept_any) -> dict[str, KeptText]:
