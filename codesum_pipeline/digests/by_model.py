@@ -12,9 +12,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from codesum_pipeline.digests.articles import Article, Articles, fill_articles, first_entry_chars
+from codesum_pipeline.digests.articles import Article, fill_articles, first_entry_chars
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.digests.material import Item
 from codesum_pipeline.digests.rows import DigestDraft
@@ -34,7 +33,7 @@ from codesum_pipeline.llm.backend import (
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.conversation import AnswerReading, converse
-from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
+from codesum_pipeline.llm.digest_templates import load_digest_template, pinned_digest
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
@@ -91,60 +90,72 @@ class DigestJob(Struct, frozen=True):
     make_backend: MakeBackend = build_backend
 
 
+class DigestRequest(Struct, frozen=True):
+    """What a model is asked for a digest: both turns, and what claims may rest on.
+
+    It shows so many changes, or earlier digests.
+    """
+
+    template: ResolvedTemplate
+    prompt: str
+    articles: Sequence[Article]
+    shown: int
+
+    def worst_usd(self, settings: Settings) -> float:
+        """The most that one call can cost, in US dollars."""
+        if settings.llm.asks_nobody:
+            return 0.0
+        tokens = tokens_upper(self.template.system, digest_tool().schema_bytes.decode(), self.prompt)
+        return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens, settings.digests.max_tokens)
+
+
 def write_by_model(job: DigestJob, items: Sequence[Item]) -> DigestDraft:
     """The digest of `items`, the most important to be shown first.
 
-    Raises what `check_gates` and `ask_model` do, `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError`
-    where the templates leave no room.
+    Raises what `check_gates`, `request_about` and `ask_model` do.
     """
-    intent, settings = job.intent, job.settings
-    check_gates(settings)
-    turns = _Turns.of(intent, settings.prompts_dir)
-    backend = job.make_backend(settings.llm, {LEVEL: turns.resolved})
-    articles = turns.filled(items, backend.max_prompt_chars, settings)
+    check_gates(job.settings)
     numbered = {number: item.citation for number, item in enumerate(items, start=1)}
-    draft = ask_model(
+    return ask_model(
         job,
-        backend,
-        turns.resolved,
-        turns.prompt(articles.block),
-        articles.shown,
-        lambda claims: result_of(intent.name, claims, numbered, items=len(items)),
+        request_about(items, job.intent, job.settings),
+        lambda claims: result_of(job.intent.name, claims, numbered, items=len(items)),
     )
-    return replace(draft, shown=len(articles.shown))
 
 
-def price_in_advance(intent: Intent, items: Sequence[Item], settings: Settings) -> float:
-    """The most that one call for this digest can cost, in US dollars; nothing is asked."""
-    if settings.llm.asks_nobody:
-        return 0.0
-    turns = _Turns.of(intent, settings.prompts_dir)
-    prompt = turns.prompt(turns.filled(items, prompt_chars(settings.llm), settings).block)
-    return worst_usd(turns.resolved, prompt, settings)
+def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> DigestRequest:
+    """What a model is asked about these items: as many as fit into the prompt, and into what may be spent.
+
+    Raises `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError` where the templates leave no room.
+    """
+    folder = settings.prompts_dir
+    system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
+    instruction = load_digest_template(folder, TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template)
+    template = ResolvedTemplate(
+        level=LEVEL,
+        system=system.for_digest(language=intent.language),
+        instruction=instruction.text,
+        digest=pinned_digest(system, instruction, language=intent.language),
+        names=tuple(f"{each.kind}/{each.name}" for each in (system, instruction)),
+        tool=digest_tool(),
+    )
+    wrapper = instruction.for_digest(intent_text=intent.text, articles="")
+    texts = chain.from_iterable(item.texts for item in items)
+    room = room_for(texts, template.system, wrapper, settings, always_chars=first_entry_chars(items))
+    articles = fill_articles(items, room, settings.llm, about=f"the digest of {intent.name}")
+    prompt = instruction.for_digest(intent_text=intent.text, articles=articles.block)
+    return DigestRequest(template, prompt, articles.shown, len(articles.shown))
 
 
-def worst_usd(template: ResolvedTemplate, prompt: str, settings: Settings) -> float:
-    """The most that one call can cost."""
-    tokens = tokens_upper(template.system, digest_tool().schema_bytes.decode(), prompt)
-    return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens, settings.digests.max_tokens)
-
-
-def ask_model(
-    job: DigestJob,
-    backend: SummaryBackend,
-    template: ResolvedTemplate,
-    prompt: str,
-    articles: Sequence[Article],
-    compose: Callable[[CheckedClaims], SummaryResult],
-) -> DigestDraft:
-    """Ask until an answer has claims that hold, and close the backend; `compose` makes the digest of these.
+def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
+    """Ask until an answer has claims that hold; `compose` makes the digest of these.
 
     Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with the last complaint.
     """
+    backend = job.make_backend(job.settings.llm, {LEVEL: request.template})
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        refused = ledger.refused_answers()
-        return await _DigestRequester(job, backend, ledger, template, prompt, articles, refused).draft(compose)
+        return await _DigestRequester(job, request, backend, ledger, ledger.refused_answers()).draft(compose)
 
     draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
     if draft.dropped_claims:
@@ -162,15 +173,15 @@ def ask_model(
 
 
 class _DigestRequester(Struct):
-    """Makes the calls for one digest, and counts them. `prompt` is the user's turn, `refused` are the unusable answers
-    of the last days by request. An answer's content are the claims of it that hold."""
+    """Makes the calls for one digest, and counts them; `refused` are the unusable answers of the last days by request.
+
+    An answer's content are the claims of it that hold.
+    """
 
     job: DigestJob
+    digest: DigestRequest
     backend: SummaryBackend
     ledger: Ledger
-    template: ResolvedTemplate
-    prompt: str
-    articles: Sequence[Article]
     refused: dict[str, tuple[str, bool]]
     calls: int = 0
 
@@ -179,6 +190,7 @@ class _DigestRequester(Struct):
         claims, request = await with_fallbacks(self.job.settings.llm, self._claims_by)
         return DigestDraft(
             result=compose(claims),
+            shown=self.digest.shown,
             model=request.model_name,
             request_hash=request.request_hash,
             cost_usd=self.ledger.spent(),
@@ -188,14 +200,14 @@ class _DigestRequester(Struct):
         )
 
     async def _claims_by(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
-        llm, template, most_tokens = self.job.settings.llm, self.template, self.job.settings.digests.max_tokens
+        llm, template, most_tokens = self.job.settings.llm, self.digest.template, self.job.settings.digests.max_tokens
         request = SummaryRequest(
             level=template.level,
             model_name=model,
             prompt_template_blake3=template.digest,
             schema_blake3=digest_tool().schema_blake3,
             parameters=Parameters(max_tokens=most_tokens, form=form_of(llm, model)),
-            sources=(self.prompt,),
+            sources=(self.digest.prompt,),
             max_output_bytes=MAX_OUTPUT_BYTES,
         )
         return await converse(request, self._answer, about=self.job.intent.name, max_attempts=llm.max_attempts)
@@ -214,7 +226,7 @@ class _DigestRequester(Struct):
         return await paid_once(
             request,
             Till(ledger, llm, LEDGER_LEVEL, self.job.intent.name, caps, DigestCapReached, way_out),
-            sent=(self.template.system, digest_tool().schema_bytes.decode()),
+            sent=(self.digest.template.system, digest_tool().schema_bytes.decode()),
             ask=lambda: self._ask(request),
             read=lambda known: self._read(request, known),
             settled=settled_reading,
@@ -236,59 +248,20 @@ class _DigestRequester(Struct):
     def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
         try:
             found = checked(request, response, self.job.settings.llm)
-            return AnswerReading(found, read_claims(found, request.parameters.form, self.articles))
+            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
         except AnswerProblem as problem:
             return AnswerReading(response, None, str(problem))
 
 
-class _Turns(Struct, frozen=True):
-    """The two turns of an intent's digests as their templates are now."""
-
-    intent: Intent
-    resolved: ResolvedTemplate
-    instruction: DigestTemplate
-
-    @classmethod
-    def of(cls, intent: Intent, folder: Path) -> "_Turns":
-        """Raises `TemplateNotFound` or `TemplateRenderError`."""
-        system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
-        instruction = load_digest_template(folder, TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template)
-        resolved = ResolvedTemplate(
-            level=LEVEL,
-            system=system.for_digest(language=intent.language),
-            instruction=instruction.text,
-            digest=pinned_digest(system, instruction, language=intent.language),
-            names=tuple(f"{each.kind}/{each.name}" for each in (system, instruction)),
-            tool=digest_tool(),
-        )
-        return cls(intent, resolved, instruction)
-
-    def prompt(self, articles: str) -> str:
-        """The user's turn."""
-        return self.instruction.for_digest(intent_text=self.intent.text, articles=articles)
-
-    def filled(self, items: Sequence[Item], max_prompt_chars: int, settings: Settings) -> Articles:
-        """The items that fit."""
-        room = room_for(
-            chain.from_iterable(item.texts for item in items),
-            self.resolved.system,
-            self.prompt(""),
-            settings,
-            max_prompt_chars=max_prompt_chars,
-            always_chars=first_entry_chars(items),
-        )
-        return fill_articles(items, room, settings.llm, about=f"the digest of {self.intent.name}")
-
-
-def room_for(
-    texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, max_prompt_chars: int, always_chars: int = 0
-) -> int:
+def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
     """Characters of material that fit into what system and user's turn leave of the prompt, and into what may be spent.
 
     `texts` are the material, `always_chars` what of it is always shown.
     """
     wrapper += digest_tool().schema_bytes.decode()
-    room = body_budget(max_prompt_chars, system=system, wrapper_chars=len(wrapper), boilerplate_chars=always_chars)
+    room = body_budget(
+        prompt_chars(settings.llm), system=system, wrapper_chars=len(wrapper), boilerplate_chars=always_chars
+    )
     affordable = affordable_chars(texts, system + wrapper, llm=settings.llm, digests=settings.digests)
     return room if affordable is None else min(room, affordable)
 

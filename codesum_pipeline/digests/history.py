@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import Article, spaced, with_closed_fence
-from codesum_pipeline.digests.by_model import LEVEL, DigestJob, ask_model, check_gates, room_for
+from codesum_pipeline.digests.by_model import LEVEL, DigestJob, DigestRequest, ask_model, check_gates, room_for
 from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, result_of
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut, prompt_chars
@@ -166,14 +166,6 @@ class HistoryTemplates(Struct, frozen=True):
         )
 
 
-class AggregateRequest(Struct, frozen=True):
-    """The request for one roll-up."""
-
-    template: ResolvedTemplate
-    prompt: str
-    block: PastBlock
-
-
 def history_templates(intent: Intent, folder: Path) -> HistoryTemplates:
     """The intent's own templates for roll-ups in the folder of prompts, else those of its digests.
 
@@ -192,22 +184,31 @@ def history_templates(intent: Intent, folder: Path) -> HistoryTemplates:
 
 def request_for(
     rows: Sequence[DigestRow], intent: Intent, templates: HistoryTemplates, settings: Settings
-) -> AggregateRequest:
+) -> tuple[DigestRequest, PastBlock]:
     """What a model is asked about these digests, the oldest cut or left out where there is no room.
 
     Raises `ConfigurationError` where there is none for any digest, and where the templates alone are too long.
     """
-    (system, wrapper), max_prompt_chars = _turns(templates, intent, ""), prompt_chars(settings.llm)
     texts = (row.result.summary for row in newest_first(rows))
-    room = room_for(texts, system, wrapper, settings, max_prompt_chars=max_prompt_chars)
+    room = room_for(texts, *_turns(templates, intent, ""), settings)
     room //= templates.system.has_history + templates.instruction.has_history
-    request = _request(rows, intent, templates, room)
-    if not request.block.rows_used:
+    block = join_past(rows, room)
+    if not block.rows_used:
         raise ConfigurationError(
-            f"llm.max_prompt_chars = {max_prompt_chars:,}: {room:,} characters are left for earlier digests, which is "
-            f"less than the newest one needs, however short it is cut: raise it, or shorten the templates"
+            f"llm.max_prompt_chars = {prompt_chars(settings.llm):,}: {room:,} characters are left for earlier digests, "
+            f"which is less than the newest one needs, however short it is cut: raise it, or shorten the templates"
         )
-    return request
+    system, prompt = _turns(templates, intent, block.text)
+    template = ResolvedTemplate(
+        level=LEVEL,
+        system=system,
+        instruction=templates.instruction.text,
+        # The history may stand in the system turn, which a request has but for this digest.
+        digest=blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text})),
+        names=templates.names,
+        tool=digest_tool(),
+    )
+    return DigestRequest(template, prompt, _articles(block), block.rows_used), block
 
 
 def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: HistoryTemplates) -> DigestDraft:
@@ -217,8 +218,8 @@ def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: Hist
     """
     intent, settings = job.intent, job.settings
     check_gates(settings)
-    request = request_for(rows, intent, templates, settings)
-    block, left_out = request.block, len(rows) - request.block.rows_used
+    request, block = request_for(rows, intent, templates, settings)
+    left_out = len(rows) - block.rows_used
     if block.rows_cut or left_out:
         _log.warning(
             "the roll-up of %s: of %d digests the oldest %d left out and %d cut to fit the prompt",
@@ -236,24 +237,7 @@ def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: Hist
         told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
         return replace(result, summary=f"{result.summary}\n\n{told}")
 
-    backend = job.make_backend(settings.llm, {LEVEL: request.template})
-    draft = ask_model(job, backend, request.template, request.prompt, _articles(block), compose)
-    return replace(draft, shown=block.rows_used)
-
-
-def _request(rows: Sequence[DigestRow], intent: Intent, templates: HistoryTemplates, room: int) -> AggregateRequest:
-    block = join_past(rows, room)
-    system, prompt = _turns(templates, intent, block.text)
-    template = ResolvedTemplate(
-        level=LEVEL,
-        system=system,
-        instruction=templates.instruction.text,
-        # The history may stand in the system turn, which a request has but for this digest.
-        digest=blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text})),
-        names=templates.names,
-        tool=digest_tool(),
-    )
-    return AggregateRequest(template, prompt, block)
+    return ask_model(job, request, compose)
 
 
 def _turns(templates: HistoryTemplates, intent: Intent, history: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.delivery.hooks import ask_before_push
-from codesum_pipeline.digests.by_model import check_gates, worst_usd
+from codesum_pipeline.digests.by_model import check_gates
 from codesum_pipeline.digests.desk import DigestDesk, deliver, finish, one_at_a_time, reason_of
 from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
 from codesum_pipeline.digests.plain_history import plain_rollup
@@ -80,13 +80,12 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
         check_gates(desk.settings)
     except DigestGatedOff as shut:
         return replace(plan, without_model=str(shut).removeprefix(f"{shut.discriminator}: "))
-    llm, templates = desk.settings.llm, history_templates(intent, desk.settings.prompts_dir)
-    plan = replace(plan, model=llm.model)
+    templates = history_templates(intent, desk.settings.prompts_dir)
+    plan = replace(plan, model=desk.settings.llm.model)
     if templates.problem:
         return replace(plan, rows_shown=0, problem=templates.problem)
-    request = request_for(rows, intent, templates, desk.settings)
-    worst = 0.0 if llm.asks_nobody else worst_usd(request.template, request.prompt, desk.settings)
-    return replace(plan, cost_usd=worst, rows_shown=request.block.rows_used)
+    request, _ = request_for(rows, intent, templates, desk.settings)
+    return replace(plan, cost_usd=request.worst_usd(desk.settings), rows_shown=request.shown)
 
 
 def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> DigestRow:

@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.delivery.hooks import ask_before_push
 from codesum_pipeline.delivery.web_links import web_url
-from codesum_pipeline.digests.by_model import check_gates, price_in_advance, write_by_model
+from codesum_pipeline.digests.by_model import check_gates, request_about, write_by_model
 from codesum_pipeline.digests.desk import DigestDesk, finish, reason_of, sorted_failure, tell_held
 from codesum_pipeline.digests.material import Item, items_of
 from codesum_pipeline.digests.plain import PLAIN_LANGUAGE, write_plain
@@ -105,7 +105,7 @@ def preview(
         return None
     items = _items(desk, intent, pending, _registered(desk))
     is_for_model = _may_ask_model(desk, intent)
-    most = price_in_advance(intent, items, desk.settings) if is_for_model else 0.0
+    most = request_about(items, intent, desk.settings).worst_usd(desk.settings) if is_for_model else 0.0
     draft = _draft(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model and with_model)
     model = draft.model or (desk.settings.llm.model if is_for_model and not with_model else None)
     return DigestPreview(draft.result, len(pending), len(items), model, most, draft.cost_usd)

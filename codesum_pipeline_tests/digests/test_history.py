@@ -177,8 +177,8 @@ def test_what_is_too_dear_for_the_cap_is_shown_in_part(historian: Historian) -> 
 
 
 def test_no_room_for_any_digest_is_an_error_that_names_the_setting(historian: Historian) -> None:
-    usual = request_for(ROWS, ASKED, history_templates(ASKED, historian.prompts), historian.settings)
-    always = len(usual.template.system) + len(usual.prompt) - len(usual.block.text) + len(digest_tool().schema_bytes)
+    usual, block = request_for(ROWS, ASKED, history_templates(ASKED, historian.prompts), historian.settings)
+    always = len(usual.template.system) + len(usual.prompt) - len(block.text) + len(digest_tool().schema_bytes)
     for room, said in ((-100, "the system template"), (100, "less than the newest one needs")):
         historian.set(max_prompt_chars=int((always + room) / 0.85) + 1)
         with pytest.raises(ConfigurationError, match=rf"llm\.max_prompt_chars = .*{said}"):
