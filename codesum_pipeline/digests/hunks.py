@@ -186,11 +186,14 @@ def closer(lines: Sequence[str]) -> list[str]:
     return [line if line == PART else f"{line[0]}{next(shown)}" for line in lines]
 
 
-def _cut(lines: list[str]) -> Hunk:
-    while lines and not lines[0][1:].strip():
-        del lines[0]
-    while lines and not lines[-1][1:].strip():
-        del lines[-1]
+def without_blank_ends(lines: Sequence[str]) -> list[str]:
+    """Lines with marks, without blank ones at both ends."""
+    said = [place for place, line in enumerate(lines) if line[1:].strip()]
+    return [*lines[said[0] : said[-1] + 1]] if said else []
+
+
+def _cut(difference: Sequence[str]) -> Hunk:
+    lines = without_blank_ends(difference)
     shown = lines[:MOST_LINES]
     text = "\n".join(shortened(line.rstrip(), LINE_CHARS) for line in shown)
     counts = [sum(line[0] == mark and bool(line[1:].strip()) for line in lines) for mark in "+-"]

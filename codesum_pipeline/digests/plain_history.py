@@ -36,16 +36,6 @@ class _ToldDocument(Struct, frozen=True):
     change: DocumentChange | None = None
 
 
-class _Often(Struct, frozen=True):
-    """A document and each time that a digest told of it, oldest first."""
-
-    times: tuple[_ToldDocument, ...]
-
-    @property
-    def last(self) -> _ToldDocument:
-        return self.times[-1]
-
-
 def plain_rollup(
     intent_name: str, rows: Sequence[DigestRow], changes: Mapping[str, Sequence[DocumentChange]], *, timezone: str
 ) -> SummaryResult:
@@ -57,7 +47,7 @@ def plain_rollup(
     told = [each for row in reversed(newest_first(rows)) for each in _told(row, changes.get(row.id, ()), zone)]
     merged = MergedCitations()
     documents = _documents(told)
-    parts = [_opening(rows, told, documents, zone), _places(told), _most_often(documents, merged)]
+    parts = [_opening(rows, told, len(documents), zone), _places(told), _most_often(documents, merged)]
     return SummaryResult(intent_name, "\n\n".join(part for part in parts if part), tuple(merged.listed))
 
 
@@ -94,21 +84,19 @@ def _told(row: DigestRow, changes: Sequence[DocumentChange], zone: ZoneInfo) -> 
         yield _ToldDocument(day, citation.repository, citation.document_id, citation.name, folder, citation)
 
 
-def _documents(told: Sequence[_ToldDocument]) -> list[_Often]:
+def _documents(told: Sequence[_ToldDocument]) -> list[list[_ToldDocument]]:
     """Every document, those that changed most often first, then those that changed last."""
     by_document: dict[tuple[str, str], list[_ToldDocument]] = {}
     for each in told:
         by_document.setdefault((each.repository, each.document_id), []).append(each)
-    found = [_Often(tuple(times)) for _, times in sorted(by_document.items())]
-    return sorted(found, key=lambda often: (len(often.times), often.last.day), reverse=True)
+    found = [times for _, times in sorted(by_document.items())]
+    return sorted(found, key=lambda times: (len(times), times[-1].day), reverse=True)
 
 
-def _opening(
-    rows: Sequence[DigestRow], told: Sequence[_ToldDocument], documents: Sequence[_Often], zone: ZoneInfo
-) -> str:
+def _opening(rows: Sequence[DigestRow], told: Sequence[_ToldDocument], documents: int, zone: ZoneInfo) -> str:
     days = [datetime.fromisoformat(row.created_at).astimezone(zone).date() for row in rows]
     repositories = len({each.repository for each in told})
-    about = f" told of {counted(len(told), 'change')} of {counted(len(documents), 'document')}"
+    about = f" told of {counted(len(told), 'change')} of {counted(documents, 'document')}"
     where = f" in {counted(repositories, 'repository', 'repositories')}"
     return f"**{counted(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
 
@@ -131,15 +119,16 @@ def _places(told: Sequence[_ToldDocument]) -> str:
     return "\n".join(lines)
 
 
-def _most_often(documents: Sequence[_Often], merged: MergedCitations) -> str:
-    often = [each for each in documents if len(each.times) > 1][:_MOST_DOCUMENTS]
+def _most_often(documents: Sequence[Sequence[_ToldDocument]], merged: MergedCitations) -> str:
+    often = [times for times in documents if len(times) > 1][:_MOST_DOCUMENTS]
     heading = "### What changed most often" if often else "### What changed last"
     lines = [line for each in often or documents[:_MOST_DOCUMENTS] for line in _document(each, merged)]
     return "\n".join([heading, *lines])
 
 
-def _document(often: _Often, merged: MergedCitations) -> list[str]:
-    first, last, times = often.times[0], often.last, len(often.times)
+def _document(told: Sequence[_ToldDocument], merged: MergedCitations) -> list[str]:
+    """The line of a document with each time that a digest told of it, oldest first, and lines of what it says."""
+    first, last, times = told[0], told[-1], len(told)
     happened = "twice" if times == 2 else f"{times} times"
     when = days_between(first.day, last.day)
     number = merged.number(last.citation)

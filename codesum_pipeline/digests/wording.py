@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from codesum_pipeline.digests.hunks import PART, Hunk, closer
+from codesum_pipeline.digests.hunks import PART, Hunk, closer, without_blank_ends
 from codesum_pipeline.digests.material import ChangeNature, Item, happening_of
 from codesum_pipeline.indexes.tokens import tokenize
 from codesum_pipeline.llm.plain_text import Markup, markup_of
@@ -350,7 +350,7 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
             parts.append([])
         elif line[:1] in ("+", "-"):
             parts[-1].append(line)
-    parts = [kept for part in parts if (kept := _without_blank_ends(part))]
+    parts = [kept for part in parts if (kept := without_blank_ends(part))]
     if sum(map(len, parts)) > most:
         # What was said before says least.
         parts = [kept for part in parts if (kept := [line for line in part if not _OLD_COMMENT.match(line)])]
@@ -362,11 +362,6 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
             left -= len(parts[place]) + 1
     shown = [line for place in sorted(chosen) for line in (*parts[place], PART)]
     return closer(shown[:-1][:most])
-
-
-def _without_blank_ends(part: list[str]) -> list[str]:
-    said = [place for place, line in enumerate(part) if line[1:].strip()]
-    return part[said[0] : said[-1] + 1] if said else []
 
 
 def block(hunk: Hunk, lines: Sequence[str]) -> str:

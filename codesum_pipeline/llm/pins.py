@@ -13,6 +13,7 @@ from typing import Any
 
 from blake3 import blake3
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.hashing import canonical_json
@@ -76,23 +77,9 @@ class SummaryRequest(Struct, frozen=True, dict=True):
     @cached_property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
-        return blake3_of(
-            canonical_json(
-                {
-                    "domain": _DOMAIN,
-                    "level": self.level,
-                    "model_name": self.model_name,
-                    "prompt_template_blake3": self.prompt_template_blake3,
-                    "schema_blake3": self.schema_blake3,
-                    "temperature": self.parameters.temperature,
-                    "max_tokens": self.parameters.max_tokens,
-                    "form": self.parameters.form,
-                    "sources": self.sources,
-                    "max_output_bytes": self.max_output_bytes,
-                    "job_id": self.job_id,
-                }
-            )
-        )
+        fields = asdict(self) | asdict(self.parameters) | {"domain": _DOMAIN}
+        del fields["parameters"]
+        return blake3_of(canonical_json(fields))
 
 
 class TokenUsage(Struct, frozen=True):
@@ -166,19 +153,7 @@ class ChatRequest(Struct, frozen=True, dict=True):
     @cached_property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
-        return blake3_of(
-            canonical_json(
-                {
-                    "domain": _CHAT_DOMAIN,
-                    "model_name": self.model_name,
-                    "messages": self.messages,
-                    "tools": self.tools,
-                    "tool_choice": self.tool_choice,
-                    "max_tokens": self.max_tokens,
-                    "temperature": self.temperature,
-                }
-            )
-        )
+        return blake3_of(canonical_json(asdict(self) | {"domain": _CHAT_DOMAIN}))
 
     @property
     def texts(self) -> tuple[str, ...]:

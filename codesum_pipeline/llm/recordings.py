@@ -52,7 +52,10 @@ def _read(path: Path, kind: str | None, requests: type[Request], responses: type
     for place, entry in _entries(path):
         if isinstance(entry, dict) and entry.get("kind") != kind:
             continue
-        request, response = _read_entry(place, entry, requests, responses)
+        try:
+            request, response = convert(entry["request"], requests), convert(entry["response"], responses)
+        except (KeyError, TypeError, ValidationError) as error:
+            raise _unreadable(f"{place}: not a request and its response: {error}") from error
         if request.request_hash in found:
             raise _unreadable(f"{place}: a second answer to {request.request_hash}: remove one of them")
         found[request.request_hash] = response
@@ -76,13 +79,6 @@ def _load(file: Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _unreadable(f"{file}: {error}: record again, or name another folder in llm.recording") from error
-
-
-def _read_entry(place: str, entry: Any, requests: type[Request], responses: type[Response]) -> tuple[Request, Response]:
-    try:
-        return convert(entry["request"], requests), convert(entry["response"], responses)
-    except (KeyError, TypeError, ValidationError) as error:
-        raise _unreadable(f"{place}: not a request and its response: {error}") from error
 
 
 def _unreadable(detail: str) -> SummaryCallFailed:
