@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
-from codesum_pipeline.llm.marking import visible
-from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.masking import mask_secrets, visible
 from codesum_pipeline.llm.pins import ToolCall
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError

@@ -29,8 +29,7 @@ from codesum_pipeline.llm.backend import (
 )
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.marking import enclose
-from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.masking import enclose, mask_secrets
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse, blake3_of
 from codesum_pipeline.llm.templates import (

@@ -14,8 +14,7 @@ from msgspec import Struct
 from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.digests.wording import noun
 from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
-from codesum_pipeline.llm.marking import enclose, visible
-from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.masking import enclose, mask_secrets, visible
 from codesum_pipeline.model.printable import clean, one_line, shortened
 from codesum_pipeline.settings.llm import LlmSettings, Trust
 

@@ -23,8 +23,7 @@ from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, result_o
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut, prompt_chars
 from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
-from codesum_pipeline.llm.marking import enclose, visible
-from codesum_pipeline.llm.masking import mask_secrets
+from codesum_pipeline.llm.masking import enclose, mask_secrets, visible
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.templates import HISTORY, ResolvedTemplate, TemplateKind, template_exists
 from codesum_pipeline.model.digests import DigestCitation, SummaryResult

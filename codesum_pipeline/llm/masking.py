@@ -1,6 +1,11 @@
-"""Secrets are masked before source leaves the machine.
+"""Material is made safe to send: secrets are masked before it leaves the machine, and markers enclose it.
 
-First what has a documented format, then values that are assigned to a name
+A marker holds the sha256 of the text that it encloses, so no text can close
+its own marker and go on as if it were the prompt; and the same text gives the
+same request. Invisible characters (controls, bidirectional and zero-width
+ones) are removed first.
+
+Of secrets, first what has a documented format, then values that are assigned to a name
 such as `password` or `api_key` and look like nothing that a person would have
 named. A mask names the kind. The number of lines stays, so that line numbers
 stay true. A masked text is not masked again.
@@ -12,6 +17,7 @@ that of private keys are data: `secret_formats.toml`.
 
 import re
 import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
@@ -19,6 +25,9 @@ from importlib.resources import files
 from math import log2
 
 from msgspec import Struct
+
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.model.printable import SUSPECT, UNPRINTABLE
 
 
 class Rule(Struct, frozen=True):
@@ -228,3 +237,32 @@ _RULES = (
     *_assigned("assigned-password", _PASSWORDS, "passwd password passphrase pwd"),
     *_assigned("assigned-key", _KEYS, "secret token credential key"),
 )
+
+
+# 128 bits: a text that holds its own marker cannot be searched for.
+_DIGEST_CHARS = 32
+_VARIATION_SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def enclose(text: str, label: str) -> str:
+    """The visible text between markers that say what it is; nothing at all where there is no text."""
+    shown = visible(text)
+    if not shown.strip():
+        return ""
+    digest = sha256_hex(shown.encode("utf-8"))[:_DIGEST_CHARS]
+    return f"<<<{label} {digest}\n{shown}\n{digest} {label}>>>"
+
+
+def visible(text: str) -> str:
+    """The text without characters that are not seen; as many lines as before."""
+
+    def kept(match: re.Match[str]) -> str:
+        unseen = unicodedata.category(match[0]) in UNPRINTABLE or _VARIATION_SELECTORS.match(match[0])
+        return "" if unseen else match[0]
+
+    return SUSPECT.sub(kept, text)
+
+
+def numbered(source: str) -> str:
+    """Each line behind its number, counted from 1: what citations refer to."""
+    return "\n".join(f"{number}| {line}" for number, line in enumerate(source.rstrip("\n").split("\n"), start=1))

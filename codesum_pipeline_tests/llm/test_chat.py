@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.llm.backend import AnotherModel
 from codesum_pipeline.llm.backends import LiteLlmBackend, ReplayBackend
-from codesum_pipeline.llm.heard import StreamedMessage
+from codesum_pipeline.llm.litellm_calls import StreamedMessage
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.model.errors import (
