@@ -6,23 +6,25 @@ cost, the answer as it came and, where that was taken, the text under its keys.
 From there the text goes to the cache, as often as it takes: a paid answer is in
 one of the two from the moment it counts.
 
+For a home in a bucket, each transaction is also an entry of its journal, where
+the next worker finds what a killed worker paid for.
+
 The tables are in the file of the repository's lease. Whoever opens the ledger to
 write must hold the lease, so an open attempt is one of a dead run.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert
 from msgspec.structs import asdict, astuple, replace
 
 from codesum_pipeline.llm.cache import COLUMNS, NAMES, KeptText
-from codesum_pipeline.llm.journaling import journal_entry, replay
 from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
@@ -33,9 +35,10 @@ from codesum_pipeline.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction
 from codesum_pipeline.store.tables import TableStore
 
 if TYPE_CHECKING:
-    from codesum_pipeline.store.bucket_record import Journal
+    from codesum_pipeline.store.bucket_record import Entry, Journal
 
 _TABLE = "llm_attempts"
+_OUTBOX = "llm_outbox"
 # For so long the same request is not sent again after an unusable answer.
 KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
@@ -121,7 +124,7 @@ class Ledger:
             yield
             if is_outer and self._journal and self._written:
                 try:
-                    self._journal.write(journal_entry(self._connection, self._written))
+                    self._journal.write(_journal_entry(self._connection, self._written))
                     self._written.clear()
                 except BucketUnavailable as error:
                     # The entry is at least on this worker's disk, and is written to the bucket with the next one.
@@ -271,7 +274,7 @@ def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Ite
         ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal if record else None)
         if record:
             with one_transaction(connection, state):
-                replay(connection, record.journal.take_left())
+                _replay(connection, record.journal.take_left())
         try:
             yield ledger
         finally:
@@ -332,18 +335,52 @@ def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]
 
 
 def _rows(connection: sqlite3.Connection, which: str, *values: object) -> list[LedgerRow]:
+    """Attempts in order. One without an answer so far counts with the most that it can cost."""
+    rows = _dicts(connection, _TABLE, f"{which} ORDER BY sequence", values)
+    for row in rows:
+        if row["outcome"] is None:
+            row |= {"outcome": AttemptOutcome.INTERRUPTED, "failure": NO_ANSWER_YET, "is_estimated": True}
+            row["cost_usd"] = row["reserved_usd"]
+    return convert(rows, list[LedgerRow], strict=False)
+
+
+def _dicts(
+    connection: sqlite3.Connection, table: str, which: str, values: Sequence[object] = ()
+) -> list[dict[str, Any]]:
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
-    return [_row(row) for row in cursor.execute(f"SELECT * FROM llm_attempts WHERE {which} ORDER BY sequence", values)]
+    return [dict(row) for row in cursor.execute(f"SELECT * FROM {table} WHERE {which}", values)]
 
 
-def _row(values: sqlite3.Row) -> LedgerRow:
-    """An attempt. One without an answer so far counts with the most that it can cost."""
-    found = dict(values)
-    if found["outcome"] is None:
-        found |= {"outcome": AttemptOutcome.INTERRUPTED, "failure": NO_ANSWER_YET, "cost_usd": found["reserved_usd"]}
-        found["is_estimated"] = True
-    return convert(found, LedgerRow, strict=False)
+def _journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> "Entry":
+    """The present rows of these attempts, and every text that waits for the cache."""
+    attempts = _dicts(connection, _TABLE, f"sequence IN ({', '.join(map(str, sorted(sequences)))})")
+    return {_TABLE: attempts, _OUTBOX: _dicts(connection, _OUTBOX, "TRUE")}
+
+
+def _replay(connection: sqlite3.Connection, entries: Iterable["Entry"]) -> None:
+    """Write into the ledger what a killed worker had written into its own and no commit has kept."""
+    for entry in entries:
+        for table in (_TABLE, _OUTBOX):
+            for kept in entry[table]:
+                row = {**kept, "sequence": _number(connection, kept)} if table == _TABLE else kept
+                connection.execute(
+                    f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                    list(row.values()),
+                )
+
+
+def _number(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
+    """The attempt's own number; where two workers used one number, the second gets a new one."""
+    known = connection.execute(
+        f"SELECT sequence FROM {_TABLE} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
+        "AND started_at = ?",
+        [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")],
+    ).fetchone()
+    if known:
+        return int(known[0])
+    is_used = connection.execute(f"SELECT 1 FROM {_TABLE} WHERE sequence = ?", (row["sequence"],)).fetchone()
+    return None if is_used else int(row["sequence"])
 
 
 def _midnight(moment: datetime) -> datetime:
