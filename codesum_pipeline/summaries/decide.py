@@ -28,6 +28,11 @@ class RequiredDocument(Struct, frozen=True):
     summary_hash: str
 
 
+def written_by(writer: str) -> WrittenBy:
+    """Which kind of writer has this name."""
+    return WrittenBy(writer.partition("/")[0])
+
+
 class Rewrite(Struct, frozen=True):
     """One text that is written, why, and the ids that caused it."""
 
@@ -77,7 +82,8 @@ class LastTexts:
             is_restored = (wanted.id, wanted.summary_hash) in self._ever_written
             return Rewrite(wanted.id, Cause.RESTORED if is_restored else Cause.NEW, own)
         # Above functions a model is shown other metadata than the extractive writer: their hashes do not compare.
-        turned = _turned(before.writer, wanted.writer)
+        was, is_ = (written_by(one.writer) is WrittenBy.LLM for one in (before, wanted))
+        turned = None if was == is_ else Cause.UPGRADED if is_ else Cause.DOWNGRADED
         if turned and self._level is not Level.FUNCTION:
             return Rewrite(wanted.id, turned, own)
         if before.own_hash != wanted.own_hash:
@@ -85,8 +91,7 @@ class LastTexts:
         # The children that came, went or read otherwise.
         changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in before.children}
         if not changed:
-            other_writer = Cause.PROMPT if _is_model(wanted.writer) else Cause.SETTINGS
-            return Rewrite(wanted.id, turned or other_writer, own)
+            return Rewrite(wanted.id, turned or (Cause.PROMPT if is_ else Cause.SETTINGS), own)
         return Rewrite(wanted.id, Cause.CHILD, tuple(sorted({id_ for id_, _ in changed})))
 
     def of(self, ids: Collection[str]) -> dict[str, RequiredDocument]:
@@ -109,15 +114,3 @@ class LastTexts:
         of_level = pc.equal(table.column("level"), self._level.value)
         rows = table.filter(pc.and_(of_level, pc.equal(table.column("event"), HistoryEvent.WRITTEN.value)))
         return set(zip(rows.column("id").to_pylist(), rows.column("summary_hash").to_pylist(), strict=True))
-
-
-def _turned(before: str, now: str) -> Cause | None:
-    """Whether a model's text takes the place of another writer's, or the other way round."""
-    was, is_ = _is_model(before), _is_model(now)
-    if was == is_:
-        return None
-    return Cause.UPGRADED if is_ else Cause.DOWNGRADED
-
-
-def _is_model(writer: str) -> bool:
-    return writer.startswith(f"{WrittenBy.LLM}/")

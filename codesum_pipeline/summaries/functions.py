@@ -17,7 +17,7 @@ from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.prompting import function_source
-from codesum_pipeline.summaries.decide import RequiredDocument
+from codesum_pipeline.summaries.decide import RequiredDocument, written_by
 from codesum_pipeline.summaries.inputs import FunctionInput
 from codesum_pipeline.summaries.writers import (
     EXTRACTIVE,
@@ -26,7 +26,6 @@ from codesum_pipeline.summaries.writers import (
     is_short,
     shown_source,
     want_function,
-    written_by,
 )
 
 # Rows of functions read at one time: bounds the memory.

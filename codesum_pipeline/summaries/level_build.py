@@ -97,11 +97,11 @@ class LevelBuild(Struct):
         symbols = parts_of_functions(self.workspace, names, column_names(FunctionInput)) if names else ()
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
         done = 0
-        for found in pool.map(WriteFunctions(self.stamp), batches):
+        for rows, failures in pool.map(WriteFunctions(self.stamp), batches):
             self._tell(done, len(names))
-            self.written.append(found.rows)
-            self.guard.add(found.failures)
-            done += found.rows.num_rows
+            self.written.append(rows)
+            self.guard.add(failures)
+            done += rows.num_rows
         self._tell(done, len(names))
 
     def write_upper(

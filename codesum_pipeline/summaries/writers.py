@@ -12,7 +12,7 @@ document has its children, but in no dense lane.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -36,7 +36,7 @@ from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_has
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
+from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite, written_by
 from codesum_pipeline.summaries.documentation.docstrings import docstring_of, opening_of
 from codesum_pipeline.summaries.documentation.plain import clip, printable, sentence, word_set
 from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION, MAX_INTENT, MAX_SUMMARY, ExtractiveText
@@ -149,11 +149,6 @@ PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
 # The writer of a text that failed. No document wants this writer, so the next build tries again.
 FAILED = f"{PLACEHOLDER} failed"
 _LONGEST_NAME = 100
-
-
-def written_by(writer: str) -> WrittenBy:
-    """Whether a writer's name is that of the placeholder or of the extractive writer."""
-    return WrittenBy(writer.partition("/")[0])
 
 
 def want_function(id_: str, writer: str, source: str) -> RequiredDocument:
@@ -326,19 +321,13 @@ class FunctionBatch(Struct, frozen=True):
     previous: pa.Table
 
 
-class WrittenRows(Struct, frozen=True):
-    """Texts of functions as rows, and which of them could not be written."""
-
-    rows: pa.Table
-    failures: tuple[Failure, ...]
-
-
 class WriteFunctions(Struct, frozen=True):
-    """Writes the texts of functions, as rows in their order; a function that fails gets the text of a failed one."""
+    """Writes the texts of functions, as rows in their order, and tells the failures; a function that fails gets the
+    text of a failed one."""
 
     stamp: Stamp
 
-    def __call__(self, batch: FunctionBatch) -> WrittenRows:
+    def __call__(self, batch: FunctionBatch) -> tuple[pa.Table, tuple[Failure, ...]]:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
         guard = FailureGuard()
         functions = from_table(batch.symbols, FunctionInput)
@@ -346,7 +335,7 @@ class WriteFunctions(Struct, frozen=True):
             self._row(shown, writer, rewrite, before.get(shown.id), guard)
             for shown, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
         ]
-        return WrittenRows(self.stamp.stored(rows, guard)[1], guard.failures)
+        return self.stamp.stored(rows, guard)[1], guard.failures
 
     def _row(
         self, shown: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
@@ -356,7 +345,7 @@ class WriteFunctions(Struct, frozen=True):
             wanted = want_function(shown.id, writer, shown_source(shown))
         return self.stamp.written(_text(shown, wanted.writer, guard), wanted, rewrite, before, guard)
 
-    def rescue(self, batch: FunctionBatch, _again: Callable[[FunctionBatch], WrittenRows]) -> WrittenRows:
+    def rescue(self, batch: FunctionBatch, _again: object) -> tuple[pa.Table, tuple[Failure, ...]]:
         """Write the batch in this process: no writer kills its process, so the worker was ended from outside."""
         return self(batch)
 

@@ -23,7 +23,7 @@ from codesum_pipeline.summaries.by_model.prompting import (
     function_source,
     upper_source,
 )
-from codesum_pipeline.summaries.decide import Rewrite
+from codesum_pipeline.summaries.decide import Rewrite, written_by
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions, want_functions
 from codesum_pipeline.summaries.inputs import ChildText, TextFileInput, UpperInput, children_of
 from codesum_pipeline.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
@@ -35,7 +35,7 @@ def functions_by_model(
 ) -> tuple[dict[str, str], list[Rewrite]]:
     """Write the functions that the plan gives to the model; returns the writers and rewrites of the others."""
     build = model.build
-    mine = {rewrite.id: rewrite for rewrite in rewrites if writers[rewrite.id].startswith(f"{WrittenBy.LLM}/")}
+    mine = {rewrite.id: rewrite for rewrite in rewrites if written_by(writers[rewrite.id]) is WrittenBy.LLM}
     shown = shown_functions(build.workspace, mine)
     choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
     written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *shown[id_]))

@@ -24,6 +24,7 @@ from codesum_pipeline.summaries.by_model.gates import (
 )
 from codesum_pipeline.summaries.by_model.prices import Estimator
 from codesum_pipeline.summaries.by_model.prompting import (
+    Prompt,
     Prompter,
     TextSource,
     function_source,
@@ -82,43 +83,30 @@ class ModelPlanner:
         self._guard = FailureGuard()
         self._documented: dict[str, bool] = {}
 
-    def functions(self, sources: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
+    def functions(self, shown: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """What a model does for each function, given by id with qualified name, language and canonical source."""
         level = Level.FUNCTION
-        wanted = {id_: function_source(id_, *shown) for id_, shown in sources.items()}
-        choices = self._choose(level, [*wanted.values()])
-        prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
-        estimator = Estimator(self._setup, level)
-
-        def estimate(choice: Choice) -> CallTotals:
-            name, language, source = sources[choice.wanted.id]
-            context = self._contexts.shown(choice.wanted.id)
-            return estimator.of_prompt(prompter.of_function(name, language, source, context).text)
-
+        sources = {id_: function_source(id_, *found) for id_, found in shown.items()}
+        choices = self._choose(level, [*sources.values()])
         unread = [id_ for id_, c in choices.items() if not (c.stands or c.found or id_ in self._documented)]
         for id_, language, name, docstring in docstrings_of(self._workspace, unread) if unread else ():
             self._is_documented(id_, partial(author_opening_of_function, docstring, language, name))
-        failed = {id_: Decision(wanted[id_].wanted(self.writer(level))) for id_ in wanted.keys() - choices.keys()}
-        told = self._documented
-        return failed | {id_: self._decide(level, one, estimate, told.get(id_, False)) for id_, one in choices.items()}
+        failed = {id_: Decision(sources[id_].wanted(self.writer(level))) for id_ in sources.keys() - choices.keys()}
+        return failed | self._decide_all(
+            level, choices, lambda prompter, id_: prompter.of_function(*shown[id_], self._contexts.shown(id_))
+        )
 
     def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """What a model does for files of which only the text is shown."""
-        level = Level.FILE
         inputs = {found.id: found for found in files}
         sources: list[TextSource] = []
         for found in files:
             with self._guard.item(found.id):
                 sources.append(upper_source(found, ()))
-        choices = self._choose(level, sources)
-        prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
-        estimator = Estimator(self._setup, level)
-
-        def estimate(choice: Choice) -> CallTotals:
-            return estimator.of_prompt(prompter.of_upper(level, inputs[choice.wanted.id]).text)
-
-        told = {id_: self._is_documented(id_, partial(author_opening, inputs[id_])) for id_ in choices}
-        return {id_: self._decide(level, choice, estimate, told[id_]) for id_, choice in choices.items()}
+        choices = self._choose(Level.FILE, sources)
+        for id_ in choices:
+            self._is_documented(id_, partial(author_opening, inputs[id_]))
+        return self._decide_all(Level.FILE, choices, lambda prompter, id_: prompter.of_upper(Level.FILE, inputs[id_]))
 
     def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
         """The decision for a document whose children may still change, with an upper bound of the price.
@@ -194,25 +182,31 @@ class ModelPlanner:
             known.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
         return {source.id: known[source.id] for source in sources if source.id in known}
 
-    def _decide(
-        self, level: Level, choice: Choice, estimate: Callable[[Choice], CallTotals], is_documented: bool
-    ) -> Decision:
-        id_ = choice.wanted.id
-        has_text = choice.stands or choice.found is not None
-        cost = NOTHING if has_text else self._estimates.get(id_)
-        if cost is None:
-            cost = NOTHING
-            with self._guard.item(id_):
-                cost = estimate(choice)
-            self._estimates[id_] = cost
-        gate = self._gate(
-            level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
-        )
-        if gate is None:
-            return Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, is_documented)
-        if gate is not Gate.TRUST and choice.leftover is not None:
-            return Decision(choice.leftover, True, gate, estimate=cost, is_documented=is_documented)
-        return Decision(None, gate=gate, estimate=cost, is_documented=is_documented)
+    def _decide_all(
+        self, level: Level, choices: Mapping[str, Choice], prompt_of: Callable[[Prompter, str], Prompt]
+    ) -> dict[str, Decision]:
+        """The decisions about documents whose whole input is known; prompts are made for the prices of calls."""
+        prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
+        estimator = Estimator(self._setup, level)
+        decisions = {}
+        for id_, choice in choices.items():
+            has_text = choice.stands or choice.found is not None
+            if not has_text and id_ not in self._estimates:
+                self._estimates[id_] = NOTHING
+                with self._guard.item(id_):
+                    self._estimates[id_] = estimator.of_prompt(prompt_of(prompter, id_).text)
+            cost = NOTHING if has_text else self._estimates[id_]
+            told = self._documented.get(id_, False)
+            gate = self._gate(
+                level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=told
+            )
+            if gate is None:
+                decisions[id_] = Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, told)
+            elif gate is not Gate.TRUST and choice.leftover is not None:
+                decisions[id_] = Decision(choice.leftover, True, gate, estimate=cost, is_documented=told)
+            else:
+                decisions[id_] = Decision(None, gate=gate, estimate=cost, is_documented=told)
+        return decisions
 
     def _gate(
         self,

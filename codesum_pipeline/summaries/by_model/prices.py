@@ -24,6 +24,7 @@ from codesum_pipeline.store.rows import values_of
 from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.summaries.decide import written_by
 from codesum_pipeline.summaries.outline import DocumentTree
 
 # Of the worked examples in the packaged system prompt, at four characters a token.
@@ -98,7 +99,7 @@ class PlanPrice(Struct):
                 self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
         elif row.predicted_input_tokens and row.action in (PlanAction.WRITE, PlanAction.MAYBE):
             self.asked += saving
-        elif (row.writer or "").startswith(f"{WrittenBy.LLM}/"):
+        elif row.writer and written_by(row.writer) is WrittenBy.LLM:
             self.found += row.action is not PlanAction.KEEP
             self.kept += row.action is PlanAction.KEEP
 
@@ -223,15 +224,13 @@ def read_meter(
     planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)
     found: dict[AvoidanceReason, CallTotals] = {}
-    for id_, written_by, gate in zip(
-        *(values_of(texts, TextRow, n) for n in ("id", "written_by", "gate")), strict=True
-    ):
+    for id_, by, gate in zip(*(values_of(texts, TextRow, n) for n in ("id", "written_by", "gate")), strict=True):
         row = planned[id_]
         children = outline.children.get(id_, ())
         saving = (
             predicted_call(row) if row.predicted_input_tokens else estimator.of_size(shown.get(id_, 0), len(children))
         )
-        cause = avoidance_of(row, written_by, gate, seen.get(id_))
+        cause = avoidance_of(row, by, gate, seen.get(id_))
         found[cause] = found.get(cause, CallTotals()) + saving
     return dict(sorted(found.items()))
 
