@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 CANCEL_S = 10.0
 _TERMS = BuilderRequest("perform", "sparse_index")
 _CANDIDATE = BuilderRequest("perform", "index_candidate")
+_FEW_DOCUMENTS = 1 << 15
 # Builds one repository in the run with this id, and reports to the progress.
 BuildOne = Callable[[str, str, Progress | None], RunOutcome]
 
@@ -174,7 +175,7 @@ class _RunServer(Struct):
         answer: Any = None
         with ThreadPoolExecutor(1) as second, self._stopping():
             for request in _in_order():
-                if request.method in ("show", "check") or request == _TERMS:
+                if self._may_be_beside(request):
                     beside.append(second.submit(self._answer_beside, request))
                     continue
                 if request == _CANDIDATE:
@@ -183,6 +184,13 @@ class _RunServer(Struct):
                     break
                 answer = self._answer(request, self.builder)
         return next(filter(_stops, [found.result() for found in beside]), answer)
+
+    def _may_be_beside(self, request: BuilderRequest) -> bool:
+        """Of many documents one thing is done after the other, for each takes much memory."""
+        if request.method == "check" or request == _TERMS:
+            documents = self.outcomes.get("summary_documents")
+            return documents is not None and documents.rows < _FEW_DOCUMENTS
+        return request.method == "show"
 
     @contextmanager
     def _stopping(self) -> Iterator[None]:

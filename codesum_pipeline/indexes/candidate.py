@@ -52,7 +52,7 @@ _CONTENT_RULES = {HashPolicy.CANONICAL: "sha1(canonical source)", HashPolicy.RAW
 
 # Parts that are written at one time: what they do is Arrow's and numpy's. Of many documents each takes much memory.
 _AT_ONCE = 2
-_FEW_DOCUMENTS = 1 << 17
+_FEW_DOCUMENTS = 1 << 15
 
 
 def build_manifest(
