@@ -110,6 +110,13 @@ def test_html_around_code_is_kept() -> None:
     assert facts.source == "<h1>Hi</h1>\n\n<?php\nfunction f() {\n    return 1;\n}\n?>\n<p>\n"
 
 
+def test_html_before_the_first_tag_is_shown_the_same_way_again() -> None:
+    source = parse("php", "<h1>\n  Hi\n</h1>\n\n<?php\necho 1;\n").facts.source
+
+    assert source == "<h1>\n  Hi\n</h1>\n<?php\necho 1;"
+    assert parse("php", source).facts.source == source
+
+
 def test_a_namespace_in_braces_adds_nothing_to_names() -> None:
     assert list(symbols_by_name("php", "<?php namespace A { class B { function c() {} } }")) == ["B", "B::c"]
 
