@@ -4,6 +4,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tree_sitter import Node
+
+from codesum_pipeline.languages.hooks import at, only_shown
+
 # What stands around an expression, and its field there.
 Place = tuple[str, str | None]
 
@@ -32,6 +36,25 @@ class Precedence:
 
     def _by_word(self, table: Mapping[str, str]) -> Iterator[tuple[str, int]]:
         return ((word, self._numbers[name]) for name, words in table.items() for word in words.split())
+
+    def level(self, inner: Node, otherwise: int) -> int:
+        """The level of an expression: that of its kind, or of its operator where the kind has several."""
+        level = self.kinds.get(inner.type)
+        return self.operators.get(operator_of(inner), otherwise) if level is None else level
+
+
+def operator_of(node: Node | None) -> str:
+    """The operator of an operation; empty for any other expression."""
+    operator = at(node, "operator")
+    return operator.type if operator is not None else ""
+
+
+def held_in(node: Node, kind: str) -> Node | None:
+    """What brackets of a kind hold, also where several are around each other; None where they hold several things."""
+    inner = only_shown(node)
+    while inner is not None and inner.type == kind:
+        inner = only_shown(inner)
+    return inner
 
 
 def _place(word: str) -> Place:

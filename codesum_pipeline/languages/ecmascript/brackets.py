@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.hooks import at, only_shown
-from codesum_pipeline.languages.precedence import Precedence
+from codesum_pipeline.languages.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"
 _RULES = Precedence(__file__)
@@ -36,9 +36,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     parent = above[-1].type
     if parent == GROUP:
         return True
-    inner = only_shown(node)
-    while inner is not None and inner.type == GROUP:
-        inner = only_shown(inner)
+    inner = held_in(node, GROUP)
     if inner is None:
         return False
     place = (parent, field)
@@ -56,7 +54,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     if parent == "new_expression":
         return field == "constructor" and _is_path(inner)
     if parent == "binary_expression":
-        return _fits_operator(_operator(above[-1]), field, inner, level)
+        return _fits_operator(operator_of(above[-1]), field, inner, level)
     if parent == "unary_expression" and inner.type in ("unary_expression", "update_expression"):
         return False
     if place in _CHAINED:
@@ -72,26 +70,22 @@ def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return True
     if parent not in ("type_annotation", "type_alias_declaration", "type_arguments"):
         return False
-    inner = only_shown(node)
-    while inner is not None and inner.type == "parenthesized_type":
-        inner = only_shown(inner)
+    inner = held_in(node, "parenthesized_type")
     return inner is not None and inner.type in ("union_type", "intersection_type", "type_identifier", "predefined_type")
 
 
 def _level(inner: Node) -> int:
-    if inner.type == "binary_expression":
-        return _RULES.operators.get(_operator(inner), -1)
     if (inner.type in _LINKS or inner.type == "non_null_expression") and _is_awaited(inner):
         return _UNARY
     if inner.type == "new_expression":
         return _NEW if at(inner, "arguments") is None else _CALL
-    return _RULES.kinds.get(inner.type, -1)
+    return _RULES.level(inner, -1)
 
 
 def _fits_operator(outer: str, field: str | None, inner: Node, level: int) -> bool:
     """Whether an operand stands beside its operator as it does in brackets."""
     own = _RULES.operators.get(outer, _RULES.never)
-    held = _operator(inner) if inner.type == "binary_expression" else ""
+    held = operator_of(inner) if inner.type == "binary_expression" else ""
     if own == _POWER:
         return level >= (_POSTFIX if field == "left" else _POWER)
     if level == _COMPARISON and own in (_EQUALITY, _COMPARISON):
@@ -100,11 +94,6 @@ def _fits_operator(outer: str, field: str | None, inner: Node, level: int) -> bo
         return False
     is_same = outer == held and outer in _SAME_EITHER_WAY
     return level >= (own if field == "left" or is_same else own + 1)
-
-
-def _operator(node: Node) -> str:
-    operator = at(node, "operator")
-    return operator.type if operator is not None else ""
 
 
 def _may_open(inner: Node, *, is_statement: bool) -> bool:

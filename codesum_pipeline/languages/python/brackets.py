@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.hooks import at, first_shown, is_longer_than_one
-from codesum_pipeline.languages.precedence import Precedence
+from codesum_pipeline.languages.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"
 _RULES = Precedence(__file__)
@@ -31,9 +31,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     parent = above[-1].type
     if parent == GROUP:
         return True
-    inner = first_shown(node)
-    while inner is not None and inner.type == GROUP:
-        inner = first_shown(inner)
+    inner = held_in(node, GROUP)
     if inner is None:
         return False
     kind = inner.type
@@ -49,7 +47,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return False
     if kind == "yield":
         return (parent, field) in _RULES.sets["yielding"] and (parent != "expression_statement" or _is_whole(node))
-    return _level(inner) >= _least(node, parent, field)
+    return _RULES.level(inner, _BRACKETED) >= _least(node, parent, field)
 
 
 def _follows_soft_word(node: Node) -> bool:
@@ -70,20 +68,12 @@ def _before(node: Node) -> Node | None:
     return before
 
 
-def _level(inner: Node) -> int:
-    if inner.type in ("binary_operator", "boolean_operator"):
-        return _RULES.operators.get(_operator(inner), _BRACKETED)
-    return _RULES.kinds.get(inner.type, _BRACKETED)
-
-
 def _least(node: Node, parent: str, field: str | None) -> int:
     """The least level of what may stand in a place without brackets."""
     if parent == "boolean_operator":
-        around = node.parent
-        return _RULES.operators.get(_operator(around), _RULES.never) + 1 if around else _RULES.never
+        return _RULES.operators.get(operator_of(node.parent), _RULES.never) + 1
     if parent == "binary_operator":
-        around = node.parent
-        own = _RULES.operators.get(_operator(around), _RULES.never) if around else _RULES.never
+        own = _RULES.operators.get(operator_of(node.parent), _RULES.never)
         if own == _POWER:
             return _AWAIT if field == "left" else _UNARY
         return own if field == "left" else own + 1
@@ -91,11 +81,6 @@ def _least(node: Node, parent: str, field: str | None) -> int:
         before = _before(node)
         return _LAMBDA if before is not None and before.type == "else" else _OR
     return _RULES.places.get((parent, field), _RULES.never)
-
-
-def _operator(node: Node) -> str:
-    operator = at(node, "operator")
-    return operator.type if operator is not None else ""
 
 
 def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -179,10 +164,7 @@ def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return first_shown(node) is None
     if parent != "call" or node.named_child_count > _FEW:
         return False
-    held = [child for child in node.named_children if not child.is_extra]
-    only: Node | None = held[0] if len(held) == 1 else None
-    while only is not None and only.type == GROUP:
-        only = first_shown(only)
+    only = held_in(node, GROUP)
     return only is not None and only.type == "generator_expression"
 
 

@@ -107,7 +107,7 @@ def test_typed_names_are_told_to_the_graph() -> None:
 def test_html_around_code_is_kept() -> None:
     facts = parse("php", "<h1>Hi</h1>\n<?php function f() { return 1; } ?>\n<p>\n").facts
 
-    assert facts.source == "<h1>Hi</h1>\n\n<?php\nfunction f() {\n    return 1;\n}\n?>\n<p>\n"
+    assert facts.source == "<h1>Hi</h1>\n<?php\nfunction f() {\n    return 1;\n}\n?>\n<p>\n"
 
 
 def test_html_before_the_first_tag_is_shown_the_same_way_again() -> None:
