@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
-from codesum_pipeline.source.locations import address_of, is_url, key_base, parse_location, redact
+from codesum_pipeline.source.locations import address_of, free_key, is_url, key_base, parse_location, redact
 from codesum_pipeline.source.organisations import ListedRepository, Organisation
 
 # So few may go at once whatever their share: of three repositories, one is a third.
@@ -138,9 +138,7 @@ def _new_entries(
         name = key_base(new[one])
         if name.lower() in taken or names[name.lower()] > 1:
             name = key_base(one.path.replace("/", "-"))
-        key, number = name, 2
-        while key.lower() in used:
-            key, number = f"{name}-{number}", number + 1
+        key = free_key(name, used)
         used.add(key.lower())
         made.append(RepositoryEntry(key, new[one], organisation=organisation.name, host_id=one.host_id))
     return made

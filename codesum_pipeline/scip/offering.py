@@ -196,7 +196,7 @@ def _varint(file: IO[bytes]) -> int:
     raise RefusedIndex(f"the number before byte {file.tell():,} has more than {_MOST_VARINT_BYTES} bytes")
 
 
-# A file that more indexes tell about is told about by the first of them.
+# Where more indexes have documents about a file, the first of them count.
 MOST_OFFERS = 4
 # So many documents say well enough which folder an index was made in.
 _SAMPLE = 500

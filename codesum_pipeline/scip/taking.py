@@ -59,7 +59,7 @@ def named_indexes(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundI
 
 
 def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterator[FoundIndex]:
-    """Those that were put beside the mirror, which in a bucket is each worker's own."""
+    """Indexes that somebody put beside the mirror; none of a home in a bucket, where each worker has its own mirror."""
     for path in layout.indexes_beside_mirror(entry.key) if layout.bucket is None else ():
         if os.path.lexists(path):
             yield on_disk(path, f"mirrors/{path.name}", entry.subdir, layout)
@@ -68,7 +68,7 @@ def indexes_beside_mirror(entry: RepositoryEntry, layout: HomeLayout) -> Iterato
 def indexes_in_folder(
     entry: RepositoryEntry, layout: HomeLayout, *, besides: Collection[str] = ()
 ) -> Iterator[FoundIndex]:
-    """Those that lie in a local folder, ignored by git or not, but those with paths of `besides`."""
+    """Indexes in a local folder, ignored by git or not, without those whose paths are in `besides`."""
     folder = Path(entry.location)
     for root in dict.fromkeys(("", entry.subdir)) if not is_url(entry.location) else ():
         for name in NAMES:
@@ -79,7 +79,7 @@ def indexes_in_folder(
 
 
 def indexes_in_tree(ws: Workspace) -> dict[str, FoundIndex]:
-    """Those that are committed, by path."""
+    """Indexes that are committed, by path."""
     paths = ws.tables.read("files", ws.key, columns=["path"])["path"]
     named = pc.or_(*(pc.ends_with(paths, name) for name in NAMES))
     if not pc.any(named, min_count=0).as_py():
@@ -203,7 +203,7 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> tuple[str
 
 
 def is_copied(folder: Path, sha256: str, size: int) -> bool:
-    """Whether an index is there whole."""
+    """Whether the copy of an index is there, in its full length."""
     try:
         return bool(sha256) and (folder / sha256).stat().st_size == size
     except OSError:
@@ -280,7 +280,7 @@ def index_state(entry: RepositoryEntry, layout: HomeLayout, settings: ScipSettin
 
 
 def lend_indexes(ws: Workspace, scratch: Workspace) -> None:
-    """Let a scratch read the copies of a home, and what lies beside its mirror."""
+    """Let a scratch workspace read the copies of indexes that a home has, and the indexes beside its mirror."""
     folder, to = ws.layout.scip(ws.key), scratch.layout.scip(ws.key)
     beside = zip(ws.layout.indexes_beside_mirror(ws.key), scratch.layout.indexes_beside_mirror(ws.key), strict=True)
     copies = [(file, to / file.name) for file in folder.iterdir()] if folder.is_dir() else []

@@ -80,7 +80,7 @@ _PART = 1024 * 1024
 
 
 class GitResult(Struct, frozen=True):
-    """What a git process left: its exit status and output, what it complained about last, and in all."""
+    """How a git process ended: its exit status, its output, the last line of its complaints, and all of these."""
 
     status: int
     output: bytes

@@ -6,7 +6,9 @@ commands. What a person reads about a location goes through `redact` first.
 
 import re
 import shlex
+from collections.abc import Collection
 from ipaddress import ip_address
+from itertools import chain, count
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -98,6 +100,12 @@ def key_base(location: str, *, subdir: str = "") -> str:
     while (shorter := re.sub(r"(\.git|\.lock|[._-])$", "", name, flags=re.IGNORECASE)) != name:
         name = shorter
     return name or "repository"
+
+
+def free_key(base: str, taken: Collection[str]) -> str:
+    """`base`, or else the first of `base-2`, `base-3`, … that is not taken; `taken` holds keys in small letters."""
+    keys = chain((base,), (f"{base}-{number}" for number in count(2)))
+    return next(key for key in keys if key.lower() not in taken)
 
 
 def find_root(path: Path) -> tuple[Path, str]:

@@ -47,7 +47,7 @@ FOLDER_LABEL = "(folder)"
 
 
 class Head(Struct, frozen=True):
-    """The commit that a build stands for, what its ref is called, and what a folder held besides."""
+    """The commit that a build stands for, the name of its ref, and what of a folder is not part of the commit."""
 
     commit: str
     ref: str
@@ -143,7 +143,7 @@ class Mirror(Struct, frozen=True):
         return Head(commit, _label(entry))
 
     def _held(self, entry: RepositoryEntry) -> Head:
-        """What an earlier fetch left."""
+        """The commit that an earlier fetch brought."""
         commit = self.resolve(our_ref(entry))
         if commit is None:
             raise RepositoryUnavailable(
@@ -180,7 +180,7 @@ class Mirror(Struct, frozen=True):
         return ONE_COMMIT if is_new or held in shallow else ()
 
     def _fetch_or_less(self, entry: RepositoryEntry, wanted: list[str], *, depth: Sequence[str]) -> GitResult:
-        """Fetch; all there is from a server that cannot give less, the commit alone of a clone that lacks others."""
+        """Fetch; again for all history where a server gives no part of it, for one commit where a clone lacks others."""
         finished = fetch(self.git_dir, entry, wanted, depth=depth, timeout_s=self.timeout_s)
         if finished.status == 0:
             return finished
@@ -195,7 +195,7 @@ class Mirror(Struct, frozen=True):
         return resolve(name, git_dir=self.git_dir, timeout_s=self.timeout_s, kind=kind)
 
     def _drop_dead_locks(self) -> bool:
-        """Remove what killed git processes locked; whether there was any."""
+        """Remove the locks of killed git processes; returns whether there were any."""
         was_there = False
         for path in [*self.git_dir.glob("*.lock"), *(self.git_dir / "refs").rglob("*.lock")]:
             with suppress(FileNotFoundError):

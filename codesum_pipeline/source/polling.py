@@ -59,20 +59,20 @@ def is_resting(rest: HostRest | None, *, now: float) -> bool:
 
 
 def after_success(poll: Poll, head: str, *, now: float, wait_s: float, spread: Spread = random.random) -> Poll:
-    """The repository after it was read."""
+    """The state of a repository after a look that succeeded."""
     due_at = now + _moved(wait_s, spread)
     return replace(poll, polled_at=now, due_at=due_at, failures=0, head=head, complaint="")
 
 
 def after_failure(poll: Poll, complaint: str, *, now: float, interval_s: float, spread: Spread = random.random) -> Poll:
-    """The repository after it could not be read: each time it is left alone for twice as long, a day at most."""
+    """The state of a repository after a look that failed: each time it rests for twice as long, a day at most."""
     failures = poll.failures + 1
     due_at = now + _doubled(interval_s, failures, spread)
     return replace(poll, polled_at=now, due_at=due_at, failures=failures, complaint=complaint)
 
 
 def after_refusal(host: str, rest: HostRest | None, *, now: float, spread: Spread = random.random) -> HostRest:
-    """A host after it asked for fewer requests: each time it rests for twice as long, a day at most."""
+    """The state of a host that asked for fewer requests: each time it rests for twice as long, a day at most."""
     failures = (rest.failures if rest else 0) + 1
     return HostRest(host, failures, now, now + _doubled(FIRST_REST_S, failures - 1, spread))
 

@@ -37,6 +37,7 @@ from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import (
     check_command,
+    free_key,
     full_place,
     is_url,
     key_base,
@@ -164,12 +165,8 @@ class Registry(Struct, frozen=True):
         """A free key made from a location; the key that the same location and folder already have."""
         if known := self.find(location, subdir=subdir):
             return known.key
-        base = key_base(location, subdir=subdir)
         taken = {str(key).lower() for key in self._read_file()[_ROOT]}
-        number = 1
-        while (key := base if number == 1 else f"{base}-{number}").lower() in taken:
-            number += 1
-        return key
+        return free_key(key_base(location, subdir=subdir), taken)
 
     def add(self, entry: RepositoryEntry) -> RepositoryEntry:
         """Register an entry; one of the same key, location and folder is replaced (and enabled again).

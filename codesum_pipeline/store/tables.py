@@ -46,7 +46,7 @@ _ROWS_FOR_THREADS = 1 << 13
 
 
 class TableWrite(Struct, frozen=True):
-    """What a write left behind; `table_hash` covers the values of all columns."""
+    """How many rows a table has after a write, and the hash of the values of all columns."""
 
     rows: int
     table_hash: str
