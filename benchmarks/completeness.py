@@ -37,8 +37,7 @@ from codesum_pipeline.model.symbols import Symbol
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.parsing.recovery import lines_of
 from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.content import judge_content
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text, judge_content
 from codesum_pipeline.source.rules import SYMLINK_MODE, PathRules
 
 FALSE_ALARMS = Path(__file__).with_name("completeness_false_alarms.txt")

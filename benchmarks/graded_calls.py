@@ -16,8 +16,7 @@ from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.content import judge_content
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text, judge_content
 from codesum_pipeline.source.origins import foreign_folders, is_below
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.rows import to_table

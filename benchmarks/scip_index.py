@@ -34,7 +34,7 @@ from codesum_pipeline.building.steps import STEPS
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.scip.comparing import compare
 from codesum_pipeline.scip.offering import DocumentPlace, look_through, message_class, read_document
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -28,7 +28,7 @@ from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.indexes.tokens import split_identifier
 from codesum_pipeline.model.files import FileStatus, SourceFile
 from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.workspace import Workspace
 

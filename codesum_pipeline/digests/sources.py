@@ -20,7 +20,7 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
 from codesum_pipeline.model.printable import one_line, shortened
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.remote import shallow_commits
 

@@ -36,7 +36,7 @@ from codesum_pipeline.parsing.parsers import PARSERS, documentation_spans, parse
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.mirror import make_scratch

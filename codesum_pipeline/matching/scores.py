@@ -30,7 +30,7 @@ from codesum_pipeline.retrieval.adjustments import role_factor
 from codesum_pipeline.retrieval.query import asks_for_tests
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.source.languages import FileRole, role_of
 

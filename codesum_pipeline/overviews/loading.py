@@ -23,7 +23,7 @@ from codesum_pipeline.overviews.catalogue import read_catalogue
 from codesum_pipeline.overviews.manifests.manifest import Manifest
 from codesum_pipeline.overviews.manifests.reading import manifest_paths, read_manifest
 from codesum_pipeline.parsing.testing import is_among, read_tests
-from codesum_pipeline.source.decoding import read_files
+from codesum_pipeline.source.content import read_files
 from codesum_pipeline.source.languages import FileRole, is_program, role_of
 from codesum_pipeline.store.workspace import Workspace
 

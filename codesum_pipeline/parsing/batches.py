@@ -16,7 +16,7 @@ from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.parsing.text import ParsedFile, text_of_failed
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.store.rows import to_table
 from codesum_pipeline.workers.pool import WorkerDied
 

@@ -30,7 +30,7 @@ from codesum_pipeline.parsing.recovery import (
 from codesum_pipeline.parsing.references import REFERENCES_VERSION
 from codesum_pipeline.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.parsing.walk import bytes_as_characters, read_tokens
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.origins import stated_origin
 
 

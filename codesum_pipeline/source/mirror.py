@@ -180,7 +180,7 @@ class Mirror(Struct, frozen=True):
         return ONE_COMMIT if is_new or held in shallow else ()
 
     def _fetch_or_less(self, entry: RepositoryEntry, wanted: list[str], *, depth: Sequence[str]) -> GitResult:
-        """Fetch; again for all history where a server gives no part of it, for one commit where a clone lacks others."""
+        """Fetch; again all history where a server gives no part of it, or one commit where a clone lacks others."""
         finished = fetch(self.git_dir, entry, wanted, depth=depth, timeout_s=self.timeout_s)
         if finished.status == 0:
             return finished

@@ -18,7 +18,7 @@ from codesum_pipeline.overlays.opening import TreeIndex, are_kept, open_tree, se
 from codesum_pipeline.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.decoding import read_file, read_files
+from codesum_pipeline.source.content import read_file, read_files
 from codesum_pipeline.source.git import resolve
 from codesum_pipeline.store.layout import HomeLayout, reading_copy
 from codesum_pipeline.store.locks import exclusive

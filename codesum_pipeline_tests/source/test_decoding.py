@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.source.decoding import decode_text
+from codesum_pipeline.source.content import decode_text
 
 
 @pytest.mark.parametrize(
