@@ -32,6 +32,8 @@ from codesum_pipeline.settings.operation import AlertSettings
 from codesum_pipeline.store.sqlite_tables import SqliteFile, columns
 
 ALERTS_FILE = "alerts.sqlite"
+# Of a condition that changed since people were told.
+UNTOLD = "is_bad <> is_told_bad"
 
 
 class ConditionKind(StrEnum):
@@ -109,7 +111,7 @@ class AlertBook(SqliteFile):
         "runs_seen": "run_id TEXT PRIMARY KEY, seen_at TEXT NOT NULL",
         "marks": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
     }
-    indexes = ("CREATE INDEX IF NOT EXISTS untold ON conditions (kind) WHERE is_bad <> is_told_bad",)
+    indexes = ("CREATE INDEX IF NOT EXISTS untold ON conditions (kind) WHERE " + UNTOLD,)
 
     def note(self, observed: Iterable[ConditionState]) -> None:
         """Record what changed. A condition that was never bad has no row."""
@@ -127,13 +129,9 @@ class AlertBook(SqliteFile):
                 [(each.kind, each.name, each.subject, moment, each.detail, each.cause) for each in seen if each.is_bad],
             )
 
-    def untold(self) -> list[Condition]:
-        """Conditions that changed since people were told."""
-        return self._conditions("is_bad <> is_told_bad")
-
-    def bad(self) -> list[Condition]:
-        """What is wrong now."""
-        return self._conditions("is_bad")
+    def conditions(self, which: str) -> list[Condition]:
+        """Those for which an expression of SQL holds: `is_bad` now, or `UNTOLD`."""
+        return self.select(Condition, f"FROM conditions WHERE {which} ORDER BY kind, name, subject")
 
     def mark_told(self, conditions: Sequence[Condition], *, counted: bool = True) -> None:
         """Record that people were told. `counted`: about this very condition, not about its cause."""
@@ -156,15 +154,6 @@ class AlertBook(SqliteFile):
             self.connection.execute("INSERT OR IGNORE INTO causes VALUES (?, ?)", (cause, self.moment()))
         else:
             self.connection.execute("DELETE FROM causes WHERE cause = ?", (cause,))
-
-    def messages(self) -> list[Message]:
-        """The messages that are to be sent, the oldest first."""
-        return self.select(Message, "FROM messages ORDER BY created_at, id")
-
-    def drop_message(self, id_: str) -> None:
-        """Delete a message, which is in the outbox now."""
-        with self.together():
-            self.connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
 
     def note_behind(self, behind: Iterable[str], at_head: Iterable[str], *, late_after: timedelta) -> Lateness:
         """Remember since when each repository is behind; who has become late by that, and who is so no more.
@@ -241,9 +230,6 @@ class AlertBook(SqliteFile):
         with self.together():
             self.connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", marks.items())
 
-    def _conditions(self, which: str) -> list[Condition]:
-        return self.select(Condition, f"FROM conditions WHERE {which} ORDER BY kind, name, subject")
-
 
 def open_book(home: Path, *, now: Callable[[], datetime]) -> AbstractContextManager[AlertBook]:
     """The book of a home, as `SqliteFile.opened`."""
@@ -284,19 +270,21 @@ def note_absence(book: AlertBook, settings: AlertSettings) -> None:
 def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:
     """Put the messages that are due into the outbox; returns how many."""
     decide(book, settings)
-    messages = book.messages()
+    messages = book.select(Message, "FROM messages ORDER BY created_at, id")
     channels = settings.channels or sender.settings.operator_channels
     for each in messages:
         subject = one_line(each.subject)[:150]
         sender.notify(channels, Post(PostId(each.id), PostKind.NOTICE, subject, each.text, each.created_at))
-        book.drop_message(each.id)
+        # It is in the outbox now.
+        with book.together():
+            book.connection.execute("DELETE FROM messages WHERE id = ?", (each.id,))
     return len(messages)
 
 
 def decide(book: AlertBook, settings: AlertSettings) -> None:
     """Decide what is told now, and store the messages."""
     with book.together():
-        ripe = [each for each in book.untold() if _is_ripe(each, settings, book.now())]
+        ripe = [each for each in book.conditions(UNTOLD) if _is_ripe(each, settings, book.now())]
         alone = _by_cause(book, ripe, settings)
         if len(alone) > settings.digest_above:
             _keep(book, *_digest(alone), of=alone)
@@ -317,7 +305,7 @@ def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bo
 
 def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSettings) -> list[Condition]:
     """Store messages for causes that many conditions share; returns the conditions that are told one by one."""
-    bad = Counter(each.cause for each in book.bad() if each.cause)
+    bad = Counter(each.cause for each in book.conditions("is_bad") if each.cause)
     told = book.told_causes()
     groups: dict[str, list[Condition]] = defaultdict(list)
     alone: list[Condition] = []
@@ -330,7 +318,7 @@ def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSetting
             book.mark_cause(cause, is_bad=True)
         book.mark_told(members, counted=False)
     for cause in sorted(told):
-        if not bad[cause] and not any(each.cause == cause for each in book.untold()):
+        if not bad[cause] and not any(each.cause == cause for each in book.conditions(UNTOLD)):
             _keep(book, f"Recovered: {cause}", f"{cause} can be read again, and all repositories on it.")
             book.mark_cause(cause, is_bad=False)
     return alone

@@ -172,7 +172,17 @@ class Compactor(Struct, frozen=True):
             if done:
                 return CompactionResult(done, is_done_before=True)
             request, template = self._checked(signed, source)
-            record = self._record(signed, request, self._answer(request, template))
+            response = self._answer(request, template)
+            record = CompactionRecord(
+                job_id=signed.attestation.job_id,
+                attestation=signed.data.decode("utf-8"),
+                signature=signed.signature,
+                claim=response.claim.strip(),
+                request_hash=request.request_hash,
+                model_name_echoed=response.model_name_echoed,
+                cost_usd=response.cost_usd or 0.0,
+                compacted_at=iso_moment(self.now()),
+            )
             source.replace(record, signed.attestation)
             return CompactionResult(record, is_done_before=False)
 
@@ -234,20 +244,6 @@ class Compactor(Struct, frozen=True):
             )
 
         return run_job(pay, backend, self.home / LEDGER_FILE, job_id=job, now=self.now)
-
-    def _record(
-        self, signed: SignedAttestation, request: SummaryRequest, response: SummaryResponse
-    ) -> CompactionRecord:
-        return CompactionRecord(
-            job_id=signed.attestation.job_id,
-            attestation=signed.data.decode("utf-8"),
-            signature=signed.signature,
-            claim=response.claim.strip(),
-            request_hash=request.request_hash,
-            model_name_echoed=response.model_name_echoed,
-            cost_usd=response.cost_usd or 0.0,
-            compacted_at=iso_moment(self.now()),
-        )
 
 
 def _done_before(signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:

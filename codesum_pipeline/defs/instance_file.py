@@ -20,7 +20,8 @@ from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive
 
 INSTANCE_FILE = "dagster.yaml"
-_OUTPUT = "compute_logs"
+OUTPUT = "compute_logs"
+NO_LOGS = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager", "config": {}}
 LOCK = ".storage.lock"
 _BEGIN = "# >>> Written by codesum from the settings of `engine`. Do not edit up to the closing line."
 _END = "# <<< Written by codesum."
@@ -88,8 +89,8 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
                 f"{file}: this home's engine.{setting} is not {default}, and the settings in use do not set "
                 f"it: use the daemon's environment here, or set engine.{setting} = {default} to go back"
             )
-    if _says(own, _OUTPUT):
-        block.pop(_OUTPUT, None)
+    if _says(own, OUTPUT):
+        block.pop(OUTPUT, None)
     for key in block:
         if _says(own, key):
             raise ConfigurationError(
@@ -124,8 +125,7 @@ def engine_block(engine: EngineSettings) -> dict[str, Any]:
             "config": {"broker": {"env": BROKER_VARIABLE}, "lost_after_s": engine.worker_lost_after_s},
         }
         # The pages of Dagster cannot show files of another machine: what a run prints is the output of its worker.
-        nowhere = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
-        found[_OUTPUT] = {**nowhere, "config": {}}
+        found[OUTPUT] = NO_LOGS
     if engine.launcher == "k8s":
         jobs = engine.k8s
         config = {

@@ -19,7 +19,7 @@ from pydantic import Field, PrivateAttr
 from sqlalchemy.exc import IntegrityError
 
 from codesum_pipeline.defs.building.exchange import RemoteBuilder
-from codesum_pipeline.defs.building.values import Builder, BuildOptions
+from codesum_pipeline.defs.building.values import BuildOptions
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.progress import Progress
@@ -29,7 +29,11 @@ from codesum_pipeline.store.lease import OF_A_PROCESS, Holder, current_holder, h
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from codesum_pipeline.defs.building.build import Build
     from codesum_pipeline.wiring import Home
+
+    # Carries out what a run's assets and checks ask for. Each method may raise any `CodesumError`.
+    Builder = Build | RemoteBuilder
 
 # Checks per partition are a preview in Dagster 1.13; said once here instead of once per check.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
@@ -193,7 +197,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
                 self._home.settings.apply_mode()
         return self._home
 
-    def builder(self, context: StepContext, options: BuildOptions) -> Builder:
+    def builder(self, context: StepContext, options: BuildOptions) -> "Builder":
         """What carries out the steps of a run: another process, or this one."""
         if self.host.builder:
             return self.host.builder

@@ -53,11 +53,17 @@ _QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -> RunOutcome:
     """Read a run's events."""
-    held_because, numbers = None, {}
+    held_because: str | None = None
+    numbers: dict[str, Numbers] = {}
     for event in result.all_events:
         if event.is_step_materialization:
             materialization = event.step_materialization_data.materialization
-            numbers[materialization.asset_key.to_user_string()] = _numbers(materialization)
+            numbers[materialization.asset_key.to_user_string()] = {
+                name: value.value
+                for name, value in materialization.metadata.items()
+                if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue | dg.BoolMetadataValue)
+                and value.value is not None
+            }
         elif event.event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION and not result.success:
             check = event.asset_check_evaluation_data
             if check.check_name == NOT_WORSE and not check.passed:
@@ -65,15 +71,6 @@ def outcome_of(key: str, result: dg.ExecuteInProcessResult, *, seconds: float) -
     is_good = result.success or held_because is not None
     message, error = (held_because or "", None) if is_good else complaint_of(result.all_events)
     return RunOutcome(key, result.run_id, is_good, seconds, message, error, numbers, held_because is not None)
-
-
-def _numbers(materialization: dg.AssetMaterialization) -> Numbers:
-    return {
-        name: value.value
-        for name, value in materialization.metadata.items()
-        if isinstance(value, dg.IntMetadataValue | dg.FloatMetadataValue | dg.BoolMetadataValue)
-        and value.value is not None
-    }
 
 
 def complaint_of(events: Iterable[dg.DagsterEvent]) -> tuple[str, type[CodesumError] | None]:

@@ -12,7 +12,6 @@ from codesum_pipeline.defs.building.values import (
     NOT_WORSE,
     PLOT,
     PREVIEW,
-    Builder,
     CheckFinding,
     Markdown,
     PreviewRows,
@@ -25,6 +24,7 @@ from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
 from codesum_pipeline.settings.operation import CheckName
 
 if TYPE_CHECKING:
+    from codesum_pipeline.defs.resource import Builder
     from codesum_pipeline.wiring import Home
 
 OWNER = "team:codesum"
@@ -126,7 +126,7 @@ def run_step(
         )
 
 
-def _shown(context: dg.AssetExecutionContext, builder: Builder, step: str, data_version: str) -> dict[str, Any]:
+def _shown(context: dg.AssetExecutionContext, builder: "Builder", step: str, data_version: str) -> dict[str, Any]:
     """Previews and plots, taken over from the last materialisation where the table is the same."""
     last = last_materialization(context.instance, context.asset_key, context.partition_key)
     if last and (last.tags or {}).get("dagster/data_version") == data_version and PREVIEW in last.metadata:
@@ -201,7 +201,7 @@ def severity_of(home: "Home", check: CheckName) -> dg.AssetCheckSeverity:
     return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
 
 
-def check_upstream(context: dg.AssetExecutionContext, builder: Builder) -> None:
+def check_upstream(context: dg.AssetExecutionContext, builder: "Builder") -> None:
     """A step that is run without the steps before it may only build on what they made of the present snapshot.
 
     Raises `BrokenStore` where they made it of another commit or under other

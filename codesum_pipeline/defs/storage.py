@@ -41,7 +41,7 @@ from dagster._core.storage.sql import (
 from msgspec import Struct
 from sqlalchemy.pool import NullPool
 
-from codesum_pipeline.defs.instance_file import LOCK, ensure_dagster_home
+from codesum_pipeline.defs.instance_file import LOCK, NO_LOGS, OUTPUT, ensure_dagster_home
 from codesum_pipeline.defs.sqlite_records import with_open_records
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.store.atomic import write_text_atomically, writing
@@ -64,8 +64,6 @@ _STAMP = "alembic_version"
 _ASIDE = ".new-"
 _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BROKEN_WORDS = ("no such table", "no such column", "has no column named")
-# The terminal belongs to the command: its output is not copied into Dagster's files.
-_NO_LOGS = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager", "config": {}}
 
 
 class StorageFile(Struct, frozen=True):
@@ -114,7 +112,8 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
 
 def reference_of(layout: HomeLayout) -> InstanceRef:
     """How the instance is opened, before any of its files is."""
-    return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides={"compute_logs": _NO_LOGS})
+    # The terminal belongs to the command: its output is not copied into Dagster's files.
+    return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides={OUTPUT: NO_LOGS})
 
 
 @contextmanager

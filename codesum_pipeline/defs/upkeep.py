@@ -38,7 +38,7 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.locks import exclusive_if_free
 from codesum_pipeline.upkeep.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
-from codesum_pipeline.upkeep.maintaining import MaintainedHome
+from codesum_pipeline.upkeep.maintaining import Found, MaintainedHome
 from codesum_pipeline.wiring import Home
 
 LOCK = ".maintenance.lock"
@@ -64,7 +64,6 @@ _LAST_EVENTS = (
 # A fleet's repositories would make the page of a run too long to read.
 _SHOWN = 50
 
-Found = FreedSpace | SkippedUpkeep
 Tell = Callable[[Found], None]
 
 

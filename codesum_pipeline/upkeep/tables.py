@@ -32,6 +32,8 @@ from codesum_pipeline.store.tables import TableStore
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind
 
 _MONTH, _DAY = len("2026-01"), len("2026-01-01")
+# What of the rows of the meter is added up.
+_AVOIDED = ("calls", "input_tokens", "output_tokens", "usd")
 
 
 def added_up_ledger(
@@ -57,24 +59,17 @@ def added_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> l
     newest = set(sorted(noted, key=lambda run: (noted[run], run))[-runs:])
     kept = [row for row in rows if row.run_id in newest and row.noted_at >= before]
     kept_rows = set(kept)
-    sums: dict[tuple[str, str, str], AvoidedRow] = {}
-    for row in rows:
-        if row in kept_rows:
-            continue
-        period = row.noted_at[: _DAY if row.noted_at >= before else _MONTH]
-        place = (period, row.level.value, row.cause.value)
-        if one := sums.get(place):
-            sums[place] = replace(
-                one,
-                calls=one.calls + row.calls,
-                input_tokens=one.input_tokens + row.input_tokens,
-                output_tokens=one.output_tokens + row.output_tokens,
-                usd=one.usd + row.usd,
-            )
-        else:
-            day = period if len(period) == _DAY else f"{period}-01"
-            sums[place] = replace(row, run_id=period, noted_at=f"{day}T00:00:00.000Z")
-    return [*(sums[place] for place in sorted(sums)), *kept]
+
+    def kind(row: AvoidedRow) -> tuple[str, str, str]:
+        return row.noted_at[: _DAY if row.noted_at >= before else _MONTH], row.level.value, row.cause.value
+
+    added_up = []
+    for (period, *_), group in groupby(sorted((row for row in rows if row not in kept_rows), key=kind), key=kind):
+        first, *others = group
+        sums = {name: sum((getattr(row, name) for row in others), getattr(first, name)) for name in _AVOIDED}
+        day = period if len(period) == _DAY else f"{period}-01"
+        added_up.append(replace(first, run_id=period, noted_at=f"{day}T00:00:00.000Z", **sums))
+    return [*added_up, *kept]
 
 
 def _one_attempt(rows: Sequence[LedgerRow]) -> LedgerRow:

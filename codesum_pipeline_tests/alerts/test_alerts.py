@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.alerts.book import ConditionKind, ConditionState, announce, decide, note_absence, open_book
+from codesum_pipeline.alerts.book import (
+    ConditionKind,
+    ConditionState,
+    Message,
+    announce,
+    decide,
+    note_absence,
+    open_book,
+)
 from codesum_pipeline.delivery.outbox import open_outbox
 from codesum_pipeline.delivery.sending import OutboxSender
 from codesum_pipeline.settings.delivery import DeliverySettings
@@ -151,7 +159,7 @@ def test_a_restart_between_deciding_and_telling_repeats_and_loses_nothing(watch:
     watch.moment += timedelta(minutes=6)
     with open_book(watch.home, now=watch.now) as book:
         decide(book, watch.settings)
-        [message] = book.messages()
+        [message] = book.select(Message, "FROM messages")
 
     assert watch.tell() == ["Failing: shop: check index_is_fresh"]
     # As after a crash between the outbox and the book.

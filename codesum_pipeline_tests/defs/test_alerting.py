@@ -60,12 +60,12 @@ def test_more_runs_within_the_overlap_than_a_look_takes_are_all_counted(
     with open_book(at_once.settings.home, now=utc_now) as book:
         for _ in range(4):
             note_runs(at_once, records, book)
-        assert len(book.bad()) == 11
+        assert len(book.conditions("is_bad")) == 11
 
         end_runs(records, range(11), dg.DagsterRunStatus.SUCCESS)
         for _ in range(4):
             note_runs(at_once, records, book)
-        assert book.bad() == []
+        assert book.conditions("is_bad") == []
 
 
 @pytest.mark.slow
@@ -111,4 +111,4 @@ def test_lateness_that_is_remembered_has_been_noted_for_an_alert(
     note_plan(at_once, records, plan, [entry])
 
     with open_book(at_once.settings.home, now=utc_now) as book:
-        assert [(each.kind, each.subject) for each in book.bad()] == [(ConditionKind.CHECK, "shop")]
+        assert [(each.kind, each.subject) for each in book.conditions("is_bad")] == [(ConditionKind.CHECK, "shop")]

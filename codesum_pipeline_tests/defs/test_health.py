@@ -125,7 +125,7 @@ def test_a_check_without_data_does_not_pass_and_alarms_nobody(
     assert (status, state, said) == ("FAILED", "no data", "no data: no indexed file calls anything")
     settle(quick, instance)
     with open_book(quick.settings.home, now=utc_now) as book:
-        assert book.bad() == []
+        assert book.conditions("is_bad") == []
 
 
 def test_lateness_is_seen_and_told_while_nothing_is_built(
@@ -199,7 +199,7 @@ def test_a_repository_that_cannot_be_read_is_told_of(
     settle(quick, instance)
 
     with open_book(quick.settings.home, now=utc_now) as book:
-        assert [(each.kind, each.subject) for each in book.bad()] == [(ConditionKind.REMOTE, "shop")]
+        assert [(each.kind, each.subject) for each in book.conditions("is_bad")] == [(ConditionKind.REMOTE, "shop")]
     assert alerted(quick) == ["codesum: Failing: shop: reading the repository"]
 
 
@@ -237,7 +237,7 @@ def test_a_run_whose_process_is_gone_counts_as_failed(
     settle(quick, instance)
 
     with open_book(quick.settings.home, now=utc_now) as book:
-        (condition,) = book.bad()
+        (condition,) = book.conditions("is_bad")
     assert condition.detail == "2 runs in a row failed; the last one: process 4711 ended without a word"
 
 
@@ -255,7 +255,7 @@ def test_runs_that_end_after_the_clock_was_set_back_are_counted_and_once_each(
         settle(quick, instance)
 
     with open_book(quick.settings.home, now=utc_now) as book:
-        (condition,) = book.bad()
+        (condition,) = book.conditions("is_bad")
     assert condition.detail == "2 runs in a row failed; the last one: process 4711 ended without a word"
 
 

@@ -87,7 +87,7 @@ class RemoteTraceback(Exception):
 
 
 class RemoteBuilder:
-    """The builder of a run that is recorded here and built by the parent process; its methods as `Builder` says."""
+    """The builder of a run that is recorded here and built by the parent process; its methods as those of `Build`."""
 
     def __init__(self, connection: "Connection[Any, Any]", process: Holder) -> None:
         self._connection = connection

@@ -5,7 +5,7 @@ records what another one builds is given them instead.
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -96,22 +96,6 @@ class BuildOptions(Struct, frozen=True):
     force: bool = False
     confirm_llm: bool = False
     llm_usd_left: float | None = None
-
-
-class Builder(Protocol):
-    """Carries out what a run's assets and checks ask for. Each method may raise any `CodesumError`."""
-
-    def built_from(self) -> str:
-        """The fingerprint of the snapshot that stands, under the settings of now."""
-
-    def perform(self, step: str) -> StepOutcome:
-        """Carry out a step, unless its last run still stands."""
-
-    def show(self, step: str) -> Values:
-        """What a person sees of a step's table."""
-
-    def check(self, name: str) -> list[CheckFinding]:
-        """What a check finds."""
 
 
 class Column(Struct, frozen=True):
