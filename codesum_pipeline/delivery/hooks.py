@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 
 from msgspec import Struct, to_builtins
@@ -103,7 +104,10 @@ def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookA
         except subprocess.TimeoutExpired:
             return HookAnswer(name, problem=f"it took longer than {timeout_s:g} s and was ended")
         finally:
-            _end_group(process)
+            # All of its session that is left ends with it.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         said.seek(max(0, said.seek(0, os.SEEK_END) - _READ_BYTES))
         told = said.read().decode("utf-8", "replace")
         if told.strip():
@@ -113,13 +117,3 @@ def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookA
             return HookAnswer(name, **json.loads(answers.read()))
         except (ValueError, TypeError):
             return HookAnswer(name, problem=f"its process ended with {process.returncode} and no answer")
-
-
-def _end_group(process: "subprocess.Popen[bytes]") -> None:
-    """End the process and all of its session that is left."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    finally:
-        process.wait()

@@ -1,7 +1,7 @@
 """What the registry should say of an organisation, from what it says and what the host lists. Pure."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def plan_sync(
         is_enabled = entry.enabled or entry.retired is not None
         now = replace(entry, location=place, organisation=organisation.name, enabled=is_enabled, retired=None)
         brought.append((entry, now))
-    gone = _gone(organisation, entries, {one.host_id for one in wanted}, {one.host_id: one for one in listed}, rules.at)
+    gone = _gone(organisation, entries, {one.host_id for one in wanted}, left_out, rules.at)
     why_held = _why_held(gone, entries, organisation, is_empty=not listed, rules=rules)
     return SyncPlan(
         added=_sorted(_new_entries(organisation, new, taken)),
@@ -148,18 +148,16 @@ def _gone(
     organisation: Organisation,
     entries: Iterable[RepositoryEntry],
     wanted: Collection[str],
-    listed: dict[str, ListedRepository],
+    left_out: Mapping[str, str],
     at: str,
 ) -> tuple[RepositoryEntry, ...]:
     """The organisation's entries that are not wanted any more, retired."""
-    gone = []
-    for entry in entries:
-        if entry.organisation != organisation.name or not entry.enabled or entry.host_id in wanted:
-            continue
-        one = listed.get(entry.host_id or "")
-        why = why_left_out(organisation, one) if one else f"no longer listed by {organisation.name}"
-        gone.append(replace(entry, enabled=False, retired=Retirement(at, why)))
-    return _sorted(gone)
+    unlisted = f"no longer listed by {organisation.name}"
+    return _sorted(
+        replace(entry, enabled=False, retired=Retirement(at, left_out.get(entry.host_id or "", unlisted)))
+        for entry in entries
+        if entry.organisation == organisation.name and entry.enabled and entry.host_id not in wanted
+    )
 
 
 def _why_held(

@@ -29,7 +29,7 @@ def mirrored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[MirrorFol
 
 
 def has(mirror: MirrorFolder, commit: str) -> bool:
-    return Mirror(mirror.git_dir)._resolve(commit) == commit
+    return Mirror(mirror.git_dir).resolve(commit) == commit
 
 
 def make_old(mirror: MirrorFolder) -> None:
