@@ -56,7 +56,7 @@ def test_a_command_that_does_not_name_an_engine_does_not_take_the_home_out_of_it
     file = fleet.layout.dagster_home / "dagster.yaml"
     before = file.read_text()
 
-    with pytest.raises(ConfigurationError, match="give it the environment of the daemon"):
+    with pytest.raises(ConfigurationError, match="use the daemon's environment here"):
         apply_engine(fleet.layout, open_home(tmp_path).settings.engine, {})
     assert file.read_text() == before
 
@@ -76,7 +76,7 @@ def test_what_the_person_wrote_is_not_overruled(tmp_path: Path) -> None:
     with (ensure_dagster_home(home.layout) / "dagster.yaml").open("a") as file:
         file.write("\nrun_launcher:\n  module: mine\n  class: Mine\n")
 
-    with pytest.raises(ConfigurationError, match="`run_launcher` stands there, and the settings"):
+    with pytest.raises(ConfigurationError, match="`run_launcher` is set there and by the settings"):
         apply_engine(home.layout, home.settings.engine, ADDRESSES)
 
 
