@@ -53,8 +53,7 @@ _FAILURES = {
 }
 _FAILED_TEXT = ("text", "could not be written, so another one stands in")
 _NO_RUN: dict[str, Any] = {
-    "run_id": None, "succeeded": True, "up_to_date": True, "held": False, "seconds": 0.0, "commit": None,
-    "message": None, "steps": {}, "llm": None, "failures": [],
+    "run_id": None, "succeeded": True, "seconds": 0.0, "steps": {}, "llm": None, "failures": [],
 }  # fmt: skip
 # They wait for git, and do not compute.
 _READERS = 8

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import to_builtins
 from rich.console import RenderableType
 
 from codesum_pipeline.cli.app import CommandGroup
@@ -222,20 +223,8 @@ def attested_fields(attestation: Attestation) -> dict[str, Any]:
 
 def compaction_as_json(record: CompactionRecord) -> dict[str, object]:
     """All of a compaction, for a program."""
-    found = Attestation.of_record(record)
-    return {
-        "job_id": record.job_id,
-        "kind": found.kind,
-        "repository": found.repository,
-        "policy": found.policy.value,
-        "sources": found.sources,
-        "text": record.claim,
-        "model": record.model_name_echoed,
-        "request_hash": record.request_hash,
-        "cost_usd": record.cost_usd,
-        "compacted_at": record.compacted_at,
-        "attested_by": found.attested_by,
-        "attested_at": found.attested_at,
-        "attestation": record.attestation,
-        "signature": record.signature,
-    }
+    told: dict[str, object] = to_builtins(record)
+    told |= {"text": told.pop("claim"), "model": told.pop("model_name_echoed")}
+    found = to_builtins(Attestation.of_record(record))
+    names = ("kind", "repository", "policy", "sources", "attested_by", "attested_at")
+    return told | {name: found[name] for name in names}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -217,12 +217,9 @@ class _ModelPlan(Struct, frozen=True, dict=True):
 
     def as_json(self) -> dict[str, Any]:
         asked, stopped = self.spared
-        whole, every = self.whole, self.all
+        every = self.all
         return {
-            "usd": whole.usd,
-            "calls": whole.calls,
-            "input_tokens": whole.input_tokens,
-            "output_tokens": whole.output_tokens,
+            **to_builtins(self.whole),
             "model": self.settings.llm.model,
             "enabled": self.settings.llm.enabled,
             "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},

@@ -293,14 +293,10 @@ def facts_of(overview: Overview) -> dict[str, Any]:
         part["files"] = len(part.pop("paths"))
         part["summary"] = overview.part_texts.get(part["name"], "")
     return {
-        "repo": overview.repo,
-        "commit": overview.commit,
-        "committed_at": overview.committed_at,
+        **{name: getattr(overview, name) for name in ("repo", "commit", "committed_at", "files", "definitions")},
         "opening": to_builtins(overview.opening),
         "by_model": to_builtins(overview.words),
         "languages": dict(overview.languages),
-        "files": overview.files,
-        "definitions": overview.definitions,
         "frameworks": [
             {
                 "name": each.name,

@@ -72,14 +72,11 @@ def answer(
         return SearchAnswer(hits, None, found.likeness)
     above = max((hit.score for hit in hits), default=0.0)
     exact = exact_hits(asked.shelf, query, levels=asked.levels, read=read, above=above, top=top) if read else []
+    # A document that has the text literally and is also ranked is one hit, with both reasons.
     ranked = {(hit.repo, hit.id): hit for hit in hits}
-    first = [
-        replace(hit, why=f"{hit.why}; {ranked[hit.repo, hit.id].why}") if (hit.repo, hit.id) in ranked else hit
-        for hit in exact
-    ]
-    known = {(hit.repo, hit.id) for hit in exact}
-    others = [hit for hit in hits if (hit.repo, hit.id) not in known]
-    return SearchAnswer([*first, *others][:top], bool(exact) or found.fits_well(), found.likeness)
+    twice = [(hit, ranked.pop((hit.repo, hit.id), None)) for hit in exact]
+    first = [replace(hit, why=f"{hit.why}; {other.why}") if other else hit for hit, other in twice]
+    return SearchAnswer([*first, *ranked.values()][:top], bool(exact) or found.fits_well(), found.likeness)
 
 
 def _asked(
