@@ -51,7 +51,7 @@ _FAILURES = {
     "intent_matches": ("standing question", "could not be looked at"),
     "intent_digests": ("digest", "could not be written, so what changed is kept for the next try"),
 }
-_FAILED_TEXT = ("text", "could not be written, so another one stands in")
+_FAILED_TEXT = ("text", "could not be written, so another one is used")
 _NO_RUN: dict[str, Any] = {
     "run_id": None, "succeeded": True, "seconds": 0.0, "steps": {}, "llm": None, "failures": [],
 }  # fmt: skip

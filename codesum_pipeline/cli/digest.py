@@ -37,7 +37,7 @@ def list_digests(
     repo: Annotated[str | None, key_option("Only those about this repository.")] = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    state: Annotated[list[DigestState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
+    state: Annotated[list[DigestState] | None, option(None, "Only those in this state. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the digests and roll-ups, newest first, with the cost of each, and the compactions that replaced old ones.
@@ -156,7 +156,7 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
 def outbox(
     ctx: typer.Context,
     post: Annotated[str | None, argument("[ID]", "A post, with each try and its text.")] = None,
-    state: Annotated[list[DeliveryState] | None, option(None, "Only what stands so. Can be repeated.")] = None,
+    state: Annotated[list[DeliveryState] | None, option(None, "Only those in this state. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the messages to be sent and those that were sent, newest first; with an ID, show one.

@@ -168,7 +168,7 @@ def send(
     elif found.state is DigestState.VETOED:
         note(f"{found.id}: a hook did not allow it: it is sent nowhere")
     else:
-        note(f"{found.id} to {', '.join(found.channels)}: `codesum digest show {found.id}` tells how that stands")
+        note(f"{found.id} to {', '.join(found.channels)}: `codesum digest show {found.id}` shows whether it arrived")
         _tell_paid(found)
     if report.unusable or any(each.state != "sent" for each in report.tried if each.post_id == found.id):
         raise typer.Exit(FAILED)

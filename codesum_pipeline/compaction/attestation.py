@@ -86,7 +86,7 @@ class Attestation(Struct, frozen=True):
         ids = [source.id for source in found.sources]
         if len(set(ids)) < len(ids):
             twice = next(id_ for id_ in ids if ids.count(id_) > 1)
-            raise AttestationInvalid(f"the source {twice!r} stands in it twice: attest anew")
+            raise AttestationInvalid(f"the source {twice!r} occurs in it twice: attest anew")
         if found.to_bytes() != data:
             raise AttestationInvalid("it is not in canonical form, or has unknown fields: attest anew")
         return found

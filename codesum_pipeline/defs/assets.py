@@ -55,16 +55,16 @@ OWN_CHECKS = tuple(
 _STEPS = {
     "repo_snapshot": (
         "source", "git parquet",
-        "The commit that a build stands for. One row is one file of it: indexed, or skipped for a reason."),
+        "The commit that a build describes. One row is one file of it: indexed, or skipped for a reason."),
     "symbols": (
         "source", "treesitter parquet",
         "What the indexed files define. One row is one function, method or class."),
     "call_graph": (
         "graph", "numpy parquet",
-        "Who uses whom. One row is one caller, importer or heir with the target it uses, and how that was found."),
+        "Who uses whom. One row is one caller, importer or subclass with its target, and how that was found."),
     "summary_plan": (
         "summaries", "duckdb parquet",
-        "What is about to be rewritten and why. One row is one document; above functions the plan is an upper bound."),
+        "What will be rewritten, and why. One row is one document; above functions the plan is an upper bound."),
     "function_summaries": (
         "summaries", "python parquet",
         "One row is the text of one function or method, with what it was written from and why."),
@@ -92,17 +92,17 @@ _STEPS = {
         "How well the candidate answers questions. One row is one measure of one evaluation, with its interval."),
     "published_index": (
         "publishing", "file",
-        "What search reads: the repository's name points at its candidate, and the last versions are kept."),
+        "What a search reads: the repository's name now points at the candidate; the last versions are kept."),
     "repo_overview": (
         "publishing", "markdown parquet",
-        "What a newcomer is told of the repository. One row is the page of the published version."),
+        "A description of the repository for newcomers. Its one row is the page of the published version."),
     "intent_matches": (
         "digests", "python sqlite",
-        "Which changes wait for a digest. One row is one document that changed, and one standing question that it "
+        "Which changes wait for a digest. One row is one changed document and one standing question that it "
         "concerns."),
     "intent_digests": (
         "digests", "markdown sqlite",
-        "What is told of a build, and sent: the answers to those questions that have one with each build. One row is "
+        "Digests of a build, for the standing questions that get one with each build, and their delivery. One row is "
         "one digest about the repository."),
 }  # fmt: skip
 

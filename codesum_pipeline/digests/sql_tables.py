@@ -44,7 +44,7 @@ _MATCHES = pa.schema(
         _field("document_id", pa.string(), "The document that changed."),
         _field("score", pa.float64(), "How well it fits the question, 0 to 1.", may_be_null=True),
         _field("matched_at", pa.string(), "When that was found first, ISO 8601 in UTC."),
-        _field("digest_id", pa.string(), "The digest that tells of it; null: it waits for one.", may_be_null=True),
+        _field("digest_id", pa.string(), "The digest that reports it; null: it waits for one.", may_be_null=True),
     ]
 )
 _TICKS = pa.schema(

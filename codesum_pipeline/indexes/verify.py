@@ -88,7 +88,7 @@ def check_documents(content: Content) -> Iterator[Problem]:
         yield "counts", paths.DOCUMENTS, f"holds {counted}, the manifest says {manifest['counts']}"
     for id_, count in Counter(ids).items():
         if count > 1:
-            yield "ids", id_, f"stands {count} times"
+            yield "ids", id_, f"occurs {count} times"
     order = [(LEVELS.index(Level(document["type"])), document["id"].encode()) for document in documents]
     if order != sorted(order):
         yield "order", paths.DOCUMENTS, "is not sorted by level and id"

@@ -107,7 +107,7 @@ def _some(values: list[str]) -> list[str]:
 def _once(values: list[str]) -> list[str]:
     for value in values:
         if not value.strip() or values.count(value) > 1:
-            raise ValueError(f"{_short(value)} is empty or stands twice: remove it")
+            raise ValueError(f"{_short(value)} is empty or occurs twice: remove it")
     return values
 
 

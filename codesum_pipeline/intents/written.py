@@ -203,7 +203,7 @@ def _entries_of(file: str, root: yaml.Node | None) -> tuple[list[WrittenEntry], 
             )
             continue
         if first_line:
-            told = f"{place}: {ROOT!r} stands in line {first_line} already: put all intents below one"
+            told = f"{place}: {ROOT!r} is in line {first_line} already: put all intents below one"
             problems[ROOT] = ConfigurationError(told)
         first_line = first_line or key.start_mark.line + 1
         if isinstance(value, yaml.MappingNode):

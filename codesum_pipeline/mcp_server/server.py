@@ -145,7 +145,7 @@ INSTRUCTIONS = (
     "you want callers or users rather than equal names, and in a repository you do not know; use grep for an "
     "exact string. In a checkout they know edits that are not committed; `as of` says so. Begin "
     "with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are `path:line  "
-    "kind  one line`; `read`, `graph` and others take these places, ids and names as they stand."
+    "kind  one line`; `read`, `graph` and others take these places, ids and names unchanged."
 )
 _NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

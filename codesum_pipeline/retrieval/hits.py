@@ -66,7 +66,7 @@ def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
     own was found by the documents and passages in it."""
     best_first = sorted(ranks.items(), key=lambda item: (item[1], _ORDER[item[0]]))
     ranked = ", ".join(f"{signal} #{rank}" for signal, rank in best_first)
-    return "; ".join([ranked or "what stands in it", *notes])
+    return "; ".join([ranked or "its content", *notes])
 
 
 # A line beyond this is data; its beginning tells what kind.
@@ -236,7 +236,7 @@ _INDEXES_READ = 4
 _FEWEST_TOKENS = 2
 # A text without quotes that more files have is no message but usual words: it gives no exact hit.
 _MOST_FILES = 5
-_NOTES = ("a message that fits, with other values", "the words as they stand", "the text as it stands")
+_NOTES = ("a message that fits, with other values", "the exact words", "the exact text")
 
 
 def exact_hits(

@@ -108,7 +108,7 @@ class EmailSettings(_ChannelSettings):
     @classmethod
     def _are_addresses(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
         if len({mail_address(text)[1].lower() for text in texts}) < len(texts):
-            raise ValueError("an address stands in the list twice")
+            raise ValueError("an address is in the list twice")
         return texts
 
     @model_validator(mode="after")

@@ -70,7 +70,7 @@ class _PlainData:
                 continue
             if key_node.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
+                    None, None, f"the key {key_node.value!r} occurs twice", key_node.start_mark
                 )
             seen.add(key_node.value)
         return SafeConstructor.construct_mapping(self, node, deep=deep)

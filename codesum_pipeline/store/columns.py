@@ -16,11 +16,11 @@ EVERYWHERE: Mapping[str, str] = {
     "commit": "The commit that the row was written at: full git object id.",
     "content_digest": "sha256 of an index version's content without provenance.",
     "content_hash": "Hash of the canonical source: comments and formatting do not count.",
-    "cost_usd": "What was paid to the model, in US dollars; 0 without a model.",
+    "cost_usd": "The price of the model's calls, in US dollars; 0 without a model.",
     "dependencies": "Ids and external names that the document uses, sorted.",
     "docstring": "The author's own description, without its indentation; null where there is none.",
     "end_line": "Last line in the file, counted from 1, inclusive.",
-    "failure": "What kept a text away: the kind of a model's failure, or an unexpected error; null where nothing did.",
+    "failure": "Why there is no text: the kind of a model's failure, or an unexpected error; null if there was none.",
     "file_path": "Path of the file, relative to the git root; of a module, its folder.",
     "gate": "What stopped a model from writing the text (offline, cap, trust, …); null where nothing did.",
     "graph_hash": "Hash of `called_by` and `calls`.",
@@ -69,7 +69,7 @@ _EDGES: Mapping[str, str] = {
 OF_TABLE: Mapping[str, Mapping[str, str]] = {
     "snapshot": {
         "repo": "The repository's key.",
-        "commit": "The commit that the build stands for; a plain folder has one made from its content.",
+        "commit": "The commit that the build describes; a plain folder has one made from its content.",
         "tree": "Git's object id of the commit's tree.",
         "ref": "The branch, tag or commit that was asked for.",
         "subject": "First line of the commit message.",
@@ -113,10 +113,10 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "literals": "Short texts outside of all definitions, such as routes and names of options.",
         "references": "JSON: the uses of names that the graph resolves.",
         "syntax_errors": "How many places do not parse.",
-        "reexports": "Names that the file hands on and others define, each with its module and its name there.",
+        "reexports": "Names that the file re-exports, each with its module and its name there.",
         "is_test": "Whether the code itself says that the file is a test.",
         "origin": "The project that the file's first comment says it is of; null without one.",
-        "only_reexports": "Whether the file defines nothing itself and hands on what others define.",
+        "only_reexports": "Whether the file only re-exports what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses.",
         "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
@@ -148,7 +148,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "syntax_edges": _EDGES,
     "edges": _EDGES,
-    "aliases": {"name": "The name that the file hands on.", "target": "Id of the document that it stands for."},
+    "aliases": {"name": "The name that the file re-exports.", "target": "Id of the document that it stands for."},
     "graph_stats": {
         "id": "Id of a function, class or file.",
         "in_degree": "How many others use it.",
@@ -207,7 +207,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "candidate": {
         "digest": "sha256 of the version's manifest; names its folder.",
-        "commit": "The commit that the version stands for.",
+        "commit": "The commit that the version describes.",
         "fingerprint": "Hash of commit, settings, templates, models and versions of algorithms.",
     },
     "evaluations": {
@@ -222,9 +222,9 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "high": "Upper end of the mean's 95 % bootstrap interval.",
     },
     "overviews": {
-        "commit": "The commit that the page stands for: full git object id.",
-        "content_digest": "sha256 of all that the published version says that the page stands for, without provenance.",
-        "page": "What a newcomer is told of the repository, as Markdown.",
+        "commit": "The commit that the page describes: full git object id.",
+        "content_digest": "sha256 of the content of the published version that the page describes, without provenance.",
+        "page": "The description of the repository for newcomers, as Markdown.",
         "facts": "What the page says, and more of it, as JSON.",
     },
     "evaluation_lift": {

@@ -80,7 +80,7 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
             known.update((path, path in changed) for path in new)
             return frozenset(path for path in wanted[repo] if known[path])
         except (CodesumError, OSError) as error:
-            told.append(f"{repo}: it is not known whether lines still stand: {error}")
+            told.append(f"{repo}: it is not known whether line numbers are still right: {error}")
             return frozenset()
 
     with ThreadPoolExecutor(_READERS) as pool:

@@ -88,7 +88,7 @@ def test_what_happens_next_is_said(codesum, home):
         (("--at", "07:00"), "'x': 'at' and 'timezone' go with daily and weekly, not with build: remove them"),
         (("--every", "daily", "--on", "monday"), "'x': 'on' goes with weekly, not with daily: remove it"),
         (("--every", "daily", "--timezone", "Berlin"), "unknown time zone; the nearest is 'Europe/Berlin'"),
-        (("--repo", ""), "'x': repositories = ['']: '' is empty or stands twice: remove it"),
+        (("--repo", ""), "'x': repositories = ['']: '' is empty or occurs twice: remove it"),
     ],
 )
 def test_what_could_not_be_used_is_refused_and_nothing_is_written(codesum, home, options, problem):

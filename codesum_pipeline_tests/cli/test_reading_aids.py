@@ -62,7 +62,7 @@ def test_a_hit_without_its_source_is_shown_and_the_reason_told(codesum, own_shop
 
     assert json.loads(result.stdout)["hits"][0]["excerpt"] is None
     lines_stand, no_excerpt = result.stderr.splitlines()
-    assert lines_stand.startswith("shop: it is not known whether lines still stand: git ls-tree failed: ")
+    assert lines_stand.startswith("shop: it is not known whether line numbers are still right: git ls-tree failed: ")
     assert no_excerpt.startswith("no excerpt of shop/orders.py in shop: git cat-file failed: ")
     assert no_excerpt.endswith("; `codesum index shop --force` fetches it anew")
 

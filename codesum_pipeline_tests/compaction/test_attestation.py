@@ -64,7 +64,7 @@ BROKEN = {
     "no sources": (edited(lambda value: value.update(sources=[])), r"at `\$\.sources`"),
     "a source twice": (
         edited(lambda value: value["sources"].append(value["sources"][0])),
-        "'1:a.py' stands in it twice",
+        "'1:a.py' occurs in it twice",
     ),
     "another format": (edited(lambda value: value.update(format="v2")), "its format is 'v2'"),
     "an empty job id": (edited(lambda value: value.update(job_id="")), r"at `\$\.job_id`"),

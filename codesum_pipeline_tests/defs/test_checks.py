@@ -84,8 +84,8 @@ def test_a_sound_repository_has_no_faults(built_home: Home) -> None:
 @pytest.mark.parametrize(
     ("table", "change", "fault"),
     [
-        pytest.param("documents", twice(TOTAL), "an id stands twice", id="a doubled document"),
-        pytest.param("symbols", twice(TOTAL), "a symbol's id stands twice", id="a doubled symbol"),
+        pytest.param("documents", twice(TOTAL), "an id occurs twice", id="a doubled document"),
+        pytest.param("symbols", twice(TOTAL), "a symbol's id occurs twice", id="a doubled symbol"),
         pytest.param(
             "documents", with_value(TOTAL, file_path=""), "an id or a file path is empty", id="a document of no file"
         ),
@@ -133,7 +133,7 @@ def test_a_sound_repository_has_no_faults(built_home: Home) -> None:
             id="the name of what calls a file's function",
         ),
         pytest.param("vectors", without(TOTAL), "a document lacks the vector of a lane", id="missing vectors"),
-        pytest.param("vectors", twice(TOTAL), "a vector stands twice", id="doubled vectors"),
+        pytest.param("vectors", twice(TOTAL), "a vector occurs twice", id="doubled vectors"),
         pytest.param(
             "vectors",
             with_value(TOTAL, id="gone.py"),

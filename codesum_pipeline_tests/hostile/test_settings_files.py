@@ -30,7 +30,7 @@ BAD_FILES = {
     ),
     "an alias to itself": ("repositories: &r {x: *r}\n", "an alias (*r) is not read"),
     "a Python tag": ("repositories: !!python/object/apply:os.system ['touch marker']\n", "not valid YAML"),
-    "a key twice": ("repositories: {a: {path: .}, a: {path: /}}\n", "the key 'a' stands twice"),
+    "a key twice": ("repositories: {a: {path: .}, a: {path: /}}\n", "the key 'a' occurs twice"),
     "10,000 brackets": ("repositories: " + "[" * 10_000, "nested deeper than any registry is"),
     "a date that is none": ("repositories: {a: {path: 2026-13-45}}\n", "not valid YAML"),
     "not UTF-8": (b"repositories: {\xff\xfe: 1}\n", "not valid YAML"),

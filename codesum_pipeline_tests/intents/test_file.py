@@ -120,7 +120,7 @@ def test_a_schedule_is_a_word_or_a_mapping(intents: Intents, schedule: str, mean
         ("{text: t, top_k: 3, threshold: 0.1}", "'bad': threshold and top_k are both set: keep one of them"),
         ("{text: t, repositories: flask}", "'bad': repositories = 'flask': Input should be a valid list"),
         ("{text: t, repositories: []}", "'bad': repositories = []: it names no repository: leave it out for all"),
-        ("{text: t, channels: [a, a]}", "'bad': channels = ['a', 'a']: 'a' is empty or stands twice: remove it"),
+        ("{text: t, channels: [a, a]}", "'bad': channels = ['a', 'a']: 'a' is empty or occurs twice: remove it"),
         ("{text: t, system: ../x}", "'bad': system = '../x': template name '../x': use up to 100 letters"),
         ("{text: t, language: Germn}", "'bad': language = 'Germn': unknown language; the nearest is 'German'"),
         ("{text: t, enabled: yes}", "'bad': enabled = 'yes': Input should be a valid boolean"),
@@ -142,7 +142,7 @@ def test_a_schedule_is_a_word_or_a_mapping(intents: Intents, schedule: str, mean
         ),
         ("{text: t, schedule: {every: daily, timezone: ../UTC}}", "'bad': schedule.timezone = '../UTC': unknown time"),
         ("{text: t, schedule: {every: daily, timezone: Europe}}", "'bad': schedule.timezone = 'Europe': unknown time"),
-        ("{text: t, text: u}", "'bad': 'text' stands twice, in lines 4 and 4: remove one"),
+        ("{text: t, text: u}", "'bad': 'text' occurs twice, in lines 4 and 4: remove one"),
         ("!!python/object/apply:os.system [ls]", "'bad': cannot be read: could not determine a constructor"),
         ("{text: *a}", "'bad': not valid YAML: an alias (*a) is not read: write the value out"),
         ("{text: t", "'bad': not valid YAML: expected ',' or '}'"),
@@ -190,7 +190,7 @@ def test_two_intents_of_one_name_are_named_with_both_lines_and_neither_is_used(i
     write(intents, "intents:\n  a: {text: one}\n  b: {text: two}\n  a: {text: three}\n")
 
     assert [intent.name for intent in intents.survey().intents] == ["b"]
-    assert problems(intents) == {"a": "intents.yaml:2: 'a': stands twice, in lines 2 and 4: rename or remove one"}
+    assert problems(intents) == {"a": "intents.yaml:2: 'a': occurs twice, in lines 2 and 4: rename or remove one"}
 
 
 @pytest.mark.parametrize("name", ['"\\e]0;title\\a"', "'a b'", "-a", '""', "a/b", "x" * 61, "[a, b]", "ä"])
@@ -231,7 +231,7 @@ def test_what_stands_beside_the_intents_is_named_and_stops_none(intents: Intents
     assert [intent.name for intent in intents.survey().intents] == ["b", "c"]
     assert problems(intents) == {
         "intnts": "intents.yaml:1: unknown key 'intnts'; the only one is 'intents'",
-        "intents": "intents.yaml:5: 'intents' stands in line 3 already: put all intents below one",
+        "intents": "intents.yaml:5: 'intents' is in line 3 already: put all intents below one",
     }
 
 

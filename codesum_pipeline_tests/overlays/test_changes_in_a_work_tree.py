@@ -129,7 +129,7 @@ def test_what_is_not_kept_any_more_is_told_whole(tree):
 
 @pytest.mark.parametrize("cursor", ["garbage", "e30=", "é", "x" * 5000])
 def test_a_cursor_that_is_none_is_an_error_that_says_so(tree, cursor):
-    with pytest.raises(ConfigurationError, match="is damaged: give `next` of an answer as it stands"):
+    with pytest.raises(ConfigurationError, match="is damaged: give `next` of an answer unchanged"):
         watch(tree, cursor)
 
 

@@ -14,7 +14,7 @@ from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_in
     [
         ({Signal.SUMMARY: 3, Signal.CODE_WORDS: 1}, [], "code words #1, summary #3"),
         ({Signal.KEYWORDS: 2, Signal.SYMBOL: 2}, ["test code, lowered"], "symbol #2, keywords #2; test code, lowered"),
-        ({}, ["test code, lowered"], "what stands in it; test code, lowered"),
+        ({}, ["test code, lowered"], "its content; test code, lowered"),
     ],
     ids=["the best first", "then what else counted", "a file found by its documents alone"],
 )

@@ -168,7 +168,7 @@ def test_an_entry_that_cannot_be_is_an_error_that_names_it(registry: Registry, e
         ("repos: {}", "unknown key 'repos'; the only ones are 'repositories' and"),
         ("- a", "expected a mapping"),
         ("repositories: [a]", "is a mapping of keys to entries"),
-        ("repositories: {a: {path: a}, a: {path: b}}", "the key 'a' stands twice"),
+        ("repositories: {a: {path: a}, a: {path: b}}", "the key 'a' occurs twice"),
         ("repositories: {a: &x", "not valid YAML"),
         ("repositories: !!python/object:os.system {}", "not valid YAML"),
     ],

@@ -113,7 +113,7 @@ def test_it_is_said_that_nothing_fits(ask):
         ({"query": "x", "limt": 3}, "unknown argument 'limt'; arguments are: limit, "),
         ({"query": "x", "tests": "maybe"}, "tests = 'maybe': Input should be 'in', 'out' or 'only'"),
         ({"query": "x", "cursor": "abc"}, "cursor 'abc' is damaged"),
-        ({"query": "x", "cursor": "é" * 10_000}, "is damaged: give `next` of an answer as it stands"),
+        ({"query": "x", "cursor": "é" * 10_000}, "is damaged: give `next` of an answer unchanged"),
     ],
 )
 def test_a_wrong_argument_is_named_with_its_value_and_the_way_out(ask, arguments, message):

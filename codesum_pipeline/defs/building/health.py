@@ -74,8 +74,8 @@ FILLED = """[name FOR name IN ['summary', CASE WHEN len(inputs) > 0 THEN 'inputs
 # By check: each names a fault and selects the ids that have it.
 DOCUMENT_FAULTS = {
     "ids_are_unique": {
-        "an id stands twice": "SELECT id FROM documents GROUP BY id HAVING count(*) > 1",
-        "a symbol's id stands twice": "SELECT id FROM symbols GROUP BY id HAVING count(*) > 1",
+        "an id occurs twice": "SELECT id FROM documents GROUP BY id HAVING count(*) > 1",
+        "a symbol's id occurs twice": "SELECT id FROM symbols GROUP BY id HAVING count(*) > 1",
         "an id or a file path is empty": "SELECT file_path FROM documents WHERE id = '' OR file_path = ''",
     },
     "no_orphans": {
@@ -147,7 +147,7 @@ VECTOR_FAULTS = {
     "a document lacks the vector of a lane": """
         SELECT d.id FROM documents d CROSS JOIN (SELECT unnest($lanes) AS lane) l WHERE NOT d.is_placeholder
         AND NOT EXISTS (FROM vectors v WHERE v.id = d.id AND v.lane = l.lane)""",
-    "a vector stands twice": "SELECT id FROM vectors GROUP BY id, lane HAVING count(*) > 1",
+    "a vector occurs twice": "SELECT id FROM vectors GROUP BY id, lane HAVING count(*) > 1",
     "a vector belongs to no document": "SELECT id FROM vectors WHERE id NOT IN (SELECT id FROM documents)",
     "a placeholder has a vector": "SELECT v.id FROM vectors v JOIN documents d USING (id) WHERE d.is_placeholder",
     "a vector of another model": "SELECT id FROM vectors WHERE model <> $model",
