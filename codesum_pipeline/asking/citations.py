@@ -1,5 +1,5 @@
-"""The files of a question's repositories as the indexes that answer it have them, and citations of an answer,
-`path:line` or `path:from-to`, checked against these.
+"""The files of a question's repositories, as its indexes have them, and an answer's citations (`path:line` or
+`path:from-to`), which are checked against these files.
 
 A message is checked while it is written: each block is passed on once it is complete.
 """

@@ -1,8 +1,8 @@
 """The digest of one intent by a model: the prompt, the caps, and the check of the answer.
 
-All of a request is a function of intent, items, templates and settings, and says nothing of when or by whom it is made:
-the same digest is the same request. An answer that an earlier run paid for is found in the books by it, one that could
-not be taken as well, so that the same question is not paid for twice.
+A request is a function of intent, items, templates and settings alone: the same digest is the same request, at any time
+and on any machine. By its request an answer that an earlier run paid for is found in the ledger, also one that was
+refused, so the same question is not paid for twice.
 """
 
 import logging
@@ -65,10 +65,10 @@ _log = logging.getLogger(__name__)
 
 
 def check_gates(settings: Settings) -> None:
-    """Raise what a model may not be asked for a digest for, before anything of it is read.
+    """Raise the reason why no model may be asked for a digest, before anything of it is read.
 
-    `DigestGatedOff`: the digest is written without one. `ModelNotInAllowlist`, and `ConfigurationError` where a price
-    is not known: that has to be mended.
+    `DigestGatedOff`: the digest is written without a model. `ModelNotInAllowlist`, and `ConfigurationError` for an
+    unknown price: the settings have to be mended.
     """
     if shut := why_shut(settings.llm, is_offline=settings.offline):
         raise DigestGatedOff(shut)

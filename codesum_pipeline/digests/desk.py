@@ -38,14 +38,14 @@ from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive, exclusive_if_free
 
-# A model that fails for a while is asked again by the next tick; after so many in a row it will not mend itself.
+# The next tick asks a failing model again; after so many failures in a row the operator is told.
 MODEL_FAILURES_UNTOLD = 2
 _LOCKS = "digests.locks"
 _log = logging.getLogger(__name__)
 
 
 class DigestDesk(Struct, frozen=True):
-    """What the ticks of a home work with."""
+    """What the ticks of a home use."""
 
     layout: HomeLayout
     registry: Registry
@@ -62,7 +62,7 @@ class DigestDesk(Struct, frozen=True):
         return DigestJob(intent, id_, self.settings, self.layout.digests, self.sender.now)
 
     def tell_operator(self, subject: str, text: str) -> None:
-        """Have the operator told; where that fails the log says it."""
+        """Notify the operator; a failure of that is logged."""
         try:
             self.sender.notify_operator(subject, text)
         except Exception:
@@ -77,7 +77,7 @@ def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
 
 
 def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
-    """Into the outbox with a digest that is recorded, then to the hooks; must be inside `one_at_a_time`.
+    """Put a recorded digest into the outbox, then call the hooks; must be inside `one_at_a_time`.
 
     A hook that was called when the process ended is called again.
     """
@@ -90,9 +90,9 @@ def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
 
 
 def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
-    """Bring on its way what processes left half way that ended; the ids of these digests.
+    """Send on the digests that ended processes left half way; returns their ids.
 
-    What a process that lives has in hand is left to it.
+    Digests that a live process works on are left to it.
     """
     left: list[str] = []
     for intent in sorted({digest.intent_name for digest in store.unfinished()}):
@@ -107,7 +107,7 @@ def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
 
 
 def deliver(desk: DigestDesk) -> SendingReport:
-    """Send what is due, and before it bring into the outbox what processes left half way that ended."""
+    """Put into the outbox the digests that ended processes left half way, then send what is due."""
     if desk.layout.digests.exists():
         try:
             with open_digests(desk.layout.digests, now=desk.sender.now) as store:
@@ -122,7 +122,7 @@ def _lock_name(intent_name: str) -> str:
 
 
 class _FailureWords(Struct, frozen=True):
-    """What the operator is told of a tick that such errors hold."""
+    """What the operator is told of a tick that was held by one of these errors."""
 
     subject: str
     way_out: str
@@ -161,9 +161,9 @@ def reason_of(error: Exception) -> str:
 
 
 def tell_held(sender: OutboxSender, earlier: Sequence[TickRow], held: TickRow) -> None:
-    """Have the operator told, of a model that fails once, at the third tick in a row; `earlier` are the newest first.
+    """Notify the operator of a held tick: at once, or where the model failed once, at the third such tick in a row.
 
-    Of anything else at once; the same words go out once a day.
+    `earlier` are the ticks before it, newest first. The same words go out once a day.
     """
     failure = held.failure or TickFailure.UNFORESEEN
     if failure is TickFailure.MODEL:

@@ -67,7 +67,7 @@ class MonthlyRollup(Struct, frozen=True):
 
 
 def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Window) -> RollupPlan:
-    """What would be rolled up, and what it may cost: nothing is asked.
+    """What would be rolled up, and what it may cost; no model is asked.
 
     What a hook vetoed is in no roll-up. Raises what is wrong with templates and settings.
     """
@@ -125,9 +125,9 @@ def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: Rol
 
 
 def send_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> tuple[DigestRow, bool]:
-    """Have the roll-up sent to the intent's channels; its row, and whether it is new.
+    """Send the roll-up to the intent's channels; returns its row, and whether it is new.
 
-    One that there is already is neither paid for nor sent again; what a process left half way goes on. Raises what
+    An existing one is neither paid for nor sent again; one that a process left half way is sent on. Raises what
     `write_rollup` does, and `HookFailed`: then nothing is sent.
     """
     with one_at_a_time(store, intent.name):
@@ -145,8 +145,8 @@ def send_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: Roll
 def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
     """Roll up the month before of each enabled intent that had two digests in it and has no roll-up of it yet.
 
-    It may be called at any time and as often as one likes: a month that is rolled up stays so, and one whose roll-up
-    failed is tried again. Raises `ConfigurationError` where the intents cannot be read at all.
+    It may be called at any time, again and again: a month is rolled up once, and one whose roll-up failed is tried
+    again. Raises `ConfigurationError` where the intents cannot be read at all.
     """
     moment = desk.sender.now()
     done: list[MonthlyRollup] = []

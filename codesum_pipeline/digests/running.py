@@ -20,7 +20,7 @@ from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.intents import Cadence, Intent
 from codesum_pipeline.model.moments import iso_moment
 
-# Longer than any schedule's period: what was served so far ahead was so by a clock that was wrong.
+# Longer than any schedule's period: a moment so far ahead was stored by a wrong clock.
 _WRONG_CLOCK = timedelta(days=8)
 _log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
 
 
 def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
-    """A tick of each intent, or of those named, for which something waits, whatever its schedule says."""
+    """A tick of each intent with pending matches, or of those named, whatever its schedule says."""
 
     def due(store: DigestStore, intent: Intent) -> _DueTick | None:
         is_due = (not names or intent.name in names) and intent.name in store.count_pending()
@@ -59,7 +59,7 @@ def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
 
 
 def run_due(desk: DigestDesk) -> list[TickRow]:
-    """The ticks of the intents whose schedule has named a moment since the last one that had its tick.
+    """The ticks of the intents whose schedule had a moment since the last one that had its tick.
 
     A new intent begins with the first moment from now on.
     """
@@ -82,8 +82,8 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
 
 
 def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether `run_due` has something to do for an intent: a moment of its schedule has had no tick, or a wrong clock
-    left one that is far ahead. Nothing is written."""
+    """Whether `run_due` has something to do for an intent: a moment of its schedule had no tick, or a wrong clock stored
+    a moment that is far ahead. Nothing is written."""
     moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
     if moment is None or served is None:
         return False

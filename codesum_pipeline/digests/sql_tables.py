@@ -64,8 +64,8 @@ _TICKS = pa.schema(
     ]
 )
 
-# By the name in a query: the schema, and what of the file it is read from. Of what was undone before it was told, no
-# digest will tell.
+# By the name in a query: the schema, and the rows of the file. Matches that were undone before a digest told them are
+# left out.
 SQL_TABLES: Mapping[str, tuple[pa.Schema, str]] = {
     "digests": (_DIGESTS, "digests"),
     "intent_matches": (_MATCHES, "matches WHERE digest_id IS NOT NULL OR NOT is_undone"),

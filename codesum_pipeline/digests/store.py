@@ -3,8 +3,8 @@
 Of a document there is one pending match for each intent, however often it changed: from what it was before the first of
 these changes to what it is after the last.
 
-A digest becomes `written` in the transaction that makes its matches handled. What is `written` after the process that
-wrote it has ended is brought into the outbox by the next one, under the same id.
+A digest becomes `written` in the transaction that marks its matches as handled. If the process that wrote it ends then,
+the next process puts it into the outbox, under the same id.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

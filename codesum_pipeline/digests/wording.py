@@ -1,7 +1,7 @@
 """One item in words: its name, what happened to it, where, and what differs now.
 
 Words of the repository stand in code spans and fences, or as prose in which
-nothing is special: they are no Markdown of ours, and no `[N]`. What is otherwise is told
+nothing is special: they are no Markdown of ours, and no `[N]`. Differences are told
 sentence by sentence and name by name, of signatures parameter by parameter, and of
 lines of code by the names that are new in them.
 """
@@ -32,7 +32,7 @@ _OTHERS = re.compile(r", (?:\d+|and) more\b")
 _MOST_NAMES = 5
 _MOST_NEW_NAMES = 3
 _LONG_BEGINNING = 60
-# Of which somebody shows all in a text, or says that there are more.
+# Lists that are complete in a text, or end by saying that there are more.
 _WHOLE_LISTINGS = frozenset(("Methods", "Functions", "Classes", "Constants", "Fields", "Values", "Files", "Folders"))
 # A name of more than one word, or one that is given a value, or called; no word of prose.
 _CODE_NAME = re.compile(r"\b(?=\w*(?:[^\W_]_|[a-z][A-Z]|\d))[^\W\d]\w{3,}|\b[a-z]\w{3,}(?=[=:(])")
@@ -53,9 +53,9 @@ def is_listing(sentence: str) -> bool:
 
 
 def differences(before: str, after: str) -> tuple[list[str], list[str]]:
-    """A line for each thing that is said otherwise: what is said in words, and what in names.
+    """A line for each difference: first of sentences, then of lists of names.
 
-    Of a list that may be cut no name is told, since one that is not in it may be there all the same.
+    Lists that may be cut are left out, since a name that is not in them may exist all the same.
     """
     old, new = sentences(before), sentences(after)
     gone, come = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
@@ -257,9 +257,9 @@ def _moved(change: DocumentChange) -> str:
 
 
 def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
-    """What it says now and did not before; of one that came or went what it is.
+    """What its text says now and did not say before; for a new or removed item what it is.
 
-    What the shown lines of its code say is left out, all that code says if they are the whole change.
+    What the `shown` lines of its code say is left out, and where these are the whole change, all that code says.
     """
     match item.happening:
         case ChangeNature.ADDED:

@@ -77,7 +77,7 @@ _KEYS = (
     r"|shared|signing|storage|webhook)[_-]?key|secret|token|credential"
 )
 _ASSIGN = r"(?::[ \t]{0,4}[\w.\[\]| ]{1,30}=|:=|=>|={1,3}|:)"
-# How a name goes on that holds something about a secret and not the secret.
+# Endings of names that hold something about a secret, and not the secret itself.
 _ABOUT = re.compile(
     r"(?:^|[_.-]|(?<=[a-z0-9])(?=[A-Z]))(?i:alg|algorithm|attr|class|column|count|endpoint|env|error|expiry|field|file|format|header|hint|id|key"
     r"|label|length|len|message|name|param|path|pattern|placeholder|policy|prefix|prompt|re|regex|strategy|suffix|text"

@@ -1,4 +1,4 @@
-"""The texts of many documents, written with as many calls at once as allowed, in order of importance, within the caps.
+"""The texts of many documents: as many calls at once as allowed, in order of importance, within the caps.
 
 The first call of a run goes alone, so that what is wrong with all calls costs one. A call that does not fit what is
 left of the cap in dollars is skipped for a cheaper one. A failure that holds for all (the cap, lost credentials,
@@ -252,7 +252,7 @@ class WritingRun:
         )  # fmt: skip
 
     def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester) -> None:
-        """Count documents in a row for which calls were made in vain."""
+        """Count documents in a row that got no text though calls were made."""
         if outcome.text:
             self._failed_in_a_row = 0
         elif caller.attempts and outcome.gate is Gate.FAILED:
