@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
+from typing import Self
 
 from msgspec import Struct
 
@@ -33,13 +34,13 @@ from codesum_pipeline.llm.backend import (
 from codesum_pipeline.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.llm.checking import AnswerProblem
 from codesum_pipeline.llm.conversation import AnswerReading, converse
-from codesum_pipeline.llm.digest_templates import load_digest_template, pinned_digest
+from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.llm.ledger import Ledger
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.llm.retrying import with_fallbacks
-from codesum_pipeline.llm.templates import ResolvedTemplate, TemplateKind
+from codesum_pipeline.llm.templates import HISTORY, ResolvedTemplate, TemplateKind, digest_of_texts, template_exists
 from codesum_pipeline.model.digests import SummaryResult
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError, DigestCapReached, DigestGatedOff
@@ -90,6 +91,48 @@ class DigestJob(Struct, frozen=True):
     make_backend: MakeBackend = build_backend
 
 
+class DigestTemplates(Struct, frozen=True):
+    """The templates of both turns of an intent's digests, or of its roll-ups."""
+
+    system: DigestTemplate
+    instruction: DigestTemplate
+
+    @classmethod
+    def of(cls, intent: Intent, folder: Path, *, is_rollup: bool = False) -> Self:
+        """Those of digests; for a roll-up the intent's own ones for roll-ups, where there are any.
+
+        Raises `TemplateNotFound`, or `TemplateRenderError` for one that cannot be used.
+        """
+
+        def found(kind: TemplateKind, name: str) -> DigestTemplate:
+            own = f"{name}{ROLLUP_SUFFIX}"
+            has_own = is_rollup and template_exists(folder, kind, own)
+            return load_digest_template(folder, kind, own if has_own else name)
+
+        return cls(
+            found(TemplateKind.DIGEST_SYSTEM, intent.system_template),
+            found(TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{each.kind}/{each.name}" for each in (self.system, self.instruction))
+
+    @property
+    def rollup_problem(self) -> str:
+        """Why a roll-up with them would show no digest, and the way out; empty where it would show them."""
+        if self.system.has_history or self.instruction.has_history:
+            return ""
+        return (
+            f"neither {' nor '.join(self.names)} has {{{HISTORY}}}: save one named "
+            f"'{self.instruction.name}{ROLLUP_SUFFIX}' with it, which roll-ups then use instead"
+        )
+
+    def resolved(self, system: str, digest: str) -> ResolvedTemplate:
+        """The templates as a request needs them, with the system turn as it is sent, and what the request pins."""
+        return ResolvedTemplate(LEVEL, system, self.instruction.text, digest, self.names, digest_tool())
+
+
 class DigestRequest(Struct, frozen=True):
     """What a model is asked for a digest: both turns, and what claims may rest on.
 
@@ -128,16 +171,11 @@ def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> 
 
     Raises `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError` where the templates leave no room.
     """
-    folder = settings.prompts_dir
-    system = load_digest_template(folder, TemplateKind.DIGEST_SYSTEM, intent.system_template)
-    instruction = load_digest_template(folder, TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template)
-    template = ResolvedTemplate(
-        level=LEVEL,
-        system=system.for_digest(language=intent.language),
-        instruction=instruction.text,
-        digest=pinned_digest(system, instruction, language=intent.language),
-        names=tuple(f"{each.kind}/{each.name}" for each in (system, instruction)),
-        tool=digest_tool(),
+    templates = DigestTemplates.of(intent, settings.prompts_dir)
+    system, instruction = templates.system, templates.instruction
+    template = templates.resolved(
+        system.for_digest(language=intent.language),
+        digest_of_texts(system.text, instruction.text, language=intent.language),
     )
     wrapper = instruction.for_digest(intent_text=intent.text, articles="")
     texts = chain.from_iterable(item.texts for item in items)

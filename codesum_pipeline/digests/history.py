@@ -12,20 +12,24 @@ begins with the newest digest's sources: what is left out at the other end chang
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.digests.articles import Article, spaced, with_closed_fence
-from codesum_pipeline.digests.by_model import LEVEL, DigestJob, DigestRequest, ask_model, check_gates, room_for
-from codesum_pipeline.digests.claims import CheckedClaims, digest_tool, result_of
+from codesum_pipeline.digests.by_model import (
+    DigestJob,
+    DigestRequest,
+    DigestTemplates,
+    ask_model,
+    check_gates,
+    room_for,
+)
+from codesum_pipeline.digests.claims import CheckedClaims, result_of
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut, prompt_chars
-from codesum_pipeline.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.llm.masking import enclose, mask_secrets, visible
 from codesum_pipeline.llm.pins import blake3_of
-from codesum_pipeline.llm.templates import HISTORY, ResolvedTemplate, TemplateKind, template_exists
 from codesum_pipeline.model.digests import DigestCitation, SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json
@@ -144,45 +148,8 @@ _log = logging.getLogger(__name__)
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 
 
-class HistoryTemplates(Struct, frozen=True):
-    """Both templates of an intent's roll-ups."""
-
-    system: DigestTemplate
-    instruction: DigestTemplate
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(f"{each.kind}/{each.name}" for each in (self.system, self.instruction))
-
-    @property
-    def problem(self) -> str:
-        """Why no digest would be shown with them, and the way out; empty where one would."""
-        if self.system.has_history or self.instruction.has_history:
-            return ""
-        return (
-            f"neither {' nor '.join(self.names)} has {{{HISTORY}}}: save one named "
-            f"'{self.instruction.name}{ROLLUP_SUFFIX}' with it, which roll-ups then use instead"
-        )
-
-
-def history_templates(intent: Intent, folder: Path) -> HistoryTemplates:
-    """The intent's own templates for roll-ups in the folder of prompts, else those of its digests.
-
-    Raises `TemplateNotFound`, or `TemplateRenderError` for one that cannot be used.
-    """
-
-    def found(kind: TemplateKind, name: str) -> DigestTemplate:
-        own = f"{name}{ROLLUP_SUFFIX}"
-        return load_digest_template(folder, kind, own if template_exists(folder, kind, own) else name)
-
-    return HistoryTemplates(
-        found(TemplateKind.DIGEST_SYSTEM, intent.system_template),
-        found(TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template),
-    )
-
-
 def request_for(
-    rows: Sequence[DigestRow], intent: Intent, templates: HistoryTemplates, settings: Settings
+    rows: Sequence[DigestRow], intent: Intent, templates: DigestTemplates, settings: Settings
 ) -> tuple[DigestRequest, PastBlock]:
     """What a model is asked about these digests, the oldest cut or left out where there is no room.
 
@@ -198,19 +165,13 @@ def request_for(
             f"which is less than the newest one needs, however short it is cut: raise it, or shorten the templates"
         )
     system, prompt = _turns(templates, intent, block.text)
-    template = ResolvedTemplate(
-        level=LEVEL,
-        system=system,
-        instruction=templates.instruction.text,
-        # The history may stand in the system turn, which a request has but for this digest.
-        digest=blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text})),
-        names=templates.names,
-        tool=digest_tool(),
-    )
+    # The history may stand in the system turn, which is then another one for each roll-up.
+    digest = blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text}))
+    template = templates.resolved(system, digest)
     return DigestRequest(template, prompt, _articles(block), block.rows_used), block
 
 
-def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: HistoryTemplates) -> DigestDraft:
+def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: DigestTemplates) -> DigestDraft:
     """The digests `rows` in one, in the intent's language, through one question to a model.
 
     Raises what `check_gates`, `request_for` and `ask_model` do.
@@ -239,7 +200,7 @@ def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: Hist
     return ask_model(job, request, compose)
 
 
-def _turns(templates: HistoryTemplates, intent: Intent, history: str) -> tuple[str, str]:
+def _turns(templates: DigestTemplates, intent: Intent, history: str) -> tuple[str, str]:
     return (
         templates.system.for_rollup(language=intent.language, history=history),
         templates.instruction.for_rollup(intent_text=intent.text, history=history),

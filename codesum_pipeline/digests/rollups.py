@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.delivery.hooks import ask_before_push
-from codesum_pipeline.digests.by_model import check_gates
+from codesum_pipeline.digests.by_model import DigestTemplates, check_gates
 from codesum_pipeline.digests.desk import DigestDesk, deliver, finish, one_at_a_time, reason_of
-from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
+from codesum_pipeline.digests.history import aggregate_history, request_for
 from codesum_pipeline.digests.plain_history import plain_rollup
 from codesum_pipeline.digests.rows import DigestDraft, DigestKind, DigestRow, DigestState
 from codesum_pipeline.digests.store import DigestStore, open_digests
@@ -80,10 +80,10 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
         check_gates(desk.settings)
     except DigestGatedOff as shut:
         return replace(plan, without_model=str(shut).removeprefix(f"{shut.discriminator}: "))
-    templates = history_templates(intent, desk.settings.prompts_dir)
+    templates = DigestTemplates.of(intent, desk.settings.prompts_dir, is_rollup=True)
     plan = replace(plan, model=desk.settings.llm.model)
-    if templates.problem:
-        return replace(plan, rows_shown=0, problem=templates.problem)
+    if templates.rollup_problem:
+        return replace(plan, rows_shown=0, problem=templates.rollup_problem)
     request, _ = request_for(rows, intent, templates, desk.settings)
     return replace(plan, cost_usd=request.worst_usd(desk.settings), rows_shown=request.shown)
 
@@ -99,7 +99,7 @@ def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: Rol
     draft = None
     if plan.model is not None:
         try:
-            templates = history_templates(intent, desk.settings.prompts_dir)
+            templates = DigestTemplates.of(intent, desk.settings.prompts_dir, is_rollup=True)
             draft = aggregate_history(desk.job(intent, plan.id), rows, templates)
         except DigestGatedOff as shut:
             _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)

@@ -82,8 +82,8 @@ def run_due(desk: DigestDesk) -> list[TickRow]:
 
 
 def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
-    """Whether `run_due` has something to do for an intent: a moment of its schedule had no tick, or a wrong clock stored
-    a moment that is far ahead. Nothing is written."""
+    """Whether `run_due` has something to do for an intent: a moment of its schedule had no tick, or a wrong clock left
+    one that is far ahead. Nothing is written."""
     moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
     if moment is None or served is None:
         return False

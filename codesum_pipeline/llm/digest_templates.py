@@ -12,7 +12,6 @@ from codesum_pipeline.llm.templates import (
     HISTORY,
     PLACEHOLDERS,
     TemplateKind,
-    digest_of_texts,
     fill_template,
     load_template,
     used_placeholders,
@@ -57,8 +56,3 @@ class DigestTemplate(Struct, frozen=True):
 def load_digest_template(prompts_dir: Path | None, kind: TemplateKind, name: str) -> DigestTemplate:
     """A template by name; raises `TemplateNotFound`, or `TemplateRenderError` for one that cannot be used."""
     return DigestTemplate(kind, name, load_template(prompts_dir, kind, name))
-
-
-def pinned_digest(system: DigestTemplate, instruction: DigestTemplate, *, language: str) -> str:
-    """What a request pins of its templates."""
-    return digest_of_texts(system.text, instruction.text, language=language)

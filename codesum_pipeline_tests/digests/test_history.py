@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.by_model import DigestJob
+from codesum_pipeline.digests.by_model import DigestJob, DigestTemplates
 from codesum_pipeline.digests.claims import digest_tool
-from codesum_pipeline.digests.history import aggregate_history, history_templates, request_for
+from codesum_pipeline.digests.history import aggregate_history, request_for
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.templates import TemplateKind
 from codesum_pipeline.model.errors import (
@@ -50,7 +50,7 @@ class Historian(AskingModel):
     def write(self, rows: Sequence[DigestRow] = ROWS, *, job_id: str = "rollup-1") -> DigestDraft:
         now = datetime(2026, 11, 1, tzinfo=UTC)
         job = DigestJob(self.intent, job_id, self.settings, self.books, lambda: now)
-        return aggregate_history(job, rows, history_templates(self.intent, self.prompts))
+        return aggregate_history(job, rows, DigestTemplates.of(self.intent, self.prompts, is_rollup=True))
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_templates_without_the_placeholder_have_a_problem_that_says_the_way_out(
     historian.save(TemplateKind.DIGEST_SYSTEM, "team", "Ours in {language}")
     historian.save(TemplateKind.DIGEST_INSTRUCTION, "team", "Changes: {articles}")
 
-    assert history_templates(historian.intent, historian.prompts).problem == (
+    assert DigestTemplates.of(historian.intent, historian.prompts, is_rollup=True).rollup_problem == (
         "neither digest_system/team nor digest_instruction/team has {history}: save one named 'team-history' with it, "
         "which roll-ups then use instead"
     )
@@ -177,7 +177,9 @@ def test_what_is_too_dear_for_the_cap_is_shown_in_part(historian: Historian) -> 
 
 
 def test_no_room_for_any_digest_is_an_error_that_names_the_setting(historian: Historian) -> None:
-    usual, block = request_for(ROWS, ASKED, history_templates(ASKED, historian.prompts), historian.settings)
+    usual, block = request_for(
+        ROWS, ASKED, DigestTemplates.of(ASKED, historian.prompts, is_rollup=True), historian.settings
+    )
     always = len(usual.template.system) + len(usual.prompt) - len(block.text) + len(digest_tool().schema_bytes)
     for room, said in ((-100, "the system template"), (100, "less than the newest one needs")):
         historian.set(max_prompt_chars=int((always + room) / 0.85) + 1)

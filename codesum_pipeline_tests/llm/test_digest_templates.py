@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template, pinned_digest
-from codesum_pipeline.llm.templates import TemplateKind, save_template_atomic
+from codesum_pipeline.llm.digest_templates import DigestTemplate, load_digest_template
+from codesum_pipeline.llm.templates import TemplateKind, digest_of_texts, save_template_atomic
 from codesum_pipeline.model.errors import TemplateNotFound, TemplateRenderError
 
 SYSTEM, INSTRUCTION = TemplateKind.DIGEST_SYSTEM, TemplateKind.DIGEST_INSTRUCTION
@@ -86,11 +86,12 @@ def test_a_template_that_is_nowhere_is_named_with_those_that_are(tmp_path: Path)
 
 def test_the_pin_changes_with_either_text_and_with_the_language(tmp_path: Path) -> None:
     system, instruction = (load_digest_template(None, kind, "default") for kind in (SYSTEM, INSTRUCTION))
+    other_system, other_instruction = saved(tmp_path, SYSTEM, "{language}"), saved(tmp_path, INSTRUCTION, "{articles}")
     pins = {
-        pinned_digest(system, instruction, language="Thai"),
-        pinned_digest(system, instruction, language="Lao"),
-        pinned_digest(saved(tmp_path, SYSTEM, "{language}"), instruction, language="Thai"),
-        pinned_digest(system, saved(tmp_path, INSTRUCTION, "{articles}"), language="Thai"),
+        digest_of_texts(system.text, instruction.text, language="Thai"),
+        digest_of_texts(system.text, instruction.text, language="Lao"),
+        digest_of_texts(other_system.text, instruction.text, language="Thai"),
+        digest_of_texts(system.text, other_instruction.text, language="Thai"),
     }
 
     assert len(pins) == 4
