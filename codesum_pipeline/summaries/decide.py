@@ -6,7 +6,7 @@ and `summary_hash` are unchanged; the rest of the comparison only names the caus
 """
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +28,7 @@ class RequiredDocument(Struct, frozen=True):
     summary_hash: str
 
 
+@lru_cache(maxsize=64)
 def written_by(writer: str) -> WrittenBy:
     """Which kind of writer has this name."""
     return WrittenBy(writer.partition("/")[0])

@@ -169,8 +169,8 @@ def _signature_summaries(signatures: pa.ChunkedArray, returns: pa.ChunkedArray) 
 
 
 def _real_lines(citations: pa.ChunkedArray, line_maps: pa.ChunkedArray, places: Integers) -> pa.ListArray:
-    """Citations with real lines: symbols cite canonical ones. A place is that of a symbol's line map; the places of
-    other documents come after the last of these."""
+    """Citations with real lines: symbols cite canonical ones. `places` has for each document the number of its line
+    map; documents that are no symbols have higher numbers than the last map's."""
     lists, maps = citations.combine_chunks(), line_maps.combine_chunks()
     cited = pc.list_flatten(lists)
     rows = places[pc.list_parent_indices(lists).to_numpy()].astype(np.int64)

@@ -127,7 +127,7 @@ NO_NEIGHBOURS = TextContext((), (), (), ())
 
 class ShownContext(Struct, frozen=True):
     """What a model is shown: the callers' qualified names, sorted and without repetition, and a line each about what
-    holds the function and about its callees. What moves between files is shown the same.
+    holds the function and about its callees. A function that moves to another file is shown the same.
 
     `code` is the part of the lines whose names are other code's; `masked` counts the secrets taken out, by kind.
     """

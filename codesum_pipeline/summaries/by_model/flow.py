@@ -6,7 +6,6 @@ Also the prompt that a model would get about one document now.
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.model.documents import Level, TextRow, WrittenBy
@@ -25,7 +24,7 @@ from codesum_pipeline.summaries.by_model.prompting import (
 )
 from codesum_pipeline.summaries.decide import Rewrite, written_by
 from codesum_pipeline.summaries.functions import choose_writers, shown_functions, want_functions
-from codesum_pipeline.summaries.inputs import ChildText, TextFileInput, UpperInput, children_of
+from codesum_pipeline.summaries.inputs import ChildText, UpperInput
 from codesum_pipeline.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty
 
@@ -84,8 +83,7 @@ def layer_by_model(
     children = texts.children([choice.wanted.id for choice in open_ones], outline)
 
     def prompt_of(id_: str) -> Prompt:
-        shown = in_order(with_children(asked[id_], children[id_]), below[id_])
-        return model.prompter.of_upper(build.level, shown)
+        return model.prompter.of_upper(build.level, in_order(asked[id_], children[id_], below[id_]))
 
     written = _write(model, open_ones, prompt_of)
     texts.add(written.values())
@@ -95,11 +93,10 @@ def layer_by_model(
     return [head for head in heads if head.id not in done]
 
 
-def in_order(shown: UpperInput, order: Sequence[ChildText]) -> UpperInput:
-    if isinstance(shown, TextFileInput):
-        return shown
-    by_id: Mapping[str, ChildText] = {child.id: child for child in children_of(shown)}
-    return replace(shown, children=tuple(by_id[head.id] for head in order))
+def in_order(head: UpperInput, children: Sequence[ChildText], order: Sequence[ChildText]) -> UpperInput:
+    """A document with its children as a model is shown them."""
+    by_id = {child.id: child for child in children}
+    return with_children(head, tuple(by_id[found.id] for found in order))
 
 
 class PromptTurns(Struct, frozen=True):
@@ -140,16 +137,15 @@ def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt |
 
 def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, id_: str) -> Prompt | None:
     level, texts = outline.levels[id_], Texts(workspace, *Level)
-    children = outline.children.get(id_, ())
-    if missing := [child.id for child in children if not texts.has(child.id)]:
+    if missing := [child.id for child in outline.children.get(id_, ()) if not texts.has(child.id)]:
         raise _unfinished(workspace, f"{id_!r} is shown with its children, and {missing[0]!r} has no text yet")
     layers = head_layers(workspace, level, outline)
     head = next(head for layer in layers for head in layer if head.id == id_)
     below = texts.heads(id_, outline)
     if is_empty(head, below):
         return None
-    shown = with_children(head, texts.children([id_], outline)[id_])
-    return prompter.of_upper(level, in_order(shown, ChildOrder(workspace, outline)(below)))
+    children = texts.children([id_], outline)[id_]
+    return prompter.of_upper(level, in_order(head, children, ChildOrder(workspace, outline)(below)))
 
 
 def _unfinished(workspace: Workspace, found: str) -> RetryLater:

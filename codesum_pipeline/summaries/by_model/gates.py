@@ -41,8 +41,8 @@ def gate_of(
 ) -> Gate | None:
     """The first gate that is shut for one document; None: a model writes the text, or wrote it.
 
-    `has_text`: a text is kept or recorded, so no call is needed; only trust holds it back. What is left out has no kept
-    text, though a recording may hold one.
+    `has_text`: a text is kept or recorded, so no call is needed; only trust holds it back. A document that is left out
+    has no kept text; a recording may hold one all the same.
     """
     is_call = not has_text
     shut = (

@@ -279,7 +279,8 @@ class ModelLevel:
         note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
-        """Whether failures may be the provider's or a setting's: the model has no text here, or they are new.
+        """Whether the provider or a setting may be at fault: the model wrote no text of the level, or a document fails
+        that did not fail in earlier runs.
 
         A document that fails again and again, beside others' texts, must not keep the whole index from being built.
         """

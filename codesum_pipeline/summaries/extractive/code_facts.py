@@ -1,4 +1,4 @@
-"""What a function's code shows, each fact a short phrase that is right or left out.
+"""What a function's code shows, each fact as a short phrase; a fact that may be wrong is left out.
 
 The parser read all of it: nothing here looks at code. Names of other code are
 written as words.

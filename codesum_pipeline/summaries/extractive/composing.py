@@ -78,8 +78,8 @@ def with_words(names: frozenset[str], *own: str) -> frozenset[str]:
 
 
 def file_names(path: str, imports: Iterable[str], constants: Iterable[str], exports: Iterable[str]) -> frozenset[str]:
-    """Of a parsed file, its definitions apart. Of dotted imports the packages count, and all that an entry of a
-    package passes on."""
+    """The own names of a parsed file without its definitions. Of a dotted import the package counts; an `__init__.py`
+    passes on what it imports, so that the whole name counts there."""
     found = [name.lstrip(".") for name in imports]
     passed_on = found if path.rpartition("/")[2] == "__init__.py" else [name.partition(".")[0] for name in found]
     return names_in(path, *passed_on, *constants, *exports)

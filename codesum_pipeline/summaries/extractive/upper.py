@@ -113,11 +113,11 @@ def _field_name(field: str, language: str) -> str:
 _FILE_CLASSES = 8
 _MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
-# Only these hand on what they include.
+# Of the files of C and C++ only these hand on what they include.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 # First parts of package names that are made from host names.
 _DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
-# What a path starts with that leads nowhere else.
+# First parts of a path that name no other package.
 _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
 
 
