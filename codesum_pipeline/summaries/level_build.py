@@ -236,7 +236,8 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
         from codesum_pipeline.summaries.by_model.flow import functions_by_model
 
         writers, rewrites = functions_by_model(build.model, writers, rewrites)
-    with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0, keep=True) as pool:
+    # A model may take hours for the levels above.
+    with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0, keep=build.model is None) as pool:
         build.write_functions(pool, writers, rewrites)
     return build.finish()
 
