@@ -248,7 +248,7 @@ def _signer_line(text: str) -> SignerLine:
 
 
 def _key(text: str) -> bytes:
-    """The blob of a key, which must be of the type that stands before it."""
+    """The blob of a key, which must be of the type named before it."""
     kind, _, rest = text.partition(" ")
     if not _KEY_TYPES.match(kind) or not rest.split():
         raise _Unreadable("it has no key")

@@ -81,7 +81,7 @@ def _leaving(rows: Sequence[SourceRow], attestation: Attestation) -> list[str]:
 
 
 def _open(rows: Sequence[SourceRow], records: Collection[CompactionRecord], limit: int | None) -> list[SourceRow]:
-    """The rows in place of which no compaction stands, `limit` at most."""
+    """The rows that no compaction has replaced, `limit` at most."""
     compacted = {source.id for record in records for source in Attestation.of_record(record).sources}
     return [row for row in rows if row.id not in compacted][:limit]
 

@@ -55,7 +55,7 @@ class BuildDecision(StrEnum):
 
 
 class Observation(Fingerprints, frozen=True):
-    """One repository as it stands; without `wanted` it cannot be read.
+    """The present state of one repository; without `wanted` it cannot be read.
 
     `tried` lists the fingerprints that the last runs were requested for, newest first; None for runs that somebody else
     started. `launches` is the number of the last run that was requested for the target. `left_over` names what a build

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class SendingReport(Struct, frozen=True):
-    """What came of one round: how each delivery that was tried stands, and why channels could not be used, by name."""
+    """The result of one round: the state of each tried delivery, and why channels could not be used, by name."""
 
     tried: tuple[Delivery, ...] = ()
     unusable: Mapping[str, str] = field(default_factory=dict)

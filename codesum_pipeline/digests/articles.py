@@ -54,7 +54,7 @@ class Article(Struct, frozen=True):
     sources: tuple[str, ...]
 
     def has(self, quote: str) -> bool:
-        """Whether a quote stands word for word in one of the texts; white space does not count."""
+        """Whether a quote occurs word for word in one of the texts; white space does not count."""
         return any(map(self._has, {spaced(quote), spaced(quote.strip().lstrip("+-"))}))
 
     def _has(self, wanted: str) -> bool:

@@ -114,7 +114,7 @@ def result_of(
 
 
 def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestClaim | None, list[int]]:
-    """The claim if its quote stands where it says, and which of its numbers no article has."""
+    """The claim if its quote is found in its sources, and which of its numbers no article has."""
     text, inline = _without_numbers(claim.text)
     numbers = list(dict.fromkeys((*claim.citations, *inline)))
     known, unknown = [n for n in numbers if n in shown], [n for n in numbers if n not in shown]

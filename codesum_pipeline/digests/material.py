@@ -154,7 +154,7 @@ def _rank(match: IntentMatch) -> tuple[bool, float, bool, str, str]:
 
 
 def _tellers(matches: Mapping[_Key, IntentMatch]) -> dict[_Key, _Key]:
-    """For each document that is no item of its own, the document that it is told with."""
+    """For each document that is no item of its own, the document whose item covers it."""
     wholes = {key: whole for key, match in matches.items() if (whole := _whole_around(key, match.change, matches))}
     tellers: dict[_Key, _Key] = {}
     inner = {ChangeNature.CHANGED, ChangeNature.REWORDED}

@@ -75,7 +75,7 @@ def _rank(item: Item) -> tuple[bool, float, str, str]:
 
 
 def _is_beside(item: Item) -> bool:
-    """Whether an item is told in a line below all others."""
+    """Whether an item is mentioned in a line below all others."""
     is_minor = item.happening is ChangeNature.REWORDED or wording.is_renumbered(item)
     return item.change.is_test or item.change.is_vendored or is_minor
 

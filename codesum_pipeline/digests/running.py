@@ -116,7 +116,7 @@ def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
 
 
 def _usable(desk: DigestDesk) -> list[Intent]:
-    """The enabled intents; the operator is told of those that cannot be used, once a day."""
+    """The enabled intents; the operator is notified of unusable ones once a day."""
     try:
         survey = desk.intents.survey()
     except CodesumError as error:

@@ -262,7 +262,7 @@ def _newness(date: str | None) -> float:
 
 
 def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
-    """An id that is the same whenever the same matches are told: what a killed process paid for is found by it."""
+    """An id that is the same for the same matches: by it, answers that a killed process paid for are found."""
     said = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
     for kept in pending:
         said.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())

@@ -76,7 +76,7 @@ class _Function(Struct, frozen=True):
 
 
 class _FunctionPlace(Struct, frozen=True):
-    """Where a function of the index stands."""
+    """The place of a function of the index."""
 
     id: str
     type: SymbolType

@@ -27,7 +27,7 @@ from codesum_pipeline.settings.stages import ContextSettings
 
 
 class SymbolPlace(Struct, frozen=True):
-    """A symbol's id, what it is, and what it stands in."""
+    """A symbol's id, its kind, and what contains it."""
 
     id: str
     type: SymbolType

@@ -120,7 +120,7 @@ class EdgeTable:
 
 
 def folder_of(document_id: str) -> str:
-    """The module that a function, class or file stands in."""
+    """The module that contains a function, class or file."""
     return module_path_of(document_id.partition(SEPARATOR)[0])
 
 

@@ -50,7 +50,7 @@ for _tag, _pattern in {
 
 
 class WrittenEntry(Struct, frozen=True):
-    """One entry as its file has it: a name and what stands below it."""
+    """One entry as its file has it: a name and the text below it."""
 
     key: yaml.Node
     value: yaml.Node
@@ -68,11 +68,11 @@ class WrittenEntry(Struct, frozen=True):
         return [key.value for key, _ in _pairs(self.value) if isinstance(key, yaml.ScalarNode)]
 
     def lines_of(self, field: str) -> list[int]:
-        """Where a field stands, or the entry where it has none of that name."""
+        """The place of a field, or of the entry if it has no field of that name."""
         return [key.start_mark.line + 1 for key, _ in _pairs(self.value) if key.value == field] or [self.line]
 
     def field(self, name: str) -> yaml.Node | None:
-        """What stands in a field."""
+        """The content of a field."""
         return next((value for key, value in _pairs(self.value) if key.value == name), None)
 
     def plain(self) -> Any:

@@ -69,7 +69,7 @@ def total_by(keyed: Iterable[tuple[Key, LedgerRow]]) -> dict[Key, Totals]:
 
 
 def _count(row: LedgerRow) -> int:
-    """How many calls a row stands for: old ones are added up."""
+    """The number of calls in a row: old ones are added up."""
     return row.attempts or 1
 
 

@@ -198,7 +198,7 @@ def _state(
 
 
 def _innermost(found: DocumentDifferences, renames: Mapping[str, str]) -> set[str]:
-    """The documents that are told, by their ids of now or, for what is gone, by those that they had."""
+    """The documents that are reported, by their present ids, or removed ones by their last ids."""
     told, explained = set[str](), set[str]()
 
     def depth(id_: str) -> tuple[bool, int, str]:

@@ -13,7 +13,7 @@ _PLACE = re.compile(
 
 
 class CitedPlace(Struct, frozen=True):
-    """Where something stands: a path, its lines if they are known, and the commit."""
+    """The place of something: a path, its lines if they are known, and the commit."""
 
     path: str
     commit: str

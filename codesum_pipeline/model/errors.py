@@ -64,7 +64,7 @@ class CodesumError(Exception):
 
 
 class ConfigurationError(CodesumError):
-    """Something a person configured cannot work as it stands."""
+    """Something that a person configured cannot work."""
 
 
 class UnknownRepository(ConfigurationError):
@@ -307,7 +307,7 @@ class SourcesChanged(CompactionRefused):
 
 
 class JobReused(CompactionRefused):
-    """A job id stands for one attestation; another one of the same id was carried out."""
+    """A job id belongs to one attestation; another one with the same id was carried out."""
 
     discriminator = "attestation_job_reused"
 

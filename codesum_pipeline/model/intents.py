@@ -130,7 +130,7 @@ class DocumentChange(Struct, frozen=True):
 
     @property
     def state(self) -> DocumentState:
-        """As it stands now, or as it last stood."""
+        """The document as it is now, or as it last was."""
         found = self.after or self.before
         if found is None:
             raise ValueError(f"{self.document_id}: a change has a state before or after it")

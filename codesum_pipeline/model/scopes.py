@@ -115,7 +115,7 @@ class Scope(Struct, eq=False):
             scope = scope.parent
 
     def enclosing_class(self) -> "Scope | None":
-        """The class whose method this scope stands in, also through functions inside it."""
+        """The class whose method contains this scope, also through functions inside it."""
         scope: Scope | None = self
         while scope is not None and scope.parent is not None and not scope.parent.is_class:
             scope = scope.parent

@@ -248,7 +248,7 @@ def fold_twins(
 
 
 def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
-    """Where else a document stands."""
+    """The other places of a document."""
     if twins:
         paths = sorted({index.ids[row].partition(SEPARATOR)[0] for row in twins})
         yield f"nearly the same in {some_of(paths, _NAMED)}"

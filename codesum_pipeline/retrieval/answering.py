@@ -253,7 +253,7 @@ class Answer(Struct, frozen=True, dict=True):
 
     @cached_property
     def _files(self) -> _ScoredCandidates:
-        """Files by what stands in them: those that fit by name are raised, tests and vendored ones lowered. Every
+        """Files by their content: those that fit by name are raised, tests and vendored ones lowered. Every
         candidate has a score here, which is 0 for other documents than files."""
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()

@@ -145,7 +145,7 @@ class SearchLiteral(Struct, frozen=True):
 
 
 class Occurrence(Struct, frozen=True):
-    """Where a literal stands. `closeness`: 2 the very text, 1 its words, 0 a message with other values."""
+    """The place of a literal. `closeness`: 2 the exact text, 1 its words, 0 a message with other values."""
 
     line: int
     closeness: int

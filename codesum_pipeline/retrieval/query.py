@@ -191,7 +191,7 @@ def pointers_in(text: str) -> tuple[Pointer, ...]:
 
 
 def _pointer(text: str, word: re.Match[str]) -> Pointer | None:
-    """The path that a word is, with the line that stands behind it; None for another word."""
+    """The path that a word is, with the line after it; None for another word."""
     path = word[0].rstrip(".-").lower()
     parts = tuple(part for part in re.split(r"[\\/]", path) if part not in ("", ".", ".."))
     if len(path) > _LONGEST_PATH or not parts or not _FILE_NAME.fullmatch(parts[-1]):

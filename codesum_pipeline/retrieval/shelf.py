@@ -211,7 +211,7 @@ class Shelf:
         return [*map(joined, zip(*parts, strict=True))]
 
     def files(self, numbers: Numbers) -> Numbers:
-        """The file that each of some documents, which ascend, stands in: itself for a file, -1 for a module."""
+        """The file of each of some documents, which ascend: itself for a file, -1 for a module."""
         found = []
         for index, start, rows in self.split(numbers):
             file_rows = index.arrays["file_row"][rows]

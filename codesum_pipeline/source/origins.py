@@ -106,7 +106,7 @@ def foreign_folders(paths: Mapping[str, int], read: Callable[[Collection[str]], 
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:
-    """Whether a file stands in one of some folders."""
+    """Whether a file is in one of some folders."""
     folder = path if folders else ""
     while folder := folder.rpartition("/")[0]:
         if folder in folders:

@@ -66,7 +66,7 @@ class Build(Struct, frozen=True, dict=True):
         return workspace
 
     def built_from(self) -> str:
-        """The fingerprint of the snapshot that stands, under the settings of now."""
+        """The fingerprint of the current snapshot under the current settings."""
         (snapshot,) = self.workspace.tables.read_rows("snapshot", self.key, Snapshot)
         return self.workspace.fingerprint(snapshot.commit, snapshot.index_state)
 

@@ -57,7 +57,7 @@ class StepNotes(Struct):
 
     @contextmanager
     def guarded(self, item: str) -> Iterator[None]:
-        """The one guard around what is told: an error in the block is reported, and the build goes on."""
+        """The one guard around matching and digests: an error in the block is reported, and the build goes on."""
         try:
             yield
         except CodesumError as error:
@@ -71,7 +71,7 @@ class StepNotes(Struct):
         self.failures += [Failure(name, str(problem)) for name, problem in survey.problems.items()]
 
     def note_ticks(self, desk: "DigestDesk", ticks: Sequence[TickRow]) -> None:
-        """What came of each question that was due, and how what was written stands with its channels."""
+        """The outcome of each question that was due, and the delivery state of each written digest."""
         outcomes = Counter(tick.outcome for tick in ticks)
         ids = [tick.digest_id for tick in ticks if tick.digest_id is not None]
         with kept_digests(desk.layout.digests, now=desk.sender.now) as store:
