@@ -7,7 +7,7 @@ that. The sensor reads their results, finished runs, and the state of the daemon
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -333,18 +333,13 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
     Of repositories that are not in the plan, or are being built, nothing changes.
     """
     hosts = {entry.key: host_of(entry.location) for entry in entries if is_url(entry.location)}
+    remotes = []
     with open_book(home.settings.home, now=utc_now) as book:
-        book.note(
-            ConditionState(
-                ConditionKind.REMOTE,
-                key,
-                is_bad=verdict is BuildDecision.UNREADABLE,
-                detail=plan.complaints.get(key, ""),
-                cause=hosts.get(key, ""),
-            )
-            for key, verdict in plan.verdicts.items()
-            if verdict is not BuildDecision.ACTIVE
-        )
+        for key, verdict in plan.verdicts.items():
+            unreadable, why = verdict is BuildDecision.UNREADABLE, plan.complaints.get(key, "")
+            if verdict is not BuildDecision.ACTIVE:
+                remotes.append(ConditionState(ConditionKind.REMOTE, key, unreadable, why, cause=hosts.get(key, "")))
+        book.note(remotes)
         # In one transaction: lateness that is remembered has been told of.
         with book.together():
             found = book.note_behind(
@@ -356,16 +351,11 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
                 key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
                 for key, since in found.late.items()
             }
-            _note_late(home, book, late, found.in_time)
+            name = CheckName.FRESH.value
+            if home.settings.alerts.severity == "WARN" or name in home.settings.checks.errors:
+                book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
+            book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in found.in_time)
     for key, said in late.items():
         report_check(instance, _fresh(home, key, passed=False, said=said))
     for key in found.in_time:
         report_check(instance, _fresh(home, key, passed=True, said="at the repository's newest commit again"))
-
-
-def _note_late(home: Home, book: AlertBook, late: Mapping[str, str], in_time: Sequence[str]) -> None:
-    alarms = home.settings.alerts.severity == "WARN" or CheckName.FRESH in home.settings.checks.errors
-    name = CheckName.FRESH.value
-    if alarms:
-        book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
-    book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in in_time)

@@ -197,7 +197,7 @@ def check_results(asset: dg.AssetKey, findings: Sequence[CheckFinding]) -> list[
 
 
 def severity_of(home: "Home", check: CheckName) -> dg.AssetCheckSeverity:
-    """As the settings say."""
+    """The severity that the settings give a check."""
     return dg.AssetCheckSeverity.ERROR if check in home.settings.checks.errors else dg.AssetCheckSeverity.WARN
 
 
