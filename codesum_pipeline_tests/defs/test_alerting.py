@@ -1,12 +1,12 @@
 """What the sensor `alerts` reads of Dagster's records, and what the planner's ticks tell it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from codesum_pipeline.alerts.book import ConditionKind, open_book
+from codesum_pipeline.alerts.book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.defs import alerting
 from codesum_pipeline.defs.alerting import look, note_plan, note_runs
 from codesum_pipeline.defs.planner import BuildDecision, Plan
@@ -101,11 +101,16 @@ def test_lateness_that_is_remembered_has_been_noted_for_an_alert(
     class Killed(BaseException):
         pass
 
-    def die(*_: object) -> None:
-        raise Killed
+    note = AlertBook.note
+
+    def die_at_lateness(book: AlertBook, observed: Iterable[ConditionState]) -> None:
+        states = list(observed)
+        if any(each.kind is ConditionKind.CHECK for each in states):
+            raise Killed
+        note(book, states)
 
     with monkeypatch.context() as patch:
-        patch.setattr("codesum_pipeline.defs.alerting._note_late", die)
+        patch.setattr(AlertBook, "note", die_at_lateness)
         with pytest.raises(Killed):
             note_plan(at_once, records, plan, [entry])
     note_plan(at_once, records, plan, [entry])
