@@ -31,7 +31,7 @@ _COMPUTED = re.compile(r"^(?:\$\{[^}]*\}|\$\w+|\$\((?:[^()]|\([^()]*\))*\)|\$[@*
 
 
 def _is_default(node: Node) -> bool:
-    """Whether an arm of a `case` takes whatever is left."""
+    """Whether an arm of a `case` matches everything: `*)`."""
     value = at(node, "value")
     return node.type == "case_item" and value is not None and value.text == b"*"
 
@@ -42,7 +42,7 @@ def _is_zsh(path: str, source: bytes) -> bool:
 
 
 def _command(node: Node, text: Text) -> CallSyntax | None:
-    """A command by its fixed name; what a `trap` calls is the command that it is given."""
+    """A command whose name is fixed. A `trap` calls the command in its first argument."""
     name, argument = _unquoted(node, "name"), at(node, "argument")
     if name == "exit" and raw_text(argument) in ("", "0"):
         return None
@@ -75,7 +75,7 @@ def _declared(node: Node, text: Text) -> Iterator[str]:
 
 
 def _assigned(node: Node, text: Text) -> Iterator[str]:
-    """A variable of the file whose name says that it is one."""
+    """A variable in capital letters: such a name says that the whole file uses it."""
     name = at(node, "name")
     is_for_command = node.parent is not None and node.parent.type == "command"
     if name is not None and name.type == "variable_name" and raw_text(name).isupper() and not is_for_command:
@@ -96,7 +96,7 @@ DECLARATION = Declaration(
 
 
 class BashRules(Rules):
-    """A sourced file's functions are the script's own."""
+    """A script sees the functions of the files that it sources."""
 
     languages = frozenset({"bash"})
 

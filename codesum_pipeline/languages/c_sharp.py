@@ -68,7 +68,7 @@ def _masked(source: bytes, is_broken: bool) -> bytes:
 
 
 def _holds_a_value(accessors: Node) -> bool:
-    """`{ get; set; }` stands on one line."""
+    """Whether no accessor has a body: `{ get; set; }`."""
     return not any(at(child, "body") for child in accessors.named_children)
 
 
@@ -183,7 +183,7 @@ def _constructor_call(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    """A namespace gives all its names, and so does the class of a `using static`; an alias is one name."""
+    """`using` imports all names of a namespace, `using static` those of a class; with an alias it imports one name."""
     alias = field_text(node, "name", text)
     path = text(node.named_children[-1]) if node.named_children else ""
     if alias:
@@ -275,7 +275,7 @@ DECLARATION = Declaration(
 
 
 class CSharpRules(Rules):
-    """A class may be partial: its members are those of all its files."""
+    """Files share namespaces. A partial class has the members of all its parts."""
 
     languages = frozenset({"c-sharp"})
     sees_members = True

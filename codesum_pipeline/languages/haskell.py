@@ -333,7 +333,7 @@ DECLARATION = Declaration(
 
 
 class HaskellRules(Rules):
-    """A file is the module that its head names."""
+    """Each file is a module with the name in its head."""
 
     languages = frozenset({"haskell"})
 

@@ -131,7 +131,7 @@ def typed_name(name: str = "name", type_: str = "type") -> Callable[[Node, Text]
 
 
 def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Callable[[Node, Text], T | tuple[()]]:
-    """A hook for nodes in the list that one of some kinds has: the parameters of a class."""
+    """A hook for the members of a list inside of a node of some kinds, such as the parameters of a class."""
 
     def hook(node: Node, text: Text) -> T | tuple[()]:
         around = node.parent.parent if node.parent is not None else None
@@ -163,7 +163,7 @@ def call_of_path(path: str, mark: str = ".", *, is_new: bool = False) -> CallSyn
 
 
 def last_expression(body: Node, but: Iterable[str]) -> Node | None:
-    """The last node of a body that is no comment, if it is none of some kinds."""
+    """The last node of a body, comments aside; None where it is of one of these kinds."""
     last = next((child for child in reversed(body.named_children) if not child.is_extra), None)
     return last if last is not None and last.type not in but else None
 

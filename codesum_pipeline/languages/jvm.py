@@ -10,7 +10,7 @@ _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala"})
 
 
 class JvmRules(Rules):
-    """A name is a member, of the file, imported, of the package, or of a package imported whole."""
+    """A name is looked up among members, then in the file, its imports, its package, and packages imported whole."""
 
     languages = frozenset({"java", "kotlin", "scala"})
     library = "java"

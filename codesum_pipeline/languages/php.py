@@ -187,7 +187,7 @@ DECLARATION = Declaration(
 
 
 class PhpRules(Rules):
-    """A name is imported by `use`, or of the namespace."""
+    """A name comes from a `use`, from the namespace of the file, or from outside of all namespaces."""
 
     languages = frozenset({"php"})
     separator = "\\"

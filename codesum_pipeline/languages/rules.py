@@ -188,7 +188,7 @@ class Rules:
         yield from ()
 
     def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
-        """The places whose names a file sees without an import, the nearest first."""
+        """The packages or files whose names a file sees without an import, the nearest first."""
         return (file.unit,)
 
     def inner_spaces(self, scope: Scope) -> Iterator[Key]:
@@ -197,11 +197,11 @@ class Rules:
             yield scope.key[:size]
 
     def scope_of_bases(self, class_: Scope) -> Scope:
-        """In whose names the bases of a class are written."""
+        """The scope in which the names of a class's bases are looked up."""
         return class_.parent or class_.file.top
 
     def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """Those of a name's definitions that can be meant in a file."""
+        """Of the definitions of one name, those that a file can mean."""
         return definitions
 
     def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
@@ -229,15 +229,15 @@ class Rules:
         return name
 
     def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """Those of a name's definitions that others can take."""
+        """Of the definitions of one name, those that other files can import."""
         return definitions
 
     def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """What is left of several definitions that a call fits."""
+        """Of several definitions that fit a call, those to prefer."""
         return definitions
 
     def local_key(self, key: Key, name: str) -> Key:
-        """Where that is defined which others take from a space under a name."""
+        """The key of the definition that a module or package offers under a name."""
         return (*key, name)
 
     def called(self, module: Key) -> Member | None:
@@ -253,7 +253,7 @@ class Rules:
         return UNKNOWN
 
     def whole_name(self, names: Sequence[str]) -> Value:
-        """A type that is nowhere in the repository, where its names say all of it."""
+        """What a type stands for that is not in the repository, if its full name is written."""
         return UNKNOWN
 
     def external_name(self, *parts: str) -> str:

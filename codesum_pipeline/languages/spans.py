@@ -1,4 +1,4 @@
-"""Parts of a file between two bytes: which of them a byte is in."""
+"""Which of some parts of a file a byte is in."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

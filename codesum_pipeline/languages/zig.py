@@ -193,7 +193,7 @@ DECLARATION = Declaration(
 
 
 class ZigRules(Rules):
-    """A file is a struct; `@import` gives it."""
+    """Each file is a struct, which `@import` returns."""
 
     languages = frozenset({"zig"})
     sees_members = True

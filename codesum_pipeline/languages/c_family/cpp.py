@@ -20,7 +20,7 @@ from codesum_pipeline.model.symbols import SymbolType
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
-    """What has no name is seen in its own file alone."""
+    """A namespace. One without a name is visible in its own file alone."""
     name = raw_text(node, "name")
     parts = tuple(part.removeprefix("inline ").strip() for part in name.split("::")) if name else ()
     return DefinitionHead(parts, None, at(node, "body"), section="" if parts else "anonymous")

@@ -56,7 +56,7 @@ def shape_of_declarator(declarator: Node | None) -> Shape | None:
 
 
 def _inner(declarator: Node) -> Node | None:
-    """What a declarator is around: attributes come after."""
+    """The declarator inside of another one; attributes come after it."""
     return at(declarator, "declarator") or _last_named(declarator)
 
 
@@ -145,7 +145,7 @@ def is_macro_call(node: Node, shape: Shape) -> bool:
 
 
 def _named_by_macro(function: Node) -> tuple[str, ...]:
-    """What a macro is given, if that is names: they are those of the function."""
+    """The arguments of a macro, if they are names: the macro makes a function of these names."""
     listed = inside(function, "parameters")
     names: list[str] = []
     for child in listed:

@@ -18,7 +18,8 @@ _ENDS = (b";", b"{", b"}")
 
 
 def masked(source: bytes, is_broken: bool) -> bytes:
-    """A source that the grammar can read, byte for byte as long; more of it is masked where that did not parse."""
+    """The source with macros replaced by text of the same length that the grammar can read; more is replaced where that
+    did not parse."""
     shown = _PATTERNS["class_head"].sub(_class_attribute, source)
     if b"#" in shown:
         shown = _PATTERNS["define"].sub(_without_comments, shown)
@@ -133,7 +134,7 @@ class _Group(Struct):
 
 
 def _without_torn_branches(source: bytes) -> bytes:
-    """Of branches that are not whole statements or declarations, only the first is code."""
+    """The source in which, of branches that are no whole statements or declarations, only the first is code."""
     pieces, position = [], 0
     for start, end in sorted(_torn_branches(source)):
         if start >= position:
@@ -143,7 +144,7 @@ def _without_torn_branches(source: bytes) -> bytes:
 
 
 def _torn_branches(source: bytes) -> Iterator[tuple[int, int]]:
-    """Where the directives and the later branches of such groups are."""
+    """The spans of the directives and of the later branches of such groups."""
     groups: list[_Group] = []
     last, position = b"", 0
     for match in _PATTERNS["token"].finditer(source):

@@ -18,7 +18,7 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".ipp", ".tpp", ".inc",
 
 
 class CFamilyRules(Rules):
-    """Names are seen through includes, and functions by what is linked."""
+    """A file sees the names of the headers that it includes, and functions that the linker finds."""
 
     languages = frozenset({"c", "cpp"})
     is_one_space = True

@@ -49,7 +49,7 @@ def _shape_of_function(node: Node) -> Shape | None:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    """Those of a function or a macro; what K&R's style declares below its brackets has its type there."""
+    """The parameters of a function or a macro. In K&R's style, their types are declared below the brackets."""
     if node.type == "preproc_function_def":
         listed = at(node, "parameters")
         for child in listed.children if listed is not None else ():
@@ -96,7 +96,7 @@ def _type_without(declared: str, name: str, default: str | None) -> str | None:
 
 
 def _return_type(node: Node, text: Text) -> str | None:
-    """As declared before the name, or after the arrow; None for constructors."""
+    """The return type, which stands before the name or after the arrow; None for constructors."""
     shape = _shape_of_function(node)
     if shape is None or shape.function is None:
         return None
@@ -148,14 +148,14 @@ def call(node: Node, text: Text) -> CallSyntax | None:
 
 
 def include(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    """`#include` takes all of a file; a macro's name in its place says nothing."""
+    """`#include` imports all of a file; where a macro stands in place of the path, nothing is known."""
     path = field_text(node, "path", text)
     if path[:1] in ('"', "<"):
         yield ImportSyntax(path[1:-1], "*")
 
 
 def _forwarded_headers(unit: Node, text: Text) -> Iterator[ImportSyntax]:
-    """All headers that a file includes which does nothing else but to guard itself, comments and pragmas aside."""
+    """The headers that a file includes, if it does nothing else: include guards, comments and pragmas do not count."""
     waiting, included = [unit], []
     while waiting:
         for child in waiting.pop().children:

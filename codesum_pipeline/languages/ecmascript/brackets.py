@@ -83,7 +83,7 @@ def _level(inner: Node) -> int:
 
 
 def _fits_operator(outer: str, field: str | None, inner: Node, level: int) -> bool:
-    """Whether an operand stands beside its operator as it does in brackets."""
+    """Whether an operand means the same beside its operator without brackets."""
     own = _RULES.operators.get(outer, _RULES.never)
     held = operator_of(inner) if inner.type == "binary_expression" else ""
     if own == _POWER:
@@ -149,7 +149,7 @@ def _ends_chain(inner: Node) -> bool:
 
 
 def _is_made(node: Node, above: Sequence[Node], inner: Node) -> bool:
-    """Whether brackets keep a call from `new`: what it makes begins with them."""
+    """Whether brackets after `new` hold a call: without them, `new` would take the call's arguments."""
     if not any(link is None or link.type == "call_expression" for link in _chain(inner)):
         return False
     for around in reversed(above[-_DEEPEST:]):

@@ -113,7 +113,7 @@ def shortened(node: Node | None, text: Text) -> Code | str:
 
 
 def short_receiver(call: Node, text: Text) -> Code | str:
-    """What a call is called on."""
+    """The object that a method is called on, shortened."""
     return shortened(at(call, "function", "object"), text)
 
 
@@ -178,7 +178,7 @@ CALLS: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = {
 
 
 def read_element(node: Node, text: Text) -> CallSyntax | None:
-    """Markup uses a component as a call would; names in lower case are the browser's own."""
+    """An element of markup counts as a call of its component; names in lower case are elements of HTML."""
     name = at(node, "name")
     return None if name is None or (name.type == "identifier" and not text(name)[:1].isupper()) else _called(name, text)
 

@@ -46,7 +46,7 @@ def is_ended_member(member: Node) -> bool:
 
 
 def _ends(statement: Node) -> bool:
-    """`let` before a line's end begins what comes after it."""
+    """Whether a statement ends without a `;`: a lone `let` may begin a declaration that goes on in the next line."""
     return statement.end_byte - statement.start_byte > _LONGEST_WORD or statement.text != b"let"
 
 

@@ -136,7 +136,7 @@ def read_exports(program: Node, text: Text) -> Iterator[str]:
 
 
 def _default(value: Node | None) -> str:
-    """What is exported without a name."""
+    """The default export as it is listed: `default`, or `name as default`."""
     held = unwrapped(value)
     if held is None:
         return DEFAULT
@@ -271,7 +271,7 @@ def bound_variables(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _unknown(pattern: Node | None, text: Text) -> Iterator[TypedName]:
-    """The names that a pattern binds to what has no class that could be told."""
+    """The names in a pattern, each bound to a value of which nothing is known."""
     return (TypedName(name, "") for name in variable_names(pattern, text))
 
 

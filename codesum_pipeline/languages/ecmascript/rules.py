@@ -11,7 +11,7 @@ from codesum_pipeline.model.values import ModuleValue
 
 
 class EcmascriptRules(Rules):
-    """Modules find each other by specifiers; re-exports hand names on."""
+    """Each file is a module, found by the specifiers of imports. Re-exports pass names on."""
 
     languages = frozenset({"javascript", "typescript", "tsx"})
     library = "javascript"
@@ -92,7 +92,7 @@ class EcmascriptRules(Rules):
 
 
 def _exports(file: ScopedFile) -> dict[str, str]:
-    """What is called otherwise outside of a module: the name here by the name there.
+    """The exported names of a module: for each name that others see, the name that it has inside of the file.
 
     A default that has a name counts before one that is made of it.
     """
