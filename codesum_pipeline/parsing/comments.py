@@ -27,6 +27,7 @@ COMMENTS_VERSION = "comments/2"
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
 _TAG = re.compile(r"\* +@.*")
+_BLANK_RUN = re.compile(r"[ \t\f]+")
 _RULE = re.compile(r"^[\W_]*$")
 # Notes to tools: they neither document nor part a comment from what it documents.
 _DIRECTIVE = re.compile(
@@ -104,7 +105,12 @@ class Comments:
             lengths = [len(row) + 1 for row in self._raw(node).split("\n")[:-1]]
             rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
             if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
-                rest = [f" {_TAG.sub(_on_one_blank, row.strip(_BLANKS))}" if row.strip(_BLANKS) else "" for row in rest]
+                rest = [
+                    f" {_TAG.sub(lambda tag: _BLANK_RUN.sub(' ', tag[0]), row.strip(_BLANKS))}"
+                    if row.strip(_BLANKS)
+                    else ""
+                    for row in rest
+                ]
             lines = list(zip([rows[0], *rest], accumulate(lengths, initial=start), strict=True))
             lines += [("", lines[-1][1])] if stands_apart else []
             self._canonical[start] = DocComment(start, tuple(lines))
@@ -169,8 +175,3 @@ def _block_lines(comment: str) -> list[str]:
     if all(_STAR.match(line) for line in others if line.strip()):
         others = [_STAR.sub("", line) for line in others]
     return [_OPENING.sub("", first).strip(), *dedent("\n".join(others)).split("\n")]
-
-
-def _on_one_blank(match: re.Match[str]) -> str:
-    """A line whose words stand one blank apart."""
-    return re.sub(r"[ \t\f]+", " ", match.group())

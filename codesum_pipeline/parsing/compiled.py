@@ -64,7 +64,8 @@ def _read(
 ) -> tuple[ParsedFile, CompilerFile]:
     matches = match_definitions(parsed.symbols, comparison.definitions)
     lacking = symbols_lacking(parsed, comparison, matches, text, policy)
-    symbols = tuple(sorted((*parsed.symbols, *lacking.symbols), key=_place))
+    every = (*parsed.symbols, *lacking.symbols)
+    symbols = tuple(sorted(every, key=lambda symbol: (symbol.start_line, -symbol.end_line, symbol.id)))
     file = replace(parsed, symbols=symbols)
     facts = _Facts(file, comparison, {**matches, **lacking.matches}, text)
     misnamed = sorted({_key(symbol) for symbol in comparison.misnamed} - {""})[:_MOST_MISNAMED]
@@ -78,10 +79,6 @@ def _read(
         misnamed=tuple(misnamed),
         facts=json.dumps(facts.content(), ensure_ascii=False, separators=(",", ":")),
     )
-
-
-def _place(symbol: Symbol) -> tuple[int, int, str]:
-    return symbol.start_line, -symbol.end_line, symbol.id
 
 
 def _key(symbol: str) -> str:
@@ -155,14 +152,13 @@ class _Facts:
             suffix = one.name.last.suffix
             if suffix not in _CALLED or (one.span.line, one.span.start) in seen:
                 continue
-            if is_parsed and not self._rest(one).startswith(_OPENING[suffix]):
-                continue
+            if is_parsed:
+                rest = self._lines[one.span.line - 1].encode()[one.span.end :].decode()
+                if not rest.lstrip().startswith(_OPENING[suffix]):
+                    continue
             counts[self._caller(one.span.line), _called_key(one)] += 1
         for (caller, key), count in sorted(counts.items()):
             yield [caller, self._number(key), count]
-
-    def _rest(self, one: IndexReference) -> str:
-        return self._lines[one.span.line - 1].encode()[one.span.end :].decode().lstrip()
 
     def _caller(self, line: int) -> str:
         """The innermost symbol around a line, without the path; empty for the file itself."""

@@ -112,7 +112,8 @@ class CalleeNames:
             # `~Name` is a node of two, and so is a name of Haskell in the quotes that make it an operator.
             if text == spellings[0] or (text in spellings and not node.child_count):
                 return node
-            waiting.extend(child for child in node.children if not _is_given(child.type))
+            others = (child for child in node.children if "argument" not in child.type)
+            waiting.extend(child for child in others if child.type not in _GIVEN)
         return None
 
 
@@ -137,7 +138,3 @@ def _declared_types(call: Node) -> Iterator[Node | None]:
         if around is not None:
             yield around.child_by_field_name("type")
             around = around.parent
-
-
-def _is_given(kind: str) -> bool:
-    return kind in _GIVEN or "argument" in kind

@@ -58,7 +58,10 @@ class DeclaredNames:
         for path in sorted(tree.files):
             self.imports[path] = FileImports(())
             with guard.item(path):
-                self.imports[path] = self._read_imports(tree.files[path])
+                file = tree.files[path]
+                self.imports[path] = FileImports(
+                    (row.scope, found) for row in file.imports for found in rules.resolve_import(file, row)
+                )
         self._by_unit: dict[Key, list[ResolvedImport]] = defaultdict(list)
         for path in sorted(tree.files):
             self._by_unit[tree.files[path].unit].extend(
@@ -68,9 +71,6 @@ class DeclaredNames:
         self._looked_up: dict[tuple[Scope, str], Value] = resolver.answers()
         self._members: dict[tuple[Key, str], Value] = {}
         self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
-
-    def _read_imports(self, file: ScopedFile) -> FileImports:
-        return FileImports((row.scope, found) for row in file.imports for found in self.rules.resolve_import(file, row))
 
     # Variables
 
