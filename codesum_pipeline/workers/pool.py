@@ -305,6 +305,9 @@ def _work(descriptor: int) -> None:
             return
         try:
             send(work(batch), pipe)
+        except BrokenPipeError:
+            # An interrupt ended the process that waited for it.
+            return
         except Exception:
             traceback.print_exc()
             sys.exit(_WORK_FAILED)
