@@ -130,7 +130,7 @@ class AlertBook(SqliteFile):
             )
 
     def conditions(self, which: str) -> list[Condition]:
-        """Those for which an expression of SQL holds: `is_bad` now, or `UNTOLD`."""
+        """The conditions for which an expression of SQL holds: `is_bad` (now), or `UNTOLD`."""
         return self.select(Condition, f"FROM conditions WHERE {which} ORDER BY kind, name, subject")
 
     def mark_told(self, conditions: Sequence[Condition], *, counted: bool = True) -> None:

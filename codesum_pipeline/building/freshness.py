@@ -33,7 +33,7 @@ _LOOKING = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
 
 
 class Fingerprints(Struct, frozen=True, kw_only=True):
-    """Those of one repository; None where there is none.
+    """The fingerprints of one repository; None where there is none.
 
     `wanted` is that of a build that would start now, None where the repository cannot be read. `begun` is that of the
     snapshot in the tables, which is ahead where a build did not end. `published` is that of the version that readers

@@ -187,7 +187,7 @@ class Compactor(Struct, frozen=True):
             return CompactionResult(record, is_done_before=False)
 
     def check(self, signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
-        """Raise what a run would be refused for before its call; what was done where the job is done."""
+        """Raise the error that a run would raise before its call; returns the record of a job that is done."""
         done = _done_before(signed, source)
         if done is None:
             self._checked(signed, source)

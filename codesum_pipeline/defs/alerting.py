@@ -166,7 +166,7 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
 
 
 def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg.DagsterRun) -> None:
-    """In one transaction: a run that is counted has told what it found."""
+    """Count a run and note what its checks found, in one transaction."""
     if book.has_seen(run.run_id):
         return
     failed = run.status is dg.DagsterRunStatus.FAILURE and not is_held(run)
@@ -246,7 +246,7 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
 
 
 def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
-    """What is wrong with what is published; None where nothing is.
+    """The faults of the published index; None where nothing is published.
 
     Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
     ones.

@@ -51,7 +51,7 @@ def _instance(home: Home) -> Iterator[dg.DagsterInstance]:
 
 
 def mend_records(home: Home) -> list[str]:
-    """Mend Dagster's records and let it know of all repositories again; what was wrong, and what became of it."""
+    """Mend Dagster's records and register all repositories there again; returns what `mend` says."""
     apply_engine(home.layout, home.settings.engine)
     with writing_records(home.layout):
         mended = mend(reference_of(home.layout), home.layout.dagster_home)

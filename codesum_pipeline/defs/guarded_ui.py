@@ -59,7 +59,7 @@ def served_hosts(listen_on: str, allowed: Iterable[str] = ()) -> frozenset[str]:
 
 
 class UiGuard:
-    """An ASGI application that passes on what is not refused."""
+    """An ASGI application that answers refused requests itself and passes on all others."""
 
     def __init__(self, app: App, *, hosts: Collection[str]) -> None:
         self._app = app
@@ -90,7 +90,7 @@ class UiGuard:
 
 
 def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
-    """What is wrong with a request; None where nothing is."""
+    """Why a request is refused; None where it is not."""
     # A header that comes twice with two values is as good as none that can be trusted.
     headers: dict[str, str] = {}
     for raw, value in scope["headers"]:

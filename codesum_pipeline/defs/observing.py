@@ -157,7 +157,7 @@ def active_keys(instance: dg.DagsterInstance) -> set[str]:
 
 
 def with_attempts(instance: dg.DagsterInstance, seen: Sequence[Observation], *, give_up_at: float) -> list[Observation]:
-    """The same with the attempts at what each is to be built for; those that there is no time for are left out."""
+    """The observations with the attempts at their targets; those for which the time does not last are left out."""
     tried: set[str] = set()
     targets = [each.target for each in seen]
     for start in range(0, len(targets), PORTION):
@@ -195,7 +195,7 @@ class StandingBuild(Struct, frozen=True):
 def standing_builds(
     home: Home, state: PollState, entries: Sequence[RepositoryEntry], *, give_up_at: float
 ) -> dict[str, StandingBuild]:
-    """By key; those that there was no time for are left out."""
+    """The standing builds by key; repositories for which the time does not last are left out."""
     keys = [entry.key for entry in entries]
     if home.layout.bucket:
         return _in_bucket(home, state, keys, home.layout.bucket, give_up_at=give_up_at)

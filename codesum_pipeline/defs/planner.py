@@ -173,12 +173,12 @@ def plan_builds(
 
 
 def next_in_turn(keys: Sequence[str], last: str) -> list[str]:
-    """All keys, sorted, beginning after `last`: whoever was left out of one tick is first in the next."""
+    """All keys, sorted, beginning after `last`: the first one that a tick left out is first in the next."""
     return sorted(keys, key=lambda key: (key <= last, key))
 
 
 def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
-    """The same, with what is left over of those that are up to date.
+    """The observations, with what a model has left to write of repositories that are up to date.
 
     Of a home in a bucket only a worker that built a repository knows it, from its own copy. Where there is no time
     for all of them, it is a matter of chance where the look begins: each has its turn.

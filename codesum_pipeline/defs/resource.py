@@ -70,7 +70,7 @@ IN_MEMORY = DuckDBResource(
 
 
 def add_partitions(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
-    """Let Dagster know of repositories; those that it knows stay."""
+    """Add repositories to Dagster's partitions; those that it has stay."""
     for start in range(0, len(keys), PORTION):
         some = list(keys[start : start + PORTION])
         # Dagster looks which are missing and then adds them: it fails where another process adds one in between.

@@ -2,8 +2,8 @@
 
 Dagster makes a file when it first opens it, table by table. Two processes that do so at one moment fail, or leave a
 file that no later one can use. Here a file is made aside and moved in place, behind one lock; where a `dagster.yaml`
-names other storage, its server looks after that. A file is mended in place where nothing has to go, else a new one is
-made beside the broken file, which is kept.
+names other storage, its server looks after that. A file is mended in place where no row is lost by that, else a new
+one is made beside the broken file, which is kept.
 """
 
 import inspect
@@ -118,7 +118,7 @@ def reference_of(layout: HomeLayout) -> InstanceRef:
 
 @contextmanager
 def writing_records(layout: HomeLayout) -> Iterator[None]:
-    """Name the folder where the system refuses to write there, and the way out where what is there is broken."""
+    """Turn a refusal to write, and broken records, into errors that name the folder and say what to do."""
     folder = layout.dagster_home
     with writing(folder, called=f"Dagster's records in {folder}"):
         try:
@@ -137,7 +137,7 @@ def writing_records(layout: HomeLayout) -> Iterator[None]:
 
 
 def make_ready(reference: InstanceRef, folder: Path) -> None:
-    """Make what is missing of an instance's files, and migrate them to the Dagster at hand.
+    """Make the missing files of an instance, and migrate all to the installed version of Dagster.
 
     Raises `BrokenStore` for a file that is neither missing nor whole.
     """
@@ -180,7 +180,7 @@ def storage_files(reference: InstanceRef) -> list[StorageFile]:
 
 
 def fault_of(file: StorageFile) -> str:
-    """What is wrong with a file, as far as a look at its tables tells; empty where it is whole."""
+    """What is wrong with a file, judged by the names of its tables alone; empty where nothing is."""
     if not file.path.exists():
         return "it is missing"
     try:
@@ -251,7 +251,7 @@ def _is_breakage(error: BaseException) -> bool:
 
 
 def mend(reference: InstanceRef, folder: Path) -> list[str]:
-    """Mend what is broken of an instance's files; for each, what was wrong and what became of it."""
+    """Mend the broken files of an instance; returns a sentence for each: what was wrong, and what was done."""
     files = storage_files(reference)
     # The log of each run is a file of its own.
     logs = [
@@ -288,7 +288,7 @@ def _mended(file: StorageFile, fault: str) -> str:
 
 
 def _is_repaired(file: StorageFile) -> bool:
-    """Make what is missing and stamp what is there, if what is there can be read and used."""
+    """Complete and stamp the tables of a file; returns False where they cannot be read or used."""
     try:
         if _damage(file):
             return False

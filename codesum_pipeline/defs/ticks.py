@@ -108,7 +108,7 @@ def take_tick(
 
 
 def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> None:
-    """Say what is wrong once, and again when it is something else."""
+    """Log each problem once, and again when it is another one."""
     now = {
         key: f"{verdict}: {plan.complaints.get(key, '')}" if verdict is BuildDecision.UNREADABLE else f"{verdict}"
         for key, verdict in plan.verdicts.items()

@@ -267,7 +267,7 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
     """One row of `freed` is what went of one kind and repository."""
 
     def log(found: Found) -> None:
-        """Of a fleet only what was left as it is: the rest is in the metadata."""
+        """Log only what could not be pruned: a fleet has too much of the rest, which is in the metadata."""
         if isinstance(found, SkippedUpkeep):
             context.log.warning("%s: left as it is: %s", found.repository or "the home", found.because)
 

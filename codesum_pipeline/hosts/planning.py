@@ -1,4 +1,4 @@
-"""What the registry should say of an organisation, from what it says and what the host lists. Pure."""
+"""The changes that bring the registry to what a code host lists of an organisation; a pure function."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What is kept of the past, and for how long."""
+"""Pruning: which rows, files and objects of the past are kept, and for how long."""

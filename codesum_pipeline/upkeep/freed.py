@@ -32,7 +32,7 @@ class FreedSpace(Struct, frozen=True):
 
 
 class SkippedUpkeep(Struct, frozen=True):
-    """What was not looked at, and why. The next maintenance looks again."""
+    """What was not pruned, and why. The next maintenance tries again."""
 
     kind: RemovalKind | None
     repository: str

@@ -249,7 +249,7 @@ def _drop(
 
 
 def _told(kind: RemovalKind | None, key: str, work: Callable[[], Iterator[FreedSpace]]) -> Iterator[Found]:
-    """What was freed up to the first thing that could not be done, and that."""
+    """What was freed before the first failure, and the failure as a `SkippedUpkeep`."""
     try:
         yield from work()
     except LeaseHeld as error:

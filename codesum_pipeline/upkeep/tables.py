@@ -169,7 +169,7 @@ _WORTH_IT = 0.2
 
 
 class GrowingTables(Struct, frozen=True):
-    """Those of one repository. Its lease must be held, but for a dry run."""
+    """The growing tables of one repository. Its lease must be held, except for a dry run."""
 
     tables: TableStore
     layout: HomeLayout

@@ -65,7 +65,7 @@ class SenderRates(Struct):
 
 
 class SeenDeliveries(Struct):
-    """Those that were accepted lately: by their id, and by their body, to which a stranger could give another id."""
+    """The deliveries accepted lately, by their id and by their body: a stranger could send a body under another id."""
 
     clock: Callable[[], float] = time.monotonic
     _seen: OrderedDict[bytes, float] = field(default_factory=OrderedDict)

@@ -66,7 +66,7 @@ class Secret:
 
 
 def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
-    """Those of a file that nobody else may read, one a line, else those of the environment, between spaces.
+    """The secrets of a file that nobody else may read, one a line, else of the environment, with spaces between.
 
     Raises `ConfigurationError` where there is none: what is not signed is never believed, not even on this machine,
     where a proxy passes on what others send.

@@ -130,7 +130,7 @@ class StepNotes(Struct):
 
 
 def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
-    """Compare what is published with what was compared last, keep the matches, then move on from it."""
+    """Compare the published version with the one compared last, keep the matches, and take it as the new baseline."""
     with telling.guarded(home.intents.file.name):
         survey = home.intents.survey()
         telling.note_problems(survey)
@@ -232,7 +232,7 @@ def show_digests(digests: Sequence[DigestRow]) -> Markdown:
 
 
 def _move_on(ws: Workspace) -> None:
-    """Whoever asks next hears of what changes from now on; nothing is compared for nobody."""
+    """Keep the published version as the one to compare with: a later question is about changes from now on."""
     version = published_version(ws.layout, ws.key)
     folder = ws.layout.compared(ws.key)
     last = read_baseline(folder)

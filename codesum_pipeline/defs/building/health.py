@@ -314,7 +314,7 @@ def known_share(ws: Workspace) -> float | None:
 
 
 def _documents(ws: Workspace, settings: CheckSettings) -> list[CheckFinding]:
-    """Who wrote the documents, and how much failed on the way to them."""
+    """The shares of placeholders and of models' texts among the documents, and the failures for each document."""
     column = ws.tables.read("documents", ws.key, columns=["written_by"])["written_by"]
     writers = {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
     documents = len(column)

@@ -126,12 +126,12 @@ _known: list[StageFacts] = []
 
 
 def use_facts(facts: StageFacts) -> None:
-    """Take another process's word for what the stages are."""
+    """Use the facts that another process read."""
     _known[:] = [facts]
 
 
 def stage_facts() -> StageFacts:
-    """Those that were given, else those of the stages."""
+    """The facts that were given to this process, else those read from the stages."""
     if not _known:
         from codesum_pipeline.defs.building.read_facts import read_facts
 
