@@ -47,6 +47,7 @@ from codesum_pipeline.store.workspace import (
     write_serving_file,
 )
 from codesum_pipeline.summaries.by_model.choosing import templates_of, writer_of
+from codesum_pipeline.summaries.documents import DOCUMENTS_VERSION
 from codesum_pipeline.summaries.extractive.composing import EXTRACTIVE_VERSION
 from codesum_pipeline.summaries.writers import PLACEHOLDER_VERSION
 
@@ -112,6 +113,7 @@ class Home(Struct, frozen=True, dict=True):
             "graph": GRAPH_VERSION,
             "extractive": EXTRACTIVE_VERSION,
             "placeholder": PLACEHOLDER_VERSION,
+            "documents": DOCUMENTS_VERSION,
             "lanes": LANES_VERSION,
             "index_schema": str(INDEX_SCHEMA_VERSION),
             "embedder": embedder_of(self.settings).model_id,

@@ -232,7 +232,7 @@ class TextRequester:
             except BaseException as error:
                 settled = settled_by(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
-                if not ends_run(error) and not isinstance(error, UnexpectedFailure):
+                if not ends_calls(error) and not isinstance(error, UnexpectedFailure):
                     desk.on_heard()
                 raise
             desk.on_heard()
@@ -288,7 +288,7 @@ def failure_kind(error: SummaryError) -> str:
     return _KINDS.get(type(error), UNUSABLE)
 
 
-def ends_run(error: BaseException) -> bool:
+def ends_calls(error: BaseException) -> bool:
     """Whether the next call would fail the same way: the key is missing or refused, or another model answers."""
     is_shut_out = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS
     return is_shut_out or isinstance(error, AnotherModel)

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
-from codesum_pipeline.llm.attempts import Admission, Books, CapReached, Desk, TextRequester, ends_run, failure_kind
+from codesum_pipeline.llm.attempts import Admission, Books, CapReached, Desk, TextRequester, ends_calls, failure_kind
 from codesum_pipeline.llm.backend import AnotherModel, SummaryBackend, form_of
 from codesum_pipeline.llm.cache import AnswerCache, KeptText
 from codesum_pipeline.llm.conversation import UnexpectedFailure, WritingTask, converse
@@ -231,7 +231,7 @@ class WritingRun:
                 break
             except SummaryError as error:
                 failure = failure_kind(error)
-                if ends_run(error):
+                if ends_calls(error):
                     gate = Gate.FAILED if isinstance(error, AnotherModel) else Gate.NO_CREDENTIALS
                     # A missing key is reported at the end, once for all repositories.
                     level = logging.WARNING if isinstance(error, AnotherModel) else logging.INFO

@@ -29,6 +29,9 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.history import append_history
 from codesum_pipeline.summaries.outline import DocumentTree, module_layers, read_outline
 
+# Rises when a column of `documents` that comes from no text is filled in another way.
+DOCUMENTS_VERSION = "1"
+
 Integers = npt.NDArray[np.integer[Any]]
 
 _OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from codesum_pipeline.defs.building.health import (
+from codesum_pipeline.defs.building.checks import (
     DOCUMENT_FAULTS,
     LEAK_FAULT,
     VECTOR_FAULTS,

@@ -14,7 +14,7 @@ from codesum_pipeline.alerts.book import ConditionKind, open_book
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.alerting import look as look_for_alerts
 from codesum_pipeline.defs.alerting import take_due
-from codesum_pipeline.defs.building.health import find_health
+from codesum_pipeline.defs.building.checks import find_health
 from codesum_pipeline.defs.building.shows import show_run
 from codesum_pipeline.defs.steps import last_materialization
 from codesum_pipeline.delivery.outbox import open_outbox

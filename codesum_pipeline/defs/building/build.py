@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from codesum_pipeline.building.reuse import carry_out
 from codesum_pipeline.building.steps import REPO_OVERVIEW, STEPS
+from codesum_pipeline.defs.building.checks import CHECK_FUNCTIONS, find_health
 from codesum_pipeline.defs.building.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
-from codesum_pipeline.defs.building.health import CHECKS, find_health
 from codesum_pipeline.defs.building.report_values import report_values
 from codesum_pipeline.defs.building.shows import SHOWS, indexed_files, note_change, show_run
 from codesum_pipeline.defs.building.values import (
@@ -108,7 +108,7 @@ class Build(Struct, frozen=True, dict=True):
 
     def check(self, name: str) -> list[CheckFinding]:
         """What a check finds."""
-        return CHECKS[name](self.workspace)
+        return CHECK_FUNCTIONS[name](self.workspace)
 
     def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
         if step == "retrieval_evaluation":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from codesum_pipeline.defs.building.health import known_share
+from codesum_pipeline.defs.building.checks import known_share
 from codesum_pipeline.defs.building.report_values import bars, histogram, index_values, lines
 from codesum_pipeline.defs.building.values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE, NDCG

@@ -192,7 +192,7 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
 
 
 # Each may have several findings.
-CHECKS: Mapping[str, Callable[[Workspace], list[CheckFinding]]] = {
+CHECK_FUNCTIONS: Mapping[str, Callable[[Workspace], list[CheckFinding]]] = {
     "documents_are_whole": find_document_faults,
     "vectors_are_whole": find_vector_faults,
 }
