@@ -52,9 +52,6 @@ _FAILURES = {
     "intent_digests": ("digest", "could not be written, so what changed is kept for the next try"),
 }
 _FAILED_TEXT = ("text", "could not be written, so another one is used")
-_NO_RUN: dict[str, Any] = {
-    "run_id": None, "succeeded": True, "seconds": 0.0, "steps": {}, "llm": None, "failures": [],
-}  # fmt: skip
 # They wait for git, and do not compute.
 _READERS = 8
 
@@ -204,11 +201,16 @@ def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
     """A repository that needed no run, for programs: the same fields as `outcome_json`."""
     return {
         "repo": key,
-        **_NO_RUN,
+        "run_id": None,
+        "succeeded": True,
         "up_to_date": standing.held_because is None,
         "held": standing.held_because is not None,
+        "seconds": 0.0,
         "commit": standing.commit,
         "message": standing.held_because,
+        "steps": {},
+        "llm": None,
+        "failures": [],
         "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 

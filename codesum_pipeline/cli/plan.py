@@ -219,6 +219,7 @@ class _ModelPlan(Struct, frozen=True, dict=True):
         asked, stopped = self.spared
         every = self.all
         return {
+            "usd": self.whole.usd,
             **to_builtins(self.whole),
             "model": self.settings.llm.model,
             "enabled": self.settings.llm.enabled,

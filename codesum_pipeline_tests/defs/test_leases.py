@@ -9,12 +9,12 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
+from msgspec.structs import replace
 
 import codesum_pipeline
 from codesum_pipeline.definitions import build_defs
