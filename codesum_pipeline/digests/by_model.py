@@ -296,12 +296,18 @@ def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings
 
     `texts` are the material, `always_chars` what of it is always shown.
     """
-    wrapper += digest_tool().schema_bytes.decode()
-    room = body_budget(
-        prompt_chars(settings.llm), system=system, wrapper_chars=len(wrapper), boilerplate_chars=always_chars
-    )
-    affordable = affordable_chars(texts, system + wrapper, llm=settings.llm, digests=settings.digests)
+    room = room_of_prompt(system, wrapper, settings, always_chars=always_chars)
+    fixed = system + wrapper + digest_tool().schema_bytes.decode()
+    affordable = affordable_chars(texts, fixed, llm=settings.llm, digests=settings.digests)
     return room if affordable is None else min(room, affordable)
+
+
+def room_of_prompt(system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
+    """As `room_for`, whatever it costs."""
+    wrapper_chars = len(wrapper) + len(digest_tool().schema_bytes.decode())
+    return body_budget(
+        prompt_chars(settings.llm), system=system, wrapper_chars=wrapper_chars, boilerplate_chars=always_chars
+    )
 
 
 def affordable_chars(texts: Iterable[str], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:

@@ -24,6 +24,7 @@ from codesum_pipeline.digests.by_model import (
     ask_model,
     check_gates,
     room_for,
+    room_of_prompt,
 )
 from codesum_pipeline.digests.claims import CheckedClaims, result_of
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
@@ -156,9 +157,12 @@ def request_for(
     Raises `ConfigurationError` where there is none for any digest, and where the templates alone are too long.
     """
     texts = (row.result.summary for row in newest_first(rows))
-    room = room_for(texts, *_turns(templates, intent, ""), settings)
-    room //= templates.system.has_history + templates.instruction.has_history
-    block = join_past(rows, room)
+    fixed, places = _turns(templates, intent, ""), templates.system.has_history + templates.instruction.has_history
+    block = join_past(rows, room_for(texts, *fixed, settings) // places)
+    if not block.rows_used:
+        # What may be spent was estimated with caution: whether the newest one alone may be asked about, the caps say.
+        room = room_of_prompt(*fixed, settings) // places
+        block = join_past(newest_first(rows)[:1], room)
     if not block.rows_used:
         raise ConfigurationError(
             f"llm.max_prompt_chars = {prompt_chars(settings.llm):,}: {room:,} characters are left for earlier digests, "

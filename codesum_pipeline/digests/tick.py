@@ -105,7 +105,8 @@ def preview(
         return None
     items = _items(desk, intent, pending, _registered(desk))
     is_for_model = _may_ask_model(desk, intent)
-    most = request_about(items, intent, desk.settings).worst_usd(desk.settings) if is_for_model else 0.0
+    is_paid = is_for_model and not desk.settings.llm.asks_nobody
+    most = request_about(items, intent, desk.settings).worst_usd(desk.settings) if is_paid else 0.0
     draft = _draft(desk, intent, items, _id_of(intent, pending), is_for_model=is_for_model and with_model)
     model = draft.model or (desk.settings.llm.model if is_for_model and not with_model else None)
     return DigestPreview(draft.result, len(pending), len(items), model, most, draft.cost_usd)

@@ -192,13 +192,13 @@ class StreamedMessage:
 def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
     """Whether a piece belongs to another call under the same index: it has another id, or no id but a name where the
     arguments of the first call are whole."""
-    if id_:
-        return call["id"] not in ("", id_)
+    if id_ or not name:
+        return bool(id_) and call["id"] not in ("", id_)
     try:
         json.loads(call["arguments"])
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
-    return bool(name)
+    return True
 
 
 # A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at

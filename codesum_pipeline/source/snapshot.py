@@ -6,6 +6,7 @@ table where path, blob and rules are the same, so an unchanged file is not read 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -127,15 +128,15 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
     Raises `ConfigurationError` for more than `MOST_ENTRIES`.
     """
     by_path: dict[str, _TreeEntry] = {}
-    files = read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)
-    for number, file in enumerate(files):
-        if number == MOST_ENTRIES:
-            raise ConfigurationError(
-                f"commit {commit[:12]} holds more than {MOST_ENTRIES:,} files, more than are indexed as one "
-                "repository: set its ref to another commit, or split it"
-            )
-        path, is_valid = readable_path(file.path)
-        by_path.setdefault(path, _TreeEntry(path, is_valid, file.mode, file.blob, file.size))
+    with closing(read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)) as files:
+        for number, file in enumerate(files):
+            if number == MOST_ENTRIES:
+                raise ConfigurationError(
+                    f"commit {commit[:12]} holds more than {MOST_ENTRIES:,} files, more than are indexed as one "
+                    "repository: set its ref to another commit, or split it"
+                )
+            path, is_valid = readable_path(file.path)
+            by_path.setdefault(path, _TreeEntry(path, is_valid, file.mode, file.blob, file.size))
     folders = _folders_of(by_path)
     return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
 

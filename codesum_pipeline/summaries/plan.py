@@ -239,7 +239,8 @@ class _Planner:
             self._add(level, head.id, action, rewrite)
             return
         # It may be written again only for children that a model is called for.
-        touched = [child for child in below if rewrite and child.id in rewrite.cause_ids]
+        causes = set(rewrite.cause_ids) if rewrite else set()
+        touched = [child for child in below if child.id in causes]
         are_called = all(model.is_caller(child.level, child.id) for child in touched)
         if_below = is_current and action is PlanAction.MAYBE and are_called
         decision = model.upper(level, head, is_new=not had_model, if_below=if_below, layer=layer)

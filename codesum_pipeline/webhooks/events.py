@@ -223,7 +223,8 @@ def read_push(sender: SignedEvent, body: bytes, *, content_type: str) -> Push | 
     if event == _SYSTEM_HOOK and content.get("event_name") not in _SYSTEM_PUSHES:
         return None
     try:
-        payload = convert(content, _Payload)
+        # Relays and templates of people's own send numbers and truth values as text.
+        payload = convert(content, _Payload, strict=False)
     except ValidationError as error:
         raise UnreadablePayload(str(error)) from None
     repository = payload.project if sender.host is HostKind.GITLAB else payload.repository

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.digests.by_model import DigestJob, DigestTemplates
+from codesum_pipeline.digests.by_model import CALLS, DigestJob, DigestTemplates
 from codesum_pipeline.digests.claims import digest_tool
 from codesum_pipeline.digests.history import aggregate_history, request_for
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
@@ -174,6 +174,24 @@ def test_what_is_too_dear_for_the_cap_is_shown_in_part(historian: Historian) -> 
 
     assert 0 < found.shown < 20
     assert found.cost_usd <= 0.02
+
+
+def test_the_newest_digest_alone_is_asked_about_where_the_cap_leaves_room_for_no_more(historian: Historian) -> None:
+    sources = [cited(f"src/{'a_long_name_' * 5}{number}.py::function_{number}") for number in range(1, 15)]
+    told = "Fourteen functions changed " + "".join(f"[{number}]" for number in range(1, 15))
+    rows = [row(f"d{day:02}", f"2026-10-{day:02}", told, *sources) for day in range(1, 21)]
+    templates = DigestTemplates.of(ASKED, historian.prompts, is_rollup=True)
+    alone, _ = request_for(rows[-1:], ASKED, templates, historian.settings)
+    historian.cap(max_cost_usd_per_digest=alone.worst_usd(historian.settings) * CALLS * 1.01)
+
+    request, _ = request_for(rows, ASKED, templates, historian.settings)
+
+    assert request.shown == 1
+    assert request.worst_usd(historian.settings) <= alone.worst_usd(historian.settings)
+
+    historian.cap(max_cost_usd_per_digest=0.0001)
+    with pytest.raises(DigestCapReached, match=r"digests\.max_cost_usd_per_digest"):
+        historian.write(rows)
 
 
 def test_no_room_for_any_digest_is_an_error_that_names_the_setting(historian: Historian) -> None:

@@ -102,6 +102,16 @@ def openai(*said: Any, done: bool = True, is_cut: bool = False) -> Played:
             [ToolCall("a", "look", '{"x": 1}'), ToolCall("a", "look", '{"x": 2}')],
             id="two with one id",
         ),
+        pytest.param(
+            [calling(piece(0, "a", "look", "[")), *[calling(piece(0, None, None, "[" * 10))] * 200],
+            [ToolCall("a", "look", "[" * 2001)],
+            id="brackets without an end",
+        ),
+        pytest.param(
+            [calling(piece(0, None, "look", "[" * 2000)), calling(piece(0, None, "look", "["))],
+            [ToolCall("call_1", "look", "[" * 2001)],
+            id="brackets without an end and without an id",
+        ),
     ],
 )
 def test_calls_are_heard_however_they_are_cut(said: Sequence[Any], calls: Sequence[ToolCall]) -> None:

@@ -50,6 +50,13 @@ def test_a_push_is_about_the_entries_of_its_repository_however_they_are_written(
     assert matching_keys(push_of(make(), sender), entries) == ["mine"]
 
 
+def test_a_relay_may_send_numbers_and_truth_values_as_text() -> None:
+    payload = github_push(deleted="false")
+    payload["repository"]["id"] = str(payload["repository"]["id"])
+
+    assert push_of(payload) == push_of(github_push())
+
+
 def test_every_folder_of_a_monorepo_is_looked_at() -> None:
     entries = [RepositoryEntry(f"shop-{each}", SHOP.location, subdir=each) for each in ("web", "api")]
 

@@ -258,8 +258,8 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        asked = [id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED]
-        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in set(asked))
+        asked = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
+        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in asked)
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
             gates=dict(sorted(gates.items())),
