@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import Struct
+
 from codesum_pipeline.evaluation.own_questions import (
     DocstringSource,
     commit_questions,
@@ -139,8 +141,7 @@ def _question(query: str, path: str, language: str, *symbols: "DocstringSource |
     return Question(id="", query=query, relevant=(AnswerPlace(path),), cited_symbols=cited, language=language)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A definition, as `symbols` has it."""
 
     type: str

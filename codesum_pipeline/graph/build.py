@@ -41,7 +41,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 GRAPH_VERSION = "9"
 
-Row = TypeVar("Row")
+Row = TypeVar("Row", bound=Struct)
 
 _FACTS = ["file_path", "language", "exports", "references", "reexports"]
 _PLACES = ["id", "type", "parent_id"]

@@ -31,7 +31,7 @@ from codesum_pipeline.store.layout import reading_copy
 from codesum_pipeline.store.rows import OrderedRows, RowReader, column_names, from_table, nulls, to_table
 from codesum_pipeline.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
 _VERSION_KEY = b"codesum.schema_version"
 _COLUMNS_KEY = b"codesum.columns"
 _PARTS_KEY = b"codesum.parts"
