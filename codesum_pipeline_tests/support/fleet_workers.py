@@ -55,7 +55,9 @@ class Worker:
     def go_on(self) -> None:
         """It takes up what it was doing, and knows nothing of the time between."""
         for pid in self.pids():
-            os.kill(pid, signal.SIGCONT)
+            # A process that goes on may end another one at once.
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """All of it at once, as the end of a machine does."""
