@@ -251,7 +251,7 @@ def rank_and_sample(
 def stats_json(stats: pa.Table) -> str:
     """`{id: {in_degree, pagerank}}`, one line each, sorted by id."""
     ids, *others = (stats.column(name).to_pylist() for name in ("id", "in_degree", "pagerank"))
-    # All at once: no line break stands within an encoded string.
+    # All at once: an encoded string contains no line break.
     names = json.dumps(ids, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n") if ids else []
     lines = [
         f'{name}: {{"in_degree": {in_degree}, "pagerank": {rank!r}}}'

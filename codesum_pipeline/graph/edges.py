@@ -4,9 +4,9 @@ A call of a class is an edge to the class, never also to its constructor, which
 is reached by explicit calls alone. Calls and bases that a language itself provides
 give no edge.
 
-A file also hands on documents: the names that it re-exports, as the resolver follows them. A name that stands for a
-variable or a module stands for the file that has it. `*` stands for all that a file offers: its own definitions at the
-top, those exported where it says which, and what it hands on itself.
+A file also exports documents: the names that it re-exports, as the resolver follows them. A name of a variable or a
+module is an alias of the file that contains it. `*` means everything that a file exports: its top-level definitions,
+only the listed ones where the file lists its exports, and its own re-exports.
 """
 
 from collections import Counter, deque
@@ -181,7 +181,7 @@ def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
 
 
 def _document(resolver: Resolver[Any, Any], value: Value) -> str | None:
-    """The document that a value stands for; of overloads, the implementation."""
+    """The document of a value; of an overloaded function, its implementation."""
     match value:
         case ClassValue(scope):
             return scope.id

@@ -78,7 +78,7 @@ class LanguageFamily(ABC):
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         """A function that gives the edges of a file; neither their order nor another file's failure changes them.
 
-        `telling` holds the telling names of all.
+        `telling` maps each file to its names that identify a method.
         """
 
 

@@ -7,10 +7,10 @@ depends on it.
 All that a parser wrote down is part of the interface but for
 
 - calls, and Python's list of imports, which only the file itself looks at (what an import binds is a name);
-- names in functions and the scopes inside them on which nothing rests that others may ask for: others start from the
-  names of classes and of the file, from attributes, types, bases and results, and go on by the words in them. Of the
-  declared languages a file's own variables are asked for only where modules can import them;
-- scopes that are no function or class, in which no such name stands: their numbers are left out.
+- names in functions, and the scopes inside functions, that no other file can depend on. Other files start from the
+names of classes and of the file, from attributes, types, bases and results, and follow the names in those. In the
+declared languages a file's own variables count only where modules can import them;
+- scopes that are neither functions nor classes and contain no such name: their numbers are left out.
 """
 
 import json

@@ -59,7 +59,7 @@ class Resolution(Struct, frozen=True):
 
     @classmethod
     def of_last_build(cls, ws: Workspace) -> Self | None:
-        """None where it says nothing about the tables of now, or must not be used."""
+        """None if it does not describe the current tables, or must not be used."""
         try:
             found = None if ws.force else json.decode(_path(ws).read_bytes(), type=cls)
         except (OSError, MsgspecError):
@@ -188,7 +188,7 @@ def _resolve_family(
             telling=told[path],
             has_sites=path in compiled,
         )
-    # Also such as were found to fail while another was resolved.
+    # Also files that failed while another file was resolved.
     for path in guard.failed & facts.keys():
         known.pop(path, None)
         tables.pop(path, None)

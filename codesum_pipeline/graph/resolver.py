@@ -1,4 +1,4 @@
-"""What the expressions of a family of languages stand for, as far as reading them tells.
+"""Resolves the expressions of a family of languages, as far as static reading allows.
 
 Nothing is guessed: an expression with several meanings is ambiguous, one that cannot be followed is unknown. Every
 answer is kept, and one that depends on itself adds nothing to itself.
@@ -87,7 +87,7 @@ class Resolver(ABC, Generic[Expression, Step]):
         return answer
 
     def value(self, scope: Scope, expression: Expression) -> Value:
-        """What an expression in a scope stands for."""
+        """The value of an expression in a scope."""
         key = (scope, expression)
         value = self._values.get(key)
         if value is not None:
@@ -104,7 +104,7 @@ class Resolver(ABC, Generic[Expression, Step]):
     def by_name_alone(self, file: ScopedFile, name: str) -> Value:
         """The last resort: the method of an unknown object that only one class of the family has.
 
-        A name alone proves little, so all of this must hold: nothing else of the family is called so, the name tells,
+        A name alone proves little, so all of this must hold: nothing else in the family has it, it is distinctive,
         and the calling file is the method's own or imports it.
         """
         method = self.only_method(name) if name in self._telling else None
@@ -204,7 +204,7 @@ class Resolver(ABC, Generic[Expression, Step]):
 
     @abstractmethod
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
-        """The calls of a file in source order: where each stands, the callee as written, and what it calls."""
+        """The calls of a file in source order: the scope, the callee as written, and what is called."""
 
 
 def _linearized(own: Ancestor, ancestors: Sequence[Sequence[Ancestor]]) -> tuple[Ancestor, ...]:

@@ -182,7 +182,7 @@ _AT_ONCE = 8192
 
 
 class DocumentLines(Struct, frozen=True):
-    """Some documents' JSON, each with a line end: without provenance, and as it stands in `summary.jsonl`."""
+    """Some documents' JSON, each with a line end: without provenance, and as it is in `summary.jsonl`."""
 
     contents: pa.LargeStringArray
     lines: pa.LargeStringArray

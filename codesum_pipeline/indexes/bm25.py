@@ -2,7 +2,7 @@
 
 The formula is Lucene's: idf = ln(1 + (N - df + 0.5) / (df + 0.5)) and tf / (tf + k1 (1 - b + b |d| / avg)). N, df and
 avg are those of the document's own level: a class is not long because functions are short, and a word that every module
-has can still tell functions apart.
+has can still distinguish functions.
 
 The scores are a sparse matrix by column (one column per token), which `scipy.sparse.load_npz` reads too.
 """

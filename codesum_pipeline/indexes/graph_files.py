@@ -13,7 +13,7 @@ from codesum_pipeline.model.graph import Alias, EdgeKind
 from codesum_pipeline.store.rows import from_table
 from codesum_pipeline.store.tables import TableStore
 
-# Files that stand for the folder that they are in.
+# Files that represent the folder that they are in.
 _ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
 Numbers = npt.NDArray[np.int64]
 

@@ -12,7 +12,7 @@ import Stemmer
 # Part of the hash of every BM25 text: a change indexes all terms again.
 TOKENS_VERSION = "1"
 
-# Words that are in every second text and tell nothing: English function words, boilerplate of Python and summaries.
+# Words that are in every second text and are no evidence: English function words, boilerplate of Python and summaries.
 # fmt: off
 STOP_WORDS = frozenset({
     "a", "an", "and", "are", "as", "at", "be", "by", "def", "do", "does", "for", "from", "how", "in", "into",

@@ -71,7 +71,7 @@ NEAREST_FILES = {lane: f"dense/{lane}.ivf" for lane in DENSE_LANES}
 # Prefix of folders beside the versions into which a build is writing, or was when it was killed.
 ASIDE = ".aside-"
 
-# The fields of a document that tell when, why and in which run its text was written.
+# The fields of a document that say when, why and in which run its text was written.
 PROVENANCE_FIELDS = ("last_updated", "cause", "cause_ids", "commit", "run_id")
 # Manifest fields that say which commit an index is of, not what is in it.
 _STAND_FIELDS = ("commit", "tree", "fingerprint", "content_digest")

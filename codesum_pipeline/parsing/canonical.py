@@ -2,7 +2,7 @@
 
 It is rendered from the syntax tree. Comments and blank lines go; each
 statement starts a line, indented by its block depth; the tokens of a
-statement are spaced by one fixed table over what stands before and after.
+statement are spaced by one fixed table of neighbouring tokens.
 What a formatter may change without changing the syntax tree (quotes, trailing
 commas, brackets around a whole expression) shows one way, as each language
 says. A literal that spans lines gives several lines; a docstring's margin
@@ -35,7 +35,7 @@ BLANK_PIECES = ("", *TRIPLE_QUOTES)
 
 
 class DocComment(Struct, frozen=True):
-    """A comment that documents something: its lines without margin (characters stand for bytes), and their offsets."""
+    """A comment that documents something: its lines without margin (one character per byte), and their offsets."""
 
     start_byte: int
     lines: tuple[tuple[str, int], ...]

@@ -1,6 +1,6 @@
 """The steps of an expression, and the names and arguments of a type, read off its tokens.
 
-Alike in all languages: the parser has told names, marks and texts apart.
+Alike in all languages: the parser has already separated names, marks and texts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}", "%{": "}", ".{"
 _CLOSING = frozenset(")]}")
 _WAITING = frozenset(("await", "try", "try!", "try?", "co_await"))
 _JOINTS = frozenset((".", "?.", "!.", "!!.", "->", "?->", "&.", "::", ":", "\\"))
-# Marks that may stand right before a joint, or after a name, and change nothing.
+# Marks without effect, directly before a joint or after a name.
 _MARKS = frozenset(("?", "!", "!!"))
 _CASTS = frozenset(("as", "as?", "as!"))
 _PARTS = ("::", "\\", ".")
@@ -161,7 +161,7 @@ def _without_prefixes(signs: list[str]) -> tuple[list[str], bool]:
 
 
 def _prefix(signs: Sequence[str], at: int) -> int:
-    """How many tokens stand here before an expression that do not change what it stands for."""
+    """How many tokens before the expression here do not change its value."""
     sign, after = signs[at], signs[at + 1] if at + 1 < len(signs) else ""
     if sign == "&":
         return 2 if after == "mut" else 1
@@ -172,7 +172,7 @@ def _prefix(signs: Sequence[str], at: int) -> int:
 
 
 def _cast(signs: list[str]) -> ExpressionStep | None:
-    """What stands in brackets: `(Type) value` or `value as Type`."""
+    """A cast in brackets: `(Type) value` or `value as Type`."""
     end = _end_of(signs, 0) if signs[:1] == ["("] else -1
     said: Sequence[str] = ()
     if 0 < end < len(signs) and signs[end] not in _CASTS:
@@ -269,7 +269,7 @@ def _type(signs: Sequence[str], depth: int) -> TypeName | None:
 
 
 def _is_type_word(signs: Sequence[str]) -> bool:
-    """Whether a word stands before a type here; alone it is a type itself (`static`)."""
+    """Whether this word precedes a type; alone it is a type itself (`static`)."""
     return signs[0] in _TYPE_WORDS and len(signs) > 1 and signs[1] not in _JOINTS and signs[1] != "<"
 
 

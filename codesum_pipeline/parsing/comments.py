@@ -1,10 +1,10 @@
-"""Comments that document: which they are, their text, and how they stand in the canonical source.
+"""Comments that document: which they are, their text, and their form in the canonical source.
 
 A comment with its language's mark of documentation documents the definition
-that follows it with nothing but blanks, other comments and preambles between;
-where there is none, those do that stand right above it, without a blank line.
-What a comment says is cleaned of its
-marks; in the canonical source it stays as written, its margin apart.
+that follows it, if only blanks, other comments and preambles lie between them.
+Without such a comment, plain ones directly above the definition, with no blank
+line between, document it. The text of a comment is shown without its marks; the
+canonical source keeps the comment as written, except for its margin.
 """
 
 import re
@@ -23,7 +23,7 @@ _CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
 # Part of the parsers' versions: which comments document.
 COMMENTS_VERSION = "comments/2"
-# Explicit: characters stand for bytes here, and some that `str.strip` takes are halves of letters.
+# Explicit: each character is one byte here, and some that `str.strip` takes are halves of letters.
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
 _TAG = re.compile(r"\* +@.*")
@@ -123,7 +123,7 @@ class Comments:
         return is_marked and raw not in ("/**/", "//", "--") and self._may_document(node)
 
     def _may_document(self, node: Node) -> bool:
-        """Whether a comment stands on a line of its own and is no note to a tool."""
+        """Whether a comment has its own line and is not an instruction to a tool."""
         line = self._text[self._text.rfind("\n", 0, node.start_byte) + 1 : node.start_byte]
         return not _DIRECTIVE.match(self._raw(node)) and not line.strip(" \t\f")
 
@@ -170,7 +170,7 @@ def doc_text(comments: Sequence[str]) -> str:
 
 
 def _block_lines(comment: str) -> list[str]:
-    """The lines of a block comment; the first one's text stands where the others' margin is."""
+    """The lines of a block comment; the first line's text is aligned with the margin of the others."""
     first, *others = _CLOSING.sub("", comment).split("\n")
     if all(_STAR.match(line) for line in others if line.strip()):
         others = [_STAR.sub("", line) for line in others]

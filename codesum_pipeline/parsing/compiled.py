@@ -128,7 +128,7 @@ class _Facts:
                 yield [self._number(named.name.key), document]
 
     def _calls(self) -> dict[int, list[int]]:
-        """Which symbols stand at each of the places where a parser has seen a call."""
+        """The symbols at each place where a parser has seen a call."""
         places = self._file.facts.call_places or ()
         at: dict[tuple[int, int], list[int]] = defaultdict(list)
         for number, place in enumerate(zip(places[::2], places[1::2], strict=True)):

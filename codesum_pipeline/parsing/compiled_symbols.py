@@ -38,7 +38,7 @@ _FITTING = {
     # A key of an object that has no name.
     Suffix.META: (SymbolType.FUNCTION,),
 }
-# A name may stand below the first line of its head: after a return type, or an attribute.
+# A name may be below the first line of its head: after a return type, or an attribute.
 _LINES_OF_HEAD = 2
 
 
@@ -63,7 +63,7 @@ def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[IndexDefi
 
 
 def _around(candidates: Sequence[Symbol], definition: IndexDefinition) -> Iterator[Symbol]:
-    """The symbols in whose head a name stands, the innermost first."""
+    """The symbols whose head contains a name, innermost first."""
     named = definition.named
     types = _FITTING.get(named.name.last.suffix, ())
     fitting = [symbol for symbol in candidates if symbol.type in types and _is_in_head(symbol, named.span.line)]

@@ -165,7 +165,7 @@ def _definition(
 
 
 def _counts(defined: DefinitionHead, definition: Definition, scopes: Sequence[Definition]) -> bool:
-    """Whether what may be a definition is one where it stands."""
+    """Whether a possible definition is one in its context."""
     around = scopes[definition.parent].type if definition.parent is not None else None
     if defined.is_prototype:
         return around is SymbolType.CLASS or (around is None and bool(definition.docs))

@@ -1,6 +1,6 @@
-"""Text as it stands in a source: blanks, words that a grammar was shown as others, and directives.
+"""Text as written in a source: blanks, words that were replaced for the grammar, and directives.
 
-A directive takes a line of the file, wherever in the syntax it stands, and so does what comes after it.
+A directive gets its own line wherever it occurs in the syntax, and so does what comes after it.
 """
 
 from tree_sitter import Node

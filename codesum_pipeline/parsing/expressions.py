@@ -1,8 +1,8 @@
 """What an expression is, read off its tokens: a chain of names, a call, an item, a literal.
 
-The parser has told tokens and texts apart already, in every language alike:
-names are followed from the outermost on, what stands in brackets is not looked
-into, and of a text the content is kept. What is none of these is `OTHER`.
+The parser has already separated tokens and texts, in every language alike. Names
+are followed from the outermost on, the contents of brackets are skipped, and the
+content of a text is kept. An expression of no known form is `OTHER`.
 """
 
 from bisect import bisect_left
@@ -60,7 +60,7 @@ def expression_at(tokens: Tokens, start: int, end: int) -> Expression:
 
 @lru_cache(maxsize=16384)
 def _read_again(pieces: tuple[str, ...]) -> Expression:
-    """Of the expressions in a file three in five stand there more than once."""
+    """Cached: three in five expressions of a file occur in it more than once."""
     return read_expression(pieces)
 
 
@@ -195,8 +195,8 @@ def _chain(flat: Sequence[str]) -> tuple[tuple[str, ...], Form]:
 
 
 def _flattened(pieces: Sequence[str]) -> tuple[list[str], str]:
-    """The tokens outside of brackets, where a pair of them stands for what is inside (`{:}` for a mapping), and `""`
-    for a text; and the first text wherever it stands."""
+    """The tokens outside of brackets, and the first text wherever it is. A pair of brackets becomes one token that
+    names its content (`{:}` for a mapping), and a text becomes `""`."""
     flat: list[str] = []
     said, depth, position = "", 0, 0
     while position < len(pieces):
@@ -224,7 +224,7 @@ def _flattened(pieces: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _type_arguments(pieces: Sequence[str], position: int) -> tuple[int, str]:
-    """Where the `>` ends that closes a `<`, if what follows shows that types stood between; else the sign itself."""
+    """Where the `>` ends that closes a `<`, if what follows shows that types lie between; else the sign itself."""
     depth = 1
     for at in range(position, len(pieces)):
         piece = pieces[at].strip()
@@ -266,7 +266,7 @@ def text_at(pieces: Sequence[str], position: int) -> tuple[str, int]:
 
 
 def _content(token: str) -> str:
-    """What stands between the quotes of a text."""
+    """The content of a text, between its quotes."""
     quote = token[-1]
     start = token.find(quote)
     return token[start:].strip(quote) if start < len(token) - 1 else ""
@@ -277,7 +277,7 @@ def _is_name(piece: str) -> bool:
 
 
 def bound_names(pattern: str) -> tuple[str, ...]:
-    """The names that stand for parts of a value in a pattern, of `key: name` the key: `{ a, b: c }` gives a, b.
+    """The names of a value's parts in a pattern; of `key: name`, the key: `{ a, b: c }` gives a, b.
 
     Constructors, literals and defaults are none; of `whole@(Part x)` only the whole is.
     """

@@ -86,7 +86,7 @@ class FactReader:
             self._read_node(marks, node, body, found, is_class=is_class)
 
         def facts(texts: Found) -> tuple[Fact, ...]:
-            """Each text with its line, and the structure of what stands between its bytes."""
+            """Each text with its line, and the structure of what lies between its bytes."""
             told = []
             for text, (start, end) in texts.items():
                 read = expression_at(self._tokens, start, end)

@@ -121,7 +121,7 @@ def compile_grammar(
 
 
 class _FollowIn(dict[tuple[int, int, int], Step]):
-    """`Grammar.follow_in`, filled as files need it: few of all the combinations ever stand in one."""
+    """`Grammar.follow_in`, filled as files need it: a file contains few of all combinations."""
 
     def __init__(
         self, spec: LanguageSpec, kinds: "_Kinds", classes: Mapping[int, TokenSpacing], lists: Container[str]
@@ -147,7 +147,7 @@ class _FollowIn(dict[tuple[int, int, int], Step]):
 
 
 class _Kinds:
-    """The kinds of a grammar by number and by name; a name may stand for several."""
+    """The kinds of a grammar by number and by name; several kinds may share a name."""
 
     def __init__(self, language: Language, as_written: frozenset[str]) -> None:
         self._grammar = language.name
@@ -178,7 +178,7 @@ class _Kinds:
         return [kind for kind in self.called(name) if kind not in self.named] or self.called(name)
 
     def spelling(self, kind: int) -> str:
-        """The text of a token that has only one, as characters that stand for its bytes; empty for the others.
+        """The text of a token that has only one, one character per byte; empty for the others.
 
         A grammar may give one name to several (Ruby's `%w[` and `%w(`): such are atoms.
         """

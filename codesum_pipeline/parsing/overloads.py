@@ -30,9 +30,9 @@ def ids_of(
     """The id of each definition of a file.
 
     The lower its `rank`, the more it is the implementation; `signature` and
-    `source` are canonical texts. Of those of one name the lowest rank keeps the
-    plain id; of several, the shortest signature, then what stands in the first
-    of their parents, then the first source in the order of their texts.
+    `source` are canonical texts. Among definitions of one name, the lowest rank keeps
+    the plain id. Ties go to the shortest signature, then to the text of the first
+    of their parents, then to the first source in text order.
     """
     ids = [symbol_id(file_path, definition.parts) for definition in definitions]
     sharing: defaultdict[str, list[int]] = defaultdict(list)
@@ -44,7 +44,7 @@ def ids_of(
         base = ids[group[0]]
         heads = [(rank(definitions[number]), signature(definitions[number])) for number in group]
         repeated = Counter(heads)
-        # Where each comes among the others: as far as it can be told, by what an edit of a body does not change.
+        # The order of each among the others: if possible, by what an edit of a body does not change.
         places = []
         for number, head in zip(group, heads, strict=True):
             parent = definitions[number].parent

@@ -25,7 +25,7 @@ from codesum_pipeline.parsing.text import ParsedFile, content_hash, count_lines
 from codesum_pipeline.parsing.walk import Tokens
 
 _start_byte = attrgetter("start_byte")
-# Build tags stand in a file's head.
+# Build tags are in a file's head.
 _HEAD_BYTES = 4096
 _ALL = "*"
 # What a signature may end with that belongs to the body.
@@ -166,7 +166,7 @@ class FileReader:
     def _lay_out(self) -> Canonical:
         nodes = {node.start_byte: node for definition in self._outline.definitions for node in definition.docs}
         nodes.update((node.start_byte, node) for node in self._file_docs)
-        # Any comment documents what comes right after it: one about the file must stand apart.
+        # Any comment documents what comes right after it: one about the file must be set apart.
         last = self._file_docs[-1:]
         comments = [
             self._comments.canonical(nodes[start], stands_apart=nodes[start] in last) for start in sorted(nodes)
@@ -181,7 +181,7 @@ class FileReader:
         start, end = definition.start_byte, definition.end_byte
         first, end_line = canonical.lines_between(start, end)
         if first >= end_line:
-            # Amid an expression that does not parse: the line that it stands in.
+            # Amid an expression that does not parse: the line that contains it.
             first = max(canonical.line_at(start), 0)
             end_line = first + 1
         last_byte = tokens.last_byte(end)
@@ -193,7 +193,7 @@ class FileReader:
         docstring, doc_lines = self._docstring(definition)
         # Each clause of a definition has a body that it chooses from.
         bodies = max(1, sum(body is not None for body in definition.bodies))
-        # It is shown without the annotations that stand in it, before all else.
+        # It is shown without the annotations at its beginning.
         outer = definition.head or definition.wrapper or node
         signature_start = outer.start_byte
         for child in outer.children if declaration.preambles else ():
@@ -256,8 +256,8 @@ class FileReader:
         return docstrings.text(self._canonical.source(line, max(end, line + 1)))
 
     def _rank(self, definition: Definition) -> int:
-        """A function without a body is no implementation of its name, nor is one of nothing but a docstring and what
-        stands in place of a body, what sets a property, or a companion."""
+        """Higher for a definition that is not the implementation of its name: a function without a body or with only a
+        docstring and a placeholder, a property's setter, and a companion."""
         node, docstrings = definition.nodes[0], self._declaration.docstrings
         if definition.type is SymbolType.CLASS:
             return int(node.type in self._declaration.companions)
@@ -275,7 +275,7 @@ class FileReader:
         return definition.clause or self._text_before_body(definition, definition.code_start, kept)
 
     def _source_of(self, definition: Definition) -> str:
-        """The tokens of a definition. Comments and docstrings are left out: they do not tell overloads apart."""
+        """The tokens of a definition. Comments and docstrings are left out: they do not distinguish overloads."""
         start, end, pieces = (definition.wrapper or definition.nodes[0]).start_byte, definition.end_byte, []
         openings = self._openings()
         first = bisect_left(openings, start, key=_start_byte)

@@ -39,7 +39,7 @@ MOST_PLACES = 8
 MOST_GROUPS = 50
 # A longer error is no word that the grammar lacks, but all that it made nothing of.
 LONGEST_WORDS = 200
-# What stands so many bytes before a definition may hide it.
+# An error at most so many bytes before a definition may hide it.
 NEAR = 400
 _NOT_LINE_END = re.compile(rb"[^\n]")
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
@@ -47,7 +47,7 @@ _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
 _INDENTED = re.compile(rb":(?=[ \t]*(?:#[^\n]*)?\n)")
 # What goes on with the definition above it, as deep as that begins.
 _GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
-# A directive, a comment or a label stands anywhere.
+# A directive, a comment or a label may be anywhere.
 _ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
 # How far above a byte's own node a comment or a text may be.
 _LEVELS = 4
@@ -288,7 +288,7 @@ def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
 
 
 def is_cut(blanked: Iterable[Span], start: int, end: int) -> bool:
-    """Whether a part of what stands between two bytes was blanked."""
+    """Whether a part of the source between two bytes was blanked."""
     return any(first < end and start < last for first, last in blanked)
 
 

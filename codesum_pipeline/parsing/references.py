@@ -4,15 +4,15 @@
 "typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`:
 a symbol is `[id without path, type, parts, bases, return type]`, and its head `[modifiers, names of
 parameters, least arguments, most]` (-1: any number); an extension `[names around it, type, bases]`, of a
-type that stands elsewhere; an import `[symbol, module, name, alias, level]`; a
+type that is defined elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
 `symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
 blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
 `[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
-name means it: a member]`, and `results` are `[scope, value]` of what functions give back that do not say
-their type, none of a function of which one value cannot be told. What is assigned is of the scope that declares it.
+name means it: a member]`, and `results` are `[scope, value]` of the values returned by functions that do not declare
+their return type, none of a function with no single known value. A target of an assignment belongs to its scope.
 Receivers and values are chains, bases and types are names with arguments, as
 `model.expressions` says. Nothing here is looked up: names are as written.
 """
@@ -52,7 +52,7 @@ class ReferenceReader:
         self._content: dict[str, Any] = {}
 
     def read(self, symbols: Sequence[Symbol], file_path: str, callee_names: CalleeNames) -> References:
-        """Read the references of a file; `callee_names` tells where the names of its callees are."""
+        """Read the references of a file; `callee_names` locates the names of its callees."""
         declaration, outline, text, structures = self._declaration, self._outline, self._text, self._structures
         names: list[int] = []
         content = self._content = {

@@ -1,7 +1,7 @@
-"""What a file's receivers, values and types are made of, as JSON, and where the names of its callees stand.
+"""The structure of a file's receivers, values and types, as JSON, and where the names of its callees are.
 
-Each text is read once. A name that a hook took from a node knows where that
-stands. Any other is looked for among the last nodes of what can be the callee:
+Each text is read once. A name that a hook took from a node has a known
+position. Any other is looked for among the last nodes of what can be the callee:
 never in arguments, nor past a fixed number of nodes, so that a chain of calls
 costs its length.
 """
@@ -73,7 +73,7 @@ class Structures:
 
 
 def _leaves(node: Node | None) -> list[str]:
-    """The leaves of what stands in a text that is one token: `"${names.first()}"`."""
+    """The leaves of what is embedded in a text that is one token: `"${names.first()}"`."""
     leaves: list[str] = []
     waiting = [node] if node is not None else []
     while waiting and len(leaves) < _MAX_TOKENS:

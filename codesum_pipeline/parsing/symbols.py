@@ -32,7 +32,7 @@ from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.workers.pool import Pool, worker_count
 
-# All parsers, for the manifest and the fingerprint; the hash policy is an option and stands there itself.
+# All parsers, for the manifest and the fingerprint; the hash policy is an option and is recorded there itself.
 PARSER_VERSION = "; ".join(
     [*(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()), text_parser(HashPolicy.CANONICAL)]
 )

@@ -1,4 +1,4 @@
-"""Which definitions of a file, and whether all of it, test others: by what stands in it.
+"""Which definitions of a file, and whether all of it, are tests, judged by its content.
 
 What a file's path says is known before it is read (`source.rules`). Here the
 code decides: the language's own marks of a test, the base class or the calls of
@@ -32,7 +32,7 @@ _VARIANTS = words("concurrent each only serial skip")
 
 class FileEvidence(Struct, frozen=True):
     """What a file says besides its definitions: imports, whether it calls a test framework outside of them, its first
-    bytes, and whether a definition stands in a module of tests."""
+    bytes, and whether a definition is in a module of tests."""
 
     path: str
     rules: FrameworkRules
@@ -50,7 +50,7 @@ class FileTesting(Struct, frozen=True):
 
 
 def judge_tests(symbols: Sequence[Symbol], told: FileEvidence) -> FileTesting:
-    """Judge one file by what stands in it; `symbols` come before those inside of them."""
+    """Judge one file by its content; `symbols` come before those inside of them."""
     children: dict[str, list[Symbol]] = {}
     for symbol in symbols:
         if symbol.parent_id is not None:

@@ -1,6 +1,6 @@
 """What a parser gives for one file, and that for a file of no parsed language: its text.
 
-Files that are no programs but say how the imports of programs are found tell the graph their text.
+Configuration files that say how imports are resolved pass their text on to the graph.
 """
 
 import json
@@ -42,7 +42,7 @@ def text_parser(hash_policy: HashPolicy) -> str:
 def parse_text(
     source: bytes, file_path: str, *, language: str, blob: str, hash_policy: HashPolicy, parser: str = ""
 ) -> ParsedFile:
-    r"""A file document's facts; `source` is UTF-8 with `\n` line ends. One that is told its parser says nothing to the
+    r"""A file document's facts; `source` is UTF-8 with `\n` line ends. With a parser given, nothing is passed on to the
     graph."""
     text = source.decode()
     is_project = not parser and is_project_file(file_path)

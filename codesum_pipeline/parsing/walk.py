@@ -39,7 +39,7 @@ WORD, GLUE, COMMA = int(TokenSpacing.WORD), int(TokenSpacing.TIGHT), int(TokenSp
 BRACKET = NodeRole.BRACE | NodeRole.PAREN
 OF_DIRECTIVE = NodeRole.DIRECTIVE | NodeRole.DIRECTIVE_TEXT
 DROPPED = NodeRole.DROPPED
-# Of a leaf: anything but that it is written down as it stands.
+# Roles of a leaf that is not simply copied as written.
 UNUSUAL = FOLDED | TRIMMED | SPECIAL | OF_DIRECTIVE | BRACKET | NodeRole.RESPELLED
 ENCLOSED, RESPELLED, TERMINATED = NodeRole.ENCLOSED, NodeRole.RESPELLED, NodeRole.TERMINATED
 LEAVING = INDENTING | TERMINATED
@@ -57,9 +57,9 @@ class Tokens(Struct, frozen=True):
     """One walk over a tree: its tokens, where lines start, and the nodes a language asked for.
 
     `parts` holds each token with the blank before it, if it has one, `offsets`
-    the tokens' first bytes. Characters of the parts stand for bytes; `decoded`
-    turns them into text. A definition starts a line even amid an expression:
-    `forced` are the ends of those, of which the walk has not come to the end;
+    the tokens' first bytes. Each character of the parts is one byte; `decoded`
+    turns them into text. A definition starts a line even inside an expression:
+    `forced` are the ends of such definitions that the walk has not reached yet;
     `ends` those of the tokens that are shorter or longer than they are written,
     by their first bytes.
     """
@@ -79,7 +79,7 @@ class Tokens(Struct, frozen=True):
     ends: dict[int, int] = field(default_factory=dict)
 
     def decoded(self, text: str) -> str:
-        """The text that a string of bytes-as-characters stands for."""
+        """The text that a string of bytes-as-characters encodes."""
         return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
 
     def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
@@ -117,7 +117,7 @@ class Tokens(Struct, frozen=True):
 
 
 def bytes_as_characters(source: bytes) -> str:
-    """A text whose k-th character stands for the k-th byte, so that byte offsets can slice it."""
+    """A text whose k-th character is the k-th byte, so that byte offsets can slice it."""
     return source.decode("latin-1")
 
 
@@ -126,8 +126,8 @@ def read_tokens(
 ) -> Tokens:
     """Walk the tree once, without recursion. `text` is its source from `bytes_as_characters`.
 
-    `shown` is what the grammar was given in its place: words in it that stand for others are written as those.
-    `is_mended`: parts of it were blanked, which are kept as what does not parse.
+    `shown` is what the grammar was given instead: words that were replaced in it are written as in the source.
+    `is_mended`: parts of it were blanked; they are kept as unparsable code.
 
     The innermost loop of the whole stage: bound methods and flat branches, for speed. It is one function since its
     fifteen counters and flags change at each node: parts of it would hand them back and forth as an object's fields.
@@ -182,7 +182,7 @@ def read_tokens(
                     role = role & ~FIXED if is_missing else role
                 seen = max(seen, node.end_byte)
             if forced and start >= forced[-1]:
-                # What ends the statement of a definition stands beside its end, written or not.
+                # The mark that ends a definition's statement is beside its end, written or not.
                 is_line_start = is_line_start or not around & TERMINATED or grammar.names[kind] != ";"
                 while forced and start >= forced[-1]:
                     forced.pop()
@@ -305,7 +305,7 @@ def _note(
 ) -> bool:
     """Keep what the readers of facts and complexity ask for; whether the node starts a line.
 
-    `is_open`: the node stands between the braces of its parent; `is_line`: it starts a line anyway.
+    `is_open`: the node is between the braces of its parent; `is_line`: it starts a line anyway.
     """
     around = grammar.roles[parent]
     if role & NodeRole.DEEP:

@@ -104,7 +104,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 # Generators say so in the comments at the top; in a text, or below the first line of code, the words are about
 # something else.
 _HEAD_LINES = 30
-# What may stand before such a comment, or amid several, and is no code yet.
+# Lines that are not code yet and may come before such a comment or between several.
 _BEFORE_CODE = re.compile(
     r"^\s*(?:$|#!|<\?(?:php|xml)\b.*|<!DOCTYPE\b.*|(['\"])use strict\1;?$|#\s*(?:pragma|if|ifdef|ifndef|define)\b"
     r"|\{-#.*#-\}$|(?:package|namespace)\s+[\w.\\]+;?$|@file:)"
@@ -204,7 +204,7 @@ def is_minified(text: str, language: str) -> bool:
         return False
     longest = profile_of(language).longest_line
     lines = [line for line in text.split("\n") if line.strip()]
-    # A bundle may stand behind a short comment in one line.
+    # A bundle may follow a short comment in one line.
     lengths = [len(line) for line in lines if len(line) > longest or not _COMMENT.match(line)]
     short = sum(length <= longest for length in lengths)
     return sum(lengths) > longest * len(lengths) and short <= max(_FEW_LINES, len(lengths) * _SHORT_SHARE)

@@ -25,7 +25,7 @@ from codesum_pipeline.store.workspace import Workspace
 
 _log = logging.getLogger(__name__)
 
-# Larger files take longer to parse twice than is worth it to tell what a commit did.
+# Larger files are not parsed twice just to describe a commit's change: that takes too long.
 MOST_BYTES_PARSED = 300_000
 _RAW = ["--raw", "-z", "--no-renames", "--no-abbrev"]
 

@@ -50,7 +50,7 @@ def is_program(language: str) -> bool:
 
 
 class FileRole(StrEnum):
-    """`HISTORY` is what tells of changes, `PROSE` other texts for people, `EXAMPLE` code that shows or measures."""
+    """`HISTORY` describes changes, `PROSE` is other text for people, `EXAMPLE` is code that shows or measures."""
 
     SOURCE = "source"
     PROSE = "prose"

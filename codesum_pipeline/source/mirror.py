@@ -47,7 +47,7 @@ FOLDER_LABEL = "(folder)"
 
 
 class Head(Struct, frozen=True):
-    """The commit that a build stands for, the name of its ref, and what of a folder is not part of the commit."""
+    """The commit that is built, the name of its ref, and the files of a folder that are not in the commit."""
 
     commit: str
     ref: str

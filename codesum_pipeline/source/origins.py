@@ -33,7 +33,7 @@ _NO_NAMES = frozenset({
 LARGEST_LICENSE_BYTES = 64 * 1024
 MOST_LICENSES = 500
 
-# How much of a file is looked at: the comment that it begins with, and of that the lines in which titles stand.
+# How much of a file is searched: its opening comment, and the lines of it that may be titles.
 HEAD_CHARS = 3_000
 _TITLE_LINES = 6
 _COMMENT = re.compile(r"\s*(?://|/\*|\*|#|--|;|\"\"\"|'''|\{-|=begin)|\s*$")

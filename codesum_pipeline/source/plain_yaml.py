@@ -53,7 +53,7 @@ def _load(text: str) -> Any:
 class _PlainData:
     """Plain data alone, no key twice in one mapping, of which YAML would keep the last, and no alias.
 
-    A few nested aliases stand for billions of values.
+    A few nested aliases can expand to billions of values.
     """
 
     def compose_node(self: Any, parent: yaml.Node | None, index: int) -> yaml.Node | None:

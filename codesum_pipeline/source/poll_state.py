@@ -178,7 +178,7 @@ def open_poll_state(layout: HomeLayout) -> Iterator[PollState]:
 
 
 def mark_due(layout: HomeLayout, keys: Iterable[str]) -> None:
-    """Have repositories looked at within seconds, as after a push that somebody told of."""
+    """Have repositories polled within seconds, as after a reported push."""
     with open_poll_state(layout) as state:
         state.mark_due(keys)
 

@@ -96,7 +96,7 @@ _LONGEST = 4096
 
 
 def trace_of(entry: RepositoryEntry, *, mirror: Path, offline: bool) -> str | None:
-    """The trace of what the entry's head depends on; None where only a look tells: a folder's files, another machine.
+    """The trace of what the entry's head depends on; None if only a poll can show it: a folder's files, another host.
 
     With `offline`, the head of a repository elsewhere is what its mirror holds.
     """

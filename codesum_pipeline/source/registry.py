@@ -58,7 +58,7 @@ RawEntries = dict[Any, Any]
 # The whole file: both of its mappings, which a change may alter in place.
 RawFile = dict[str, RawEntries]
 Changed = TypeVar("Changed")
-# A file that was written so long ago is not written again unnoticed, within what a clock of files tells apart.
+# A file older than this cannot change without a new time: the clocks of file systems are finer.
 _SETTLED_NS = 50_000_000
 _PATHS_STAY_S = 5.0
 # A wrong value is shown as far as a person needs to find it.

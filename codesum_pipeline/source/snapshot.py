@@ -26,12 +26,12 @@ from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_pat
 from codesum_pipeline.store.workspace import Workspace
 
 _PROGRESS_EVERY = 200
-# Files of these tell by their licences whose a folder is, whether or not they are indexed.
+# The licences in these files show who owns a folder, whether or not the files are indexed.
 _HELD = frozenset({None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE})
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
-# The largest repositories that are known have half of it. A few hundred bytes of trees that hold each other ten
-# times over stand for billions of files.
+# The largest known repositories have half of it. A few hundred bytes of trees that contain each other ten
+# times over can expand to billions of files.
 MOST_ENTRIES = 1_000_000
 
 
@@ -142,7 +142,7 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
 
 
 def _folders_of(paths: Iterable[str]) -> set[str]:
-    """All folders that paths stand in. A file of such a name can only be in a tree that no checkout can hold."""
+    """All folders that contain paths. A file with a folder's name makes a tree that cannot be checked out."""
     folders: set[str] = set()
     for path in paths:
         folder = path.rpartition("/")[0]
@@ -197,7 +197,7 @@ def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirr
             contents = reader.read_many(blobs[path] for path in paths)
             return {path: (data or b"").decode("utf-8", "replace") for path, data in zip(paths, contents, strict=True)}
 
-    # What is indexed is nobody else's, wherever it stands.
+    # The indexed folder is never foreign, wherever it is.
     around = f"{rules.subdir}/"
     folders = {folder for folder in foreign_folders(sizes, read) if not around.startswith(f"{folder}/")}
     return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
@@ -234,7 +234,7 @@ def _read_rows(
 
 
 def _judged_row(entry: _TreeEntry, rules: PathRules, verdict: ContentDecision) -> SourceFile:
-    """The allowlist stands before what the content decides, as it does for a name that says the language."""
+    """The allowlist overrides what the content decides, as it does for a name that says the language."""
     reason = verdict.reason if rules.allows(verdict.language) else SkipReason.LANGUAGE
     return _row(entry, rules, verdict.language, reason)
 

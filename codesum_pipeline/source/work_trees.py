@@ -1,8 +1,7 @@
 """What git says of a work tree: which files differ from its last commit, and which registered index holds a folder.
 
 `git status` would run the filters that a repository configures, which a clone from elsewhere brings along: each is
-switched off by name. A file that git holds in a filtered form (LFS) is then compared only as far as its size and times
-tell.
+switched off by name. A file that git stores in a filtered form (LFS) is then compared only by its size and times.
 """
 
 import re
@@ -19,7 +18,7 @@ from codesum_pipeline.source.rules import PathRules, readable_path
 
 _TIMEOUT_S = 20.0
 _STATUS = ("--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "--untracked-files=all")
-# How many fields stand before the path, by the kind of a record.
+# How many fields come before the path, by the kind of a record.
 _UNTRACKED = b"?"
 _FIELDS = {b"1": 8, b"u": 10, _UNTRACKED: 1}
 _BRANCH = b"# branch.head "
@@ -56,7 +55,7 @@ def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
 
     Raises `RepositoryUnavailable` where git cannot read it.
     """
-    # All settings by which a filter would run, in whichever file of the repository they stand; the environment wins.
+    # All settings by which a filter would run, in whichever file of the repository they are; the environment wins.
     listed = run_git(["config", "--list", "--name-only", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
     filters = sorted({name for name in listed.split(b"\0") if _FILTER.fullmatch(name)})
     environment = {**LITERAL_PATHS, "GIT_CONFIG_COUNT": str(len(filters))}

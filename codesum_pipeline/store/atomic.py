@@ -1,6 +1,6 @@
 """Write files so that a reader sees the old one or the new one, never half of it.
 
-Where the system refuses to write, the error says what cannot be written, why, and what to do. SQLite tells little: its
+Where the system refuses to write, the error says what cannot be written, why, and what to do. SQLite says little: its
 I/O error may mean a full disk, a limit or a broken disk, so the folder is looked at.
 
 An unfinished file lies beside its target, under a hidden name with the number of the process that writes it. The next
@@ -60,7 +60,7 @@ def cannot_write(what: str, number: int) -> CannotWrite:
 
 
 def refusal_in_words(text: str) -> int | None:
-    """The `errno` of a refusal to write that a program told in words."""
+    """The `errno` of a refusal to write that a program described in words."""
     return next((number for words, number in _IN_WORDS.items() if words in text), None)
 
 
@@ -70,7 +70,7 @@ def is_refusal(number: int | None) -> bool:
 
 
 def _refusal(error: BaseException, folder: Path) -> tuple[int, str] | None:
-    """The `errno` that an error or one of its causes stands for, and the file where that is none of this folder's."""
+    """The `errno` of an error or one of its causes, and the file if it is outside of this folder."""
     cause: BaseException | None = error
     while cause is not None:
         number = _number(cause, folder)
@@ -98,7 +98,7 @@ def _number(error: BaseException, folder: Path) -> int | None:
 
 
 def _look_at(folder: Path) -> int | None:
-    """Why nothing can be written into a folder, as far as the system tells."""
+    """Why nothing can be written into a folder, as far as the system says."""
     existing = next((found for found in (folder, *folder.parents) if found.exists()), folder)
     disk = os.statvfs(existing)
     if disk.f_flag & os.ST_RDONLY:
@@ -206,7 +206,7 @@ def remove(path: Path) -> None:
 
 
 def state_of(path: Path) -> str:
-    """What tells a file, its rights too, from one that was put in its place; empty where there is none."""
+    """Identifies a file and its permissions, so that a replacement is noticed; empty without a file."""
     try:
         found = path.stat()
     except OSError:
@@ -215,7 +215,7 @@ def state_of(path: Path) -> str:
 
 
 class FileState(NamedTuple):
-    """What tells a file from one that was put in its place; an `inode` of 0 stands for any."""
+    """Identifies a file, so that a replacement is noticed; an `inode` of 0 matches any."""
 
     size: int
     modified_ns: int

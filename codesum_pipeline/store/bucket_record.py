@@ -53,7 +53,7 @@ from codesum_pipeline.store.repository_files import (
 
 # The rows of one transaction, by table.
 Entry = dict[str, list[dict[str, Any]]]
-# What models cost a repository on a day. The amount is in the object's name, so that one listing tells the sum; within
+# What models cost a repository on a day. The amount is in the object's name, so that one listing gives the sum; within
 # a day it only rises.
 _SPENDING = "spending/"
 _MICRO = 1_000_000

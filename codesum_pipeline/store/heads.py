@@ -221,7 +221,7 @@ def collect_parts(
 
 
 def _named(objects: Objects) -> Iterator[str]:
-    """The names of all parts that states of now consist of."""
+    """The names of all parts of current states."""
     for key, _ in head_infos(objects):
         found = read_head(objects, key)
         if found and found.head.state:

@@ -77,7 +77,7 @@ class HomeLayout(Struct, frozen=True):
     bucket: BucketPlace | None = None
 
     repos_file = _HomePath("repos.yaml")
-    # What tells this home from a copy of its files that somebody else made.
+    # Distinguishes this home from a copy of its files that somebody else made.
     token = _HomePath(".token")
     # SQLite: which changes concern which standing question, and every digest.
     digests = _HomePath("digests.sqlite")
@@ -113,7 +113,7 @@ class HomeLayout(Struct, frozen=True):
     hold = _RepositoryPath("state/{}.hold.json")
     # Levels of which a model gave none of the texts that it was asked for.
     outages = _RepositoryPath("state/{}.outages.json")
-    # What those who ask for changes were told of work trees.
+    # The answers about work trees that clients asking for changes were given.
     tree_views = _RepositoryPath("state/{}.views")
     # The documents that were last compared for standing questions.
     compared = _RepositoryPath("state/{}.compared")

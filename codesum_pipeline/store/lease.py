@@ -1,12 +1,12 @@
 """One build of a repository at a time, whoever starts it and wherever its home is.
 
 A lease names its holder (pid and its start time, boot id, host, run), so that a second build can say who has it and
-take over from a process that is gone. A holder in another container of this machine cannot be looked up by its pid; the
-file that it locked for as long as it lives tells. One on another host cannot be looked at at all: its lease stays until
-it is released by hand.
+take over from a process that is gone. A holder in another container of this machine cannot be found by its pid; a file
+that it keeps locked as long as it lives shows whether it runs. A holder on another host cannot be checked at all: its
+lease stays until it is released by hand.
 
-In a bucket, a repository is also held by the lease of its head: this worker's folder is made what the bucket holds, and
-what the build has come to goes back at each commit and at the end, also of a build that failed.
+In a bucket, a repository is also held by the lease of its head: this worker's folder is first updated from the bucket,
+and the build's results are written back at each commit and at the end, even if the build failed.
 """
 
 import logging
@@ -236,7 +236,7 @@ def _own_lock(state: Path) -> Iterator[str]:
 
 
 def _drop_dead_locks(state: Path) -> None:
-    """Remove the files of processes that were killed, but the one that the lease names: it tells that its holder is."""
+    """Remove the files of processes that were killed, except the lease's: it shows that its holder ended."""
     holder = current_holder(state)
     for path in state.parent.glob(f".{state.stem}.*.lock"):
         with suppress(FileNotFoundError):

@@ -26,7 +26,7 @@ def shared(path: Path) -> AbstractContextManager[bool]:
 
 
 def exclusive_if_free(path: Path) -> AbstractContextManager[bool]:
-    """As `exclusive`, without waiting; the block is told whether it holds the lock."""
+    """As `exclusive`, without waiting; the block receives whether it holds the lock."""
     return _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -55,7 +55,7 @@ def take_own(path: Path) -> int | None:
 
 
 def is_free(path: Path) -> bool:
-    """Whether whoever locked a file with `take_own` certainly ended; a file that cannot be looked at tells nothing."""
+    """Whether the process that locked a file with `take_own` has certainly ended; False for an unreadable file."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:
@@ -117,7 +117,7 @@ def process_started(pid: int) -> float:
 
 
 class ProcessIdentity(Struct, frozen=True, kw_only=True):
-    """What tells a process from every other one, of other machines too."""
+    """Identifies a process among all others, also those of other machines."""
 
     pid: int
     process_started: float

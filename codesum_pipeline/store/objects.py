@@ -31,7 +31,7 @@ _REQUEST_S = 60.0
 # What S3 deletes with one request.
 _DELETED_AT_ONCE = 1000
 _STREAMED_BYTES = 1 << 20
-# Characters of a store's message that a person is told.
+# Characters of a store's message that are shown.
 _MOST_SHOWN = 300
 # Schemes of obstore that can write on a condition.
 SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory")
@@ -224,7 +224,7 @@ def _open_store(url: str, retry_s: float) -> "ObjectStore":
 
 
 def _tag(meta: Mapping[str, Any]) -> str:
-    """What a store tells one version of an object by: some by a tag, some by a version besides."""
+    """What identifies one version of an object: a tag, and in some stores also a version."""
     return f"{meta.get('e_tag') or ''}\n{meta['version']}" if meta.get("version") else meta.get("e_tag") or ""
 
 

@@ -263,7 +263,7 @@ class BroughtFiles:
         self._layout = layout
         self._url = url
         self._objects = objects
-        # The state that this process brought, or found, and a file of it, which tells whether it is there still.
+        # The state that this process fetched or found, and one file of it, which shows whether it still exists.
         self._known: dict[tuple[str, str], tuple[str, Path | None]] = {}
 
     def lock(self, key: str) -> Path:
@@ -286,7 +286,7 @@ class BroughtFiles:
         if is_new:
             notes.based_on, notes.manifest = state, read_manifest(self._objects(), state)
         files = notes.manifest.files
-        # The name of an index is as old as where it was built: people are told when it was published.
+        # The link keeps the time of the original, since the time of publication is shown.
         name = self._layout.published(key)
         link = notes.manifest.links.get(name.relative_to(home).as_posix())
         if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
@@ -300,7 +300,7 @@ class BroughtFiles:
 
         fetched = 0
         if missing:
-            # The last is the manifest of a version, which tells that the others are there.
+            # The last is the manifest of a version: it shows that the others are complete.
             with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
                 fetched = sum(pool.map(bring, missing[:-1]))
             fetched += bring(missing[-1])

@@ -45,7 +45,7 @@ class _Shape(Struct, frozen=True):
 
     @property
     def blank(self) -> Any:
-        """What stands below a null struct, whose fields are not nullable themselves."""
+        """The filler value below a null struct whose fields are not nullable themselves."""
         return None if self.is_optional else () if self.item is not None else _BLANKS.get(self.kind)
 
 
@@ -176,7 +176,7 @@ def nulls(count: int, type_: pa.DataType) -> pa.Array:
 
 
 class OrderedRows(Struct, frozen=True):
-    """`rows` as they are to be read: row k is `rows[order[k]]`, or `rows[k]` where they stood in order already."""
+    """`rows` in the order of reading: row k is `rows[order[k]]`, or `rows[k]` if they were sorted already."""
 
     rows: pa.Table
     order: pa.Array
@@ -184,26 +184,26 @@ class OrderedRows(Struct, frozen=True):
 
     @classmethod
     def by(cls, rows: pa.Table, key: Sequence[str]) -> "OrderedRows":
-        """By the columns of the key, equal ones as they stand."""
+        """Sorted by the columns of the key; equal rows keep their order."""
         order = pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in key])
         is_ordered = bool((np.diff(order.to_numpy().astype(np.int64)) == 1).all())
         return cls(rows, order, is_ordered)
 
     def column(self, name: str) -> pa.Array:
-        """One column as one array, without items that may stand below null lists in memory."""
+        """One column as one array, without items that memory may hold below null lists."""
         column = self.rows.column(name)
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         return array if self.is_ordered and not _has_nulls(array) else array.take(self.order)
 
     def spans(self, name: str) -> dict[str, slice]:
-        """Of a column that the key begins with, where the rows with each value stand."""
+        """For the first column of the key: where the rows with each value are."""
         values = self.rows.column(name).combine_chunks().take(self.order).dictionary_encode()
         ends = np.cumsum(np.bincount(values.indices.to_numpy(), minlength=len(values.dictionary))).tolist()
         starts = [0, *ends][:-1]
         return {value: slice(*span) for value, *span in zip(values.dictionary.to_pylist(), starts, ends, strict=True)}
 
     def slices(self, length: int, *, within: Iterable[slice] = ()) -> Iterator[pa.Table]:
-        """All rows, so many at a time, but none of two spans `within` which they all stand; at least one slice."""
+        """All rows in slices of `length`; no slice crosses two of the spans in `within`. At least one slice."""
         spans = [*within] or [slice(0, max(len(self.order), 1))]
         cuts = [
             (start, min(start + length, span.stop)) for span in spans for start in range(span.start, span.stop, length)

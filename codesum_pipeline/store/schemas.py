@@ -1,6 +1,6 @@
 """The tables of the warehouse: their columns and the key they are sorted by.
 
-A table holds one repository's rows. Whatever tells when or in which run something was written is kept out of every
+A table holds one repository's rows. When or in which run something was written is kept out of every
 table but `texts_*`, `document_history`, `evaluations`, `ledger` and `avoided`, so that equal content gives equal files.
 """
 
@@ -43,7 +43,7 @@ VECTORS = _columns(id=_TEXT, lane=_TEXT, text_hash=_TEXT, model=_TEXT, vector=pa
 # `tokens` are joined by single spaces: a token never holds one.
 TERMS = _columns(id=_TEXT, lane=_TEXT, text_hash=_TEXT, tokens=_TEXT)
 CANDIDATE = _columns(digest=_TEXT, content_digest=_TEXT, commit=_TEXT, fingerprint=_TEXT)
-# What a newcomer is told of the published version: as a page of Markdown, and the same facts as JSON.
+# The overview of the published version for newcomers: a page of Markdown, and the same facts as JSON.
 OVERVIEWS = _columns(commit=_TEXT, content_digest=_TEXT, page=_TEXT, facts=_TEXT)
 # One measure of one evaluation; `asked` is a hash of what was asked and how, `questions` how many had the measure.
 EVALUATIONS = _columns(

@@ -111,7 +111,7 @@ class TableStore(Struct, frozen=True):
                     yield rows_having(part, having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
-        """The rows with these numbers, which ascend; of the others no more is read than stands in their groups."""
+        """The rows with these ascending numbers; only the row groups that contain them are read."""
         return self.reader(table, repo, columns=columns).at(rows)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
@@ -155,7 +155,7 @@ class TableStore(Struct, frozen=True):
         return TableWrite(rows=rows.num_rows, table_hash=_content_hash(hashes, spec.schema.names))
 
     def keep(self, table: str, repo: str) -> TableWrite:
-        """Leave one repository's rows as they stand, where a step would write the same again."""
+        """Leave one repository's rows unchanged, since a step would write the same again."""
         rows: int = self._open(table, repo).metadata.num_rows
         return TableWrite(rows=rows, table_hash=self.content_hash(table, repo) or "")
 
@@ -279,7 +279,7 @@ def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
 
 
 def _may_have(group: pq.RowGroupMetaData, column: str, value: str) -> bool:
-    """Whether a row of a group may have this value, as far as the group's lowest and highest tell."""
+    """Whether a row of a group may have this value, judging by the group's lowest and highest."""
     found = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column).statistics
     return found is None or not found.has_min_max or bool(found.min <= value <= found.max)
 
@@ -328,7 +328,7 @@ class _HashingFile(io.RawIOBase):
 def column_hash(values: pa.Array, field: pa.Field) -> str:
     """The sha256 of a column in Arrow's stream format, which leaves out offsets, padding and unused bitmaps.
 
-    The values are one array, for a stream tells chunks apart.
+    The values are one array, since a stream shows where chunks end.
     """
     column = pa.table([values], schema=pa.schema([field]))
     digest = _HashingFile()
@@ -380,7 +380,7 @@ class MemoryTables(TableStore, frozen=True):
         return TableWrite(rows=len(self._rows[table]), table_hash=table)
 
     def content_hash(self, table: str, repo: str, *, columns: Sequence[str] | None = None) -> str | None:
-        """The table's name stands for all that it says, as long as it is one of this build."""
+        """The table's name serves as its hash, if it is a table of this build."""
         return table if table in self._rows and columns is None else None
 
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:

@@ -68,7 +68,7 @@ class DeclaredMembers:
                     self._given_bases[class_].append(base)
 
     def attribute(self, scope: Scope, value: Value, name: str) -> Value:
-        """The member of a value that a name in a scope stands for."""
+        """The member of a value that a name in a scope refers to."""
         if name in self._rules.super_words and not isinstance(value, ModuleValue | ObjectValue):
             return UNKNOWN
         match value:

@@ -87,14 +87,14 @@ class DeclaredNames:
         return None
 
     def variable(self, scope: Scope, name: str) -> Value:
-        """What a variable of a scope stands for. The answer is kept, since many blocks ask for it."""
+        """The value of a scope's variable. The answer is kept, since many blocks ask for it."""
         placed = [(scope, binding) for binding in scope.names.get(name, ())]
         return self._resolver.once(self._variables, (scope, name), self.settle, placed)
 
     def settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
-        """What a variable or field stands for: an object of its type, or else the value that it is first given.
+        """The value of a variable or field: an object of its type, or else its first assigned value.
 
-        A variable does not stand for a class or a function.
+        A variable is never taken for a class or a function.
         """
         types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
         if types:
@@ -104,7 +104,7 @@ class DeclaredNames:
         return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
 
     def settled(self, value: Value) -> Value:
-        """What a variable of another module stands for, by the value that it has there."""
+        """The value of another module's variable, found from its declaration there."""
         if not isinstance(value, VariableValue):
             return value
         top = self.tree.files[value.module[0]].top
@@ -117,7 +117,7 @@ class DeclaredNames:
     # Definitions and imports
 
     def lookup(self, scope: Scope, name: str) -> Value:
-        """What a name that is no variable stands for."""
+        """What a name refers to if it is not a variable."""
         found: Value | None = self._looked_up.get((scope, name))
         if found is None:
             found = self._looked_up[scope, name] = self._lookup(scope, name)
@@ -175,7 +175,7 @@ class DeclaredNames:
         return agree(values) if inner else None
 
     def target(self, resolved: ResolvedImport) -> Value:
-        """What an import stands for."""
+        """What an import refers to."""
         match resolved.target:
             case ModuleValue():
                 return resolved.target
@@ -279,5 +279,5 @@ class DeclaredNames:
 
 
 def definitions_of(value: ClassValue | FunctionValue) -> tuple[Scope, ...]:
-    """The definitions that a value stands for: several, if it is an overloaded function."""
+    """The definitions that a value refers to: several for an overloaded function."""
     return value.scopes if isinstance(value, FunctionValue) else (value.scope,)

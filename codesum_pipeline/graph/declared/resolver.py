@@ -1,4 +1,4 @@
-"""What the expressions of a family of declared languages stand for, and what their calls call."""
+"""Resolves the expressions and calls of a family of declared languages."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
@@ -227,7 +227,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return rules.fallback(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
 
     def _by_word(self, scope: Scope, name: str) -> Value:
-        """What `this`, `Self` or `super` stands for."""
+        """What `this`, `Self` or `super` refers to."""
         owner = self.owner(scope)
         if not isinstance(owner, Scope):
             return owner if name in self.rules.own_words else UNKNOWN

@@ -1,1 +1,1 @@
-"""What Python's names and expressions stand for."""
+"""Resolves Python's names and expressions."""

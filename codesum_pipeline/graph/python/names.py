@@ -1,4 +1,4 @@
-"""What a name stands for where it is written: scopes from the inside out, imports, stars, builtins."""
+"""What a name refers to in its place: scopes from the inside out, imports, star imports, builtins."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
-# Values that tell less than a declaration.
+# Values that say less than a declaration.
 _UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
 
 Placed = tuple[Scope, Binding]

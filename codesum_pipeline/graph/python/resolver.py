@@ -1,5 +1,5 @@
-"""What Python's expressions stand for: names, attributes, annotations and calls each know one part and ask the others
-through here."""
+"""Resolves Python's expressions. Names, attributes, annotations and calls each resolve one part and reach the others
+through this class."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -31,7 +31,7 @@ from codesum_pipeline.model.values import (
 )
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
-# What a name that could tell a method stands for in one file: the number of the method's scope, or `_NO_METHOD`.
+# The meaning in one file of each name that may identify a method: the number of its scope, or `_NO_METHOD`.
 Telling = Mapping[str, int]
 _NO_METHOD = -1
 TELLING = TellingNames(6, re.compile(r"[^_]_+[^_]"), library_names("python", "methods"))
@@ -59,7 +59,7 @@ class PythonResolver(Resolver[str, str]):
 
     @cached_property
     def _methods(self) -> dict[str, tuple[str, int] | None]:
-        """Where the method is that a name tells; files of which that is known are not read."""
+        """Where the method is that a name identifies; files whose methods are already known are not read."""
         found: dict[str, tuple[str, int] | None] = {}
         for path in sorted(self.files):
             told = self._told.get(path)
@@ -159,7 +159,7 @@ class PythonResolver(Resolver[str, str]):
         return ((scope, base) for scope in file.scopes if scope.is_class for base in self.bases_of(scope))
 
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
-        """Nothing for a name whose place cannot be told."""
+        """Nothing for a name that cannot be located."""
         for module, level, name in file.imports:
             target = self._imported(file, module, level, name)
             if target is Absent.EXTERNAL and module != "__future__":
@@ -181,7 +181,7 @@ class PythonResolver(Resolver[str, str]):
 
 
 def telling_names(file: ScopedFile) -> dict[str, int]:
-    """What each name of a file stands for that could tell a method; with several meanings it tells none."""
+    """The method that each distinctive name of a file identifies; a name with several meanings identifies none."""
     found: dict[str, int] = {}
     for name, method in _meanings(file):
         found[name] = _NO_METHOD if name in found or method is None else method.number
@@ -189,7 +189,7 @@ def telling_names(file: ScopedFile) -> dict[str, int]:
 
 
 def _meanings(file: ScopedFile) -> Iterator[tuple[str, Scope | None]]:
-    """Each meaning of a name that could tell a method: the method, or None for any other."""
+    """Each meaning of a name that may identify a method: the method, or None for any other."""
     for scope in file.scopes:
         if scope.is_class:
             names = {*scope.names, *scope.attributes}

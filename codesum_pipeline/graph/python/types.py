@@ -90,7 +90,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 class Types:
-    """Evaluates annotations in the scope they stand in."""
+    """Evaluates annotations in the scope that contains them."""
 
     def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver

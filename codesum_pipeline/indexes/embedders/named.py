@@ -9,7 +9,7 @@
 | `litellm/MODEL` | whatever LiteLLM calls so: `litellm/voyage/voyage-code-3` |
 | `text-embedding-…` | short for `litellm/text-embedding-…` |
 
-What stands before the first slash decides; nothing is guessed, so that a typo never becomes a bill.
+The part before the first slash decides; nothing is guessed, so that a typo never causes costs.
 """  # noqa: E501
 
 import difflib

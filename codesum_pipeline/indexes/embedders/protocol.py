@@ -43,7 +43,7 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
         """Return float32 (len(texts), dimensions) with rows of length one, or of zeros for a text that says nothing to
-        the model. `progress` is told after each batch how many texts it held. Raises `ConfigurationError`,
+        the model. `progress` receives the number of texts after each batch. Raises `ConfigurationError`,
         `EmbedderUnavailable` or `UnusableVectors`."""
 
     def embed_query(self, text: str) -> Vectors:

@@ -5,7 +5,7 @@ by character, cuts at white space and around every punctuation mark, and looks u
 other. So a text has the tokens of its words in a row, and only words that were not seen before are looked up: code has
 few (networkx: 10,244 in 87,000 distinct lines). The sum over a text is in the same way the sum over its lines, most of
 which are in several texts: in a function's code, in its fused text, and in those of its class and file. The order of
-the additions is another than in the text, which the caller's numbers must stand: they do where float64 holds every sum
+the additions differs from that in the text. The results are the same if float64 holds every sum
 exactly. Where 32 bits hold them too, in units of a power of two, the sums are taken in whole numbers, of which half as
 many bytes are moved.
 """
@@ -113,8 +113,8 @@ def cut_to_tokens(tokenizer: Tokenizer, text: str, max_tokens: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which file names that are not UTF-8 carry and a tokenizer refuses. One character stands
-    for one, so that offsets stay true."""
+    """Replace lone surrogates, which file names that are not UTF-8 carry and a tokenizer refuses. Each becomes one
+    character, so that offsets stay valid."""
     return text if text.isascii() else text.encode("utf-8", errors="replace").decode("utf-8")
 
 
@@ -210,7 +210,7 @@ class TokenSums:
         return _TokenisedTexts(lines_of_text, words_of_line, Lists.of(self._token_ids(words)))
 
     def _words_of_line(self, line: str) -> list[str]:
-        """Words and marks where a part is plain, else what stands between white space."""
+        """Words and marks where a part is plain, else what is between white space."""
         if self._is_plain(line):
             return _plain_words(line)
         if not self._any_special.search(line):
@@ -269,7 +269,7 @@ class TokenSums:
 
 
 def _words_and_others(line: str) -> list[str]:
-    """The words between parts that are not printable ASCII, and these parts as they stand."""
+    """The words between parts that are not printable ASCII, and these parts unchanged."""
     words: list[str] = []
     done = 0
     while other := _OTHER.search(line, done):
