@@ -3,7 +3,7 @@
 Blanks part words, so whatever is one word stays as written: texts, expansions,
 substitutions. Commands are looked for in those all the same. `;` before `then`
 and `do` is shown whether written or a line's end, and left out between commands,
-which stand on lines of their own.
+which are on lines of their own.
 """
 
 import re

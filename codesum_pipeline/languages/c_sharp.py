@@ -54,7 +54,7 @@ _REF = re.compile(rb"\bref(?=[ \t]+partial[ \t]+struct\b)")
 # A name, if no lambda, function or type comes after it, as another name.
 _ASYNC = re.compile(rb"(?<![\w.@])async(?=[ \t]*(?:[),;:?.\]}&|]|[=!]=|=[^>]))")
 _TAGS = (
-    # What a tag refers to stands in its attribute: `<see cref="T:Store"/>`.
+    # A tag's attribute says what the tag refers to: `<see cref="T:Store"/>`.
     (re.compile(r'<(?:see|seealso|paramref|typeparamref)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*/>'), r"\1"),
     (re.compile(r'<(?:param|typeparam|exception|permission)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*>\s*'), r"\1: "),
     (re.compile(r"<returns>\s*"), "Returns: "),

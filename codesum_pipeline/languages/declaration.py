@@ -16,7 +16,7 @@ from tree_sitter import Node
 from codesum_pipeline.languages.spec import LanguageSpec, Mark, Span, split_keys, tables_beside
 from codesum_pipeline.model.symbols import Import, Parameter, Reexport, Symbol, SymbolType
 
-# Longer ones are expressions and types whose class nobody can tell.
+# The class of a longer expression or type cannot be determined.
 MAX_CHAIN = 120
 MAX_TYPE = 200
 # In place of the first byte of the last name, for a callee that has none: what a call, an item or a lambda gives.
@@ -26,7 +26,7 @@ TEST = "test"
 
 
 class Code(str):
-    """Canonical text on one line that knows what it is made of: the bytes between which it stands, or parts.
+    """Canonical text on one line that knows its origin: the bytes that it covers in the source, or its parts.
 
     Whatever is cut off one or added to it is plain text, and so at most a name.
     """
@@ -54,16 +54,16 @@ Text = Callable[[Node | None], Code]
 class DefinitionHead(Struct, frozen=True):
     """What a node defines.
 
-    `parts` are its own name, and before it those of an owner that does not
-    stand around it (a Go method's receiver, `Shape::area` of C++). Without a
+    `parts` are its own name, preceded by those of an owner that does not
+    enclose it (a Go method's receiver, `Shape::area` of C++). Without a
     `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
-    where the signature ends, `head` where it begins if annotations stand before
-    that inside of the node; without them, the signature is all of it.
+    where the signature ends, `head` where it begins if annotations come first
+    inside of the node; without them, the signature is the whole node.
     Clauses of one definition have the same `clause`, such as its arity.
     `section` is the access that members have until a label of
-    `Declaration.sections` gives another. Two kinds are judged by what stands
-    around them: one that `is_prototype` defines nothing but a member, or where
-    it is documented; neither it nor one that `is_guess` stands in a function.
+    `Declaration.sections` changes it. Two kinds depend on what encloses them:
+    one that `is_prototype` defines something only as a member, or where it is
+    documented; neither it nor one that `is_guess` counts inside a function.
     `tail` is a node after this one that belongs to the definition.
     """
 
@@ -83,7 +83,7 @@ class DefinitionHead(Struct, frozen=True):
 class CallSyntax(Struct, frozen=True):
     """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. With `is_new`, it makes an object.
 
-    `mark` stands between the two where that is not a dot.
+    `mark` is the mark between the two, if it is not a dot.
     """
 
     receiver: str
@@ -129,8 +129,8 @@ class References(Struct, frozen=True):
 
 
 class Docstrings(Struct, frozen=True):
-    """Documentation that stands in the body of what it documents: that of a body or a file, and what it says by its
-    canonical lines. `is_empty` says of a statement that it stands in place of a body."""
+    """Documentation in the body of what it documents: `find` finds it in a body or a file, and `text` reads it from its
+    canonical lines. `is_empty` says whether a statement is only a placeholder for a body."""
 
     find: Callable[[Node | None], Node | None]
     text: Callable[[str], str | None]
@@ -146,7 +146,7 @@ class FrameworkRules(Struct, frozen=True):
     nothing but tests. A class with one of the bases `specs` holds tests as calls in its body; one with a base of a
     framework needs test methods, unless `needs_methods` is false, and has none of the `library_words`. Where
     `methods_decide`, a class is a test if a method is. A `tag` in a file's head makes all of it one. Where
-    `stands_beside`, tests stand in the file of what they test, and only one with nothing else is a test, if any
+    `stands_beside`, tests are in the file of what they test, and a file is a test only if it has nothing else
     (`is_whole`).
     """
 
@@ -174,7 +174,7 @@ class Declaration(Struct, frozen=True):
 
     `definitions` are asked what a node defines; they see raw text through
     `tree_sitter`'s own `node.text`. All other hooks come after the file is
-    read and see canonical text. `preambles` stand before a definition and
+    read and see canonical text. `preambles` precede a definition and
     belong to it (attributes, a type signature). Equal definitions of the kinds
     in `clauses` that follow each other are one. A key of a mapping may be
     several node types with blanks between them.
@@ -186,7 +186,7 @@ class Declaration(Struct, frozen=True):
     # file. Where there is none with such a mark, any comment right above a definition documents it.
     doc_marks: tuple[str, ...] = ()
     file_doc_marks: tuple[str, ...] = ()
-    # What comments about the file stand before, where that is not all else: a module's head after pragmas.
+    # Nodes that a comment about the file may precede, if not everything else: a module's head after pragmas.
     heading: frozenset[str] = frozenset()
     preambles: frozenset[str] = frozenset()
     # Which nodes of those kinds are one.
@@ -196,9 +196,9 @@ class Declaration(Struct, frozen=True):
     # Marks between a signature and a body that are shown with it.
     shown_marks: frozenset[str] = frozenset()
     clauses: frozenset[str] = frozenset()
-    # Kinds that stand for the definition of the same name right after them: the signatures of overloads.
+    # Kinds that belong to the definition of the same name right after them: the signatures of overloads.
     heads: frozenset[str] = frozenset()
-    # Kinds that stand beside the class of their name and are not it: an object of Scala.
+    # Kinds that accompany the class of their name and are distinct from it: an object of Scala.
     companions: frozenset[str] = frozenset()
     # Labels among the members of a class (`private:`) whose text is a modifier of all that follow.
     sections: frozenset[str] = frozenset()
@@ -255,7 +255,7 @@ class Declaration(Struct, frozen=True):
     delegations: frozenset[str] = frozenset()
     # What the bytes of such a statement's value are, where they are not those of its children.
     value_span: Callable[[Node], Span] | None = None
-    # Calls that are told by the text of what is called; the node that is.
+    # Calls recognised by the text of the callee; the function gives the node of the callee.
     callees: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
     # What an assignment's left side assigns.
     targets: Callable[[Node], Iterable[Node]] = lambda left: left.named_children if _is_list(left) else (left,)
@@ -269,12 +269,12 @@ class Declaration(Struct, frozen=True):
     result: Callable[[Node], Node | None] = lambda body: None
     # The members of a class that are no definitions, as "name" or "name: type".
     fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
-    # How tests are told.
+    # How tests are recognised.
     tests: FrameworkRules = field(default_factory=FrameworkRules)
     calls: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = field(default_factory=dict)
     imports: Mapping[str, Callable[[Node, Text], Iterable[ImportSyntax]]] = field(default_factory=dict)
     typed: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)
-    # Variables that do not say their type: the text of what they are first given stands in its place.
+    # Variables that do not say their type: the text of their first value replaces it.
     bound: Mapping[str, Callable[[Node, Text], Iterable[TypedName]]] = field(default_factory=dict)
     parameters: Callable[[Node, Text], Iterable[Parameter]] = lambda node, text: ()
     return_type: Callable[[Node, Text], str | None] = lambda node, text: None
@@ -318,7 +318,7 @@ class Declaration(Struct, frozen=True):
     # What a file says to the graph, where its language has a resolver of its own, and the version of that.
     references: Callable[[Node, bytes, str, Sequence[Symbol]], References] | None = None
     references_version: str = ""
-    # Marks between a head and a body that tell definitions of one name apart.
+    # Marks between a head and a body that distinguish definitions of one name.
     telling_marks: frozenset[str] = frozenset()
     # Names at the top of a file that are no definitions: constants, variables.
     globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)

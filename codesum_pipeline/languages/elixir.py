@@ -145,7 +145,7 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 
 def _inside_block(node: Node) -> list[Node]:
-    """What stands in the `do` block that a call ends with."""
+    """The contents of the `do` block at the end of a call."""
     return inside(node.children[-1]) if node.children and node.children[-1].type == "do_block" else []
 
 
@@ -267,7 +267,7 @@ class ElixirRules(Rules):
     has_overloads = True
 
     def scope_of_bases(self, class_: Scope) -> Scope:
-        """`use` and `@behaviour` stand in the module, below its aliases."""
+        """`use` and `@behaviour` are in the module, below its aliases."""
         return class_
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:

@@ -42,7 +42,7 @@ _unknown = unknown_words(later_branches)
 
 
 def _is_inline(rows: Node) -> bool:
-    """Whether rows stand between braces of their own, or in a guard."""
+    """Whether rows are between braces of their own, or in a guard."""
     if any(child.type == "{" for child in rows.children[:2]):
         return True
     around = rows.parent.parent if rows.type == "local_binds" and rows.parent is not None else None
@@ -120,7 +120,7 @@ def _bind(node: Node) -> DefinitionHead | None:
 
 
 def _signature(node: Node) -> DefinitionHead | None:
-    """A type signature is the head of the equations right after it; that of a class's method stands alone."""
+    """A type signature is the head of the equations right after it; that of a class's method has no equations."""
     name, around = _plain(node), node.parent
     if not name or around is None:
         return None

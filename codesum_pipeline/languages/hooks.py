@@ -12,10 +12,10 @@ from codesum_pipeline.languages.spec import Span, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 T = TypeVar("T")
-# A longer text is no name, member or call whose class could be told.
+# A longer text is no name, member or call whose class could be determined.
 MAX_VALUE = 300
 _NAMES = words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
-# Annotations that stand inside of what they annotate: Java, C#, Kotlin, Scala.
+# Annotations that are inside of what they annotate: Java, C#, Kotlin, Scala.
 ANNOTATIONS = words("annotation marker_annotation attribute_list")
 TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
 # How texts and numbers are spelled.
@@ -246,7 +246,7 @@ def _is_passed_over(node: Node) -> bool:
 
 
 def annotations_and_words(node: Node) -> Iterator[Node]:
-    """What stands in the modifiers of a definition, in the order written."""
+    """The contents of a definition's modifiers, in the order written."""
     for child in node.children:
         if child.type == "modifiers":
             yield from child.children

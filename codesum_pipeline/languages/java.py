@@ -214,7 +214,7 @@ DECLARATION = Declaration(
             member(name, type_) for name, type_, _ in _variables(node, text)
         ),
         "enum_constant": names_in("name"),
-        # The components of a record, which stand in its head, are its fields.
+        # The components of a record, which are in its head, are its fields.
         "formal_parameter spread_parameter": directly_in(
             ("record_declaration",), lambda node, text: [member(one.name, one.type) for one in _typed(node, text)]
         ),

@@ -113,7 +113,7 @@ def _constructor(node: Node) -> DefinitionHead:
 
 
 def _extended(node: Node) -> tuple[str, ...]:
-    """The type that a function or property extends: what stands before a dot before its name."""
+    """The type that a function or property extends: the part before the dot before its name."""
     for before, child in pairwise(node.children):
         if child.type == "." and before.type in TYPE_NODES:
             type_ = before.named_children[0] if before.type == "nullable_type" and before.named_children else before
@@ -141,7 +141,7 @@ def _property(node: Node) -> DefinitionHead | None:
 
 
 def _value(property_: Node) -> Node | None:
-    """What stands after the `=` of a property."""
+    """The value after the `=` of a property."""
     return next((value for mark, value in pairwise(property_.children) if mark.type == "="), None)
 
 

@@ -1,4 +1,4 @@
-"""Lua: functions with dotted names, functions bound to names, and tables that stand for modules and classes."""
+"""Lua: functions with dotted names, functions bound to names, and tables that serve as modules and classes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""How tight the operators of a language bind, and what may stand where without brackets."""
+"""How tightly the operators of a language bind, and which expressions need no brackets where."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.hooks import at, only_shown
 
-# What stands around an expression, and its field there.
+# The kind of the node around an expression, and the expression's field in it.
 Place = tuple[str, str | None]
 
 

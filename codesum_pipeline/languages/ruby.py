@@ -3,7 +3,7 @@
 Modules and classes are classes, also those that `Struct.new`, `Class.new` and
 the like make with a block. A block is a function where a constant, a variable
 or `define_method` names it; blocks of tests have no name that code could use.
-Here-documents stand in the tree after the line that they begin on.
+In the tree, here-documents follow the line that they begin on.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ _STATEMENTS = _CLAUSES | words("""
     return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
     until_modifier alias undef break next redo retry method singleton_method class module
 """)
-# The kinds of parameters, and what stands for the name of one that has none.
+# The kinds of parameters, and the name shown for one that has none.
 _PARAMETERS = {
     "identifier": ("positional", ""),
     "destructured_parameter": ("positional", ""),
@@ -61,7 +61,7 @@ def _is_alone(node: Node) -> bool:
 
 
 def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> str:
-    """A double quote, where what stands between holds nothing that either kind reads in a way of its own."""
+    """A double quote, if the text between has the same meaning in quotes of either kind."""
     text = quote.parent
     if written != "'" or parent != "string" or text is None:
         return written
@@ -246,7 +246,7 @@ def _bare_call(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _is_variable(node: Node, name: str) -> bool:
-    """Whether what stands before a name in its block, or the head of its method, makes it a variable."""
+    """Whether a name is a variable by the code before it in its block, or by the head of its method."""
     around = node.parent
     if around is None or node.next_named_sibling is not None:
         return False
@@ -328,7 +328,7 @@ DECLARATION = Declaration(
     ),
     definitions={
         "class module": _class,
-        # `class << self` adds to what it stands in.
+        # `class << self` adds to what contains it.
         "singleton_class": lambda node: DefinitionHead((), None, at(node, "body"), is_sectioned=False),
         "method singleton_method": _method,
         "assignment": _assignment,

@@ -108,7 +108,7 @@ class NameTree:
         return self._fields.get((key, name), ())
 
     def owner_key(self, definition: Scope) -> Key:
-        """Where the class or object stands whose member a definition is in, also inside functions of it."""
+        """The key of the class or object that has a definition as member, also inside its functions."""
         key = definition.key if definition.is_class else definition.key[:-1]
         size = len(definition.file.unit)
         nearest = key
@@ -144,9 +144,9 @@ class Rules:
     is_merged = False
     # A class and an object beside it may have one name.
     has_companions = False
-    # Functions of one name in one place are told apart by their arguments.
+    # Functions of one name in one place are distinguished by their arguments.
     has_overloads = False
-    # A file's own names are those that stand outside of all its definitions and blocks.
+    # A file's own names are those outside of all its definitions and blocks.
     has_modules = False
     # A base is a field too, named as its type.
     has_embedded = False
@@ -209,7 +209,7 @@ class Rules:
         return definitions
 
     def owner_key(self, definition: Scope) -> Key:
-        """Where the class or object stands whose member a definition is in."""
+        """The key of the class or object that has a definition as member."""
         return self.tree.owner_key(definition)
 
     def own_class(self, scope: Scope, key: Key) -> Scope | None:
@@ -253,7 +253,7 @@ class Rules:
         return UNKNOWN
 
     def whole_name(self, names: Sequence[str]) -> Value:
-        """What a type stands for that is not in the repository, if its full name is written."""
+        """The value of a type outside the repository, if its full name is written."""
         return UNKNOWN
 
     def external_name(self, *parts: str) -> str:
@@ -261,7 +261,7 @@ class Rules:
         return self.separator.join(part for part in parts if part)
 
     def pick(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
-        """Several definitions of one key as a value; of more functions than can be told apart, none."""
+        """Several definitions of one key as a value; AMBIGUOUS for too many functions."""
         if len(found) > MAX_NAMESAKES and not found[0].is_class:
             return AMBIGUOUS
         return self._picked(file, found, why)

@@ -107,7 +107,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 
 def _is_of_public_trait(node: Node) -> bool:
-    """Whether it stands in a public trait, or in an `impl` of any: whose, another file may say."""
+    """Whether it is in a public trait, or in an `impl` of any trait, which may be defined in another file."""
     around = node.parent.parent if node.parent is not None and node.parent.type == "declaration_list" else None
     if around is None or around.type != "trait_item":
         return around is not None and around.type == "impl_item" and at(around, "trait") is not None

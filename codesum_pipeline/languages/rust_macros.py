@@ -1,8 +1,8 @@
 """Items in the braces of a macro, which the grammar does not read.
 
 `cfg_if! { if #[cfg(unix)] { fn f() {} } }` and `pin_project! { struct A {} }` define
-what is in them. Without the macro's name, its braces and the conditions they
-stand there as if it were not.
+what is in them. The macro's name, its braces and the conditions are omitted, and
+the items are shown as if there were no macro.
 """
 
 import re

@@ -46,19 +46,19 @@ FUNCTION_VALUES = ("lambda_expression", "case_block")
 
 
 def _is_alone(block: Node) -> bool:
-    """Whether an indented block is one expression after a definition's `=`, where it may stand as well."""
+    """Whether an indented block is one expression after a definition's `=`, where it could also be written."""
     around = block.parent if _lone_child(block) is not None else None
     return around is not None and around.type in VALUES | {"function_definition", "given_definition"}
 
 
 def _lone_child(block: Node) -> Node | None:
-    """What stands alone in a block; None where there is more, or nothing."""
+    """The only node of a block; None if it has several, or none."""
     shown = [child for child in block.children if not child.is_extra]
     return shown[0] if len(shown) == 1 else None
 
 
 def _bound(node: Node, field: str = "value") -> Node | None:
-    """What a definition is bound to, on whatever line that stands."""
+    """What a definition is bound to, on whatever line that is."""
     value = at(node, field)
     return (_lone_child(value) or value) if value is not None and value.type == "indented_block" else value
 

@@ -1,7 +1,7 @@
-"""How the syntax of a language is laid out: names of its grammar's node types, and how tokens stand beside each other.
+"""How the syntax of a language is laid out: names of its grammar's node types, and how tokens are spaced.
 
 What is general (rendering, counting branches, walking definitions) is driven by it. Names are those of the
-tree-sitter grammar; a name that the grammar does not have is an error. Most of it stands in the file `*.syntax.toml`
+tree-sitter grammar; a name that the grammar does not have is an error. Most of it is in the file `*.syntax.toml`
 beside the module of a language.
 """
 
@@ -20,20 +20,20 @@ from tree_sitter import Node
 Span = tuple[int, int]
 # A node that a language asked for: the name of its kind, its first byte, the node.
 Mark = tuple[str, int, Node]
-# Something that holds of a node in its place: all that it stands in, outermost first, and its field there.
+# A condition on a node in its place, given its ancestors, outermost first, and its field in the last.
 Holds = Callable[[Node, Sequence[Node], str | None], bool]
-# How a node with this text is written in its place: the name of what it stands in, and its field there.
+# How a node with this text is written in its place, given the kind of its parent and its field there.
 Spell = Callable[[Node, str, str, str | None], str]
 
 
 class TokenSpacing(IntEnum):
-    """How a token wants to stand beside its neighbours.
+    """How a token is spaced from its neighbours.
 
     `EITHER` is `INFIX` after an operand and `PREFIX` elsewhere, `STEP` `CLOSE`
     after an operand and `PREFIX` elsewhere. A `QUOTE` opens a text, whose
     pieces are `TIGHT`, and after one of those or another quote it closes it;
-    a `TEXT` is one that keeps apart from what stands before it. `LED` is a word
-    that a `;` parts from what stands before it, written or not. `APART` is a
+    a `TEXT` is one that is kept apart from the token before it. `LED` is a word
+    that a `;` separates from what precedes it, written or not. `APART` is a
     `PREFIX` that does not join another one like it.
     `BETWEEN` is `INFIX` after an operand and `OMITTED` elsewhere.
     `START` is no token, but the beginning of a line.
@@ -50,7 +50,7 @@ class TokenSpacing(IntEnum):
     TIGHT = 8  # no space on either side
     SPACED = 9  # a space on both sides, whatever the neighbours want
     EITHER = 10
-    OMITTED = 11  # not shown: what comes after stands as if it were not there
+    OMITTED = 11  # not shown: what comes after is spaced as if it were not there
     STEP = 12
     QUOTE = 13
     TEXT = 14
@@ -67,7 +67,7 @@ _PARTED = frozenset(((TokenSpacing.NUMBER, TokenSpacing.TIGHT), (TokenSpacing.AP
 
 
 def settle(before: TokenSpacing, after: TokenSpacing) -> TokenSpacing:
-    """What `after` is, now that it is known what stands before it."""
+    """The kind of `after`, once the token before it is known."""
     if after is TokenSpacing.EITHER:
         return TokenSpacing.INFIX if before in OPERANDS else TokenSpacing.PREFIX
     if after is TokenSpacing.STEP:
@@ -77,7 +77,7 @@ def settle(before: TokenSpacing, after: TokenSpacing) -> TokenSpacing:
 
 
 def is_spaced(before: TokenSpacing, after: TokenSpacing) -> bool:
-    """Whether a space stands between two settled tokens of one line."""
+    """Whether there is a space between two settled tokens of one line."""
     if before is TokenSpacing.START:
         return False
     if TokenSpacing.SPACED in (before, after) or (before, after) in _PARTED:
@@ -91,31 +91,31 @@ class LanguageSpec(Struct, frozen=True):
     """One language's node types.
 
     `lines` start a line of the canonical source, but only directly in one of
-    `containers` where a language has such, and so does all that stands directly
+    `containers` where a language has such, and so does all that is directly
     in one of `rows` (between its braces, if it is braced); `blocks` indent what is in them,
     `braced` what is between their braces, `parened` between their parentheses,
     `hanging` all lines but their first (the cases of a switch). `atoms` are
     kept as written, `dropped` are left out, and so are `comments`, unless they document a
     definition. `branches` add one to the complexity; `wrappers` are
-    what may stand around a definition and belongs to it.
-    What is in `restarts` starts a line wherever it stands; of what is in `folded`,
+    nodes that may enclose a definition and belong to it.
+    What is in `restarts` starts a line wherever it is; of what is in `folded`,
     a line's end and the blanks around it count as one blank, or none at either end.
     `openers` open what is `braced` where it has no braces, up to its end or one of the `closers`;
     what is `outdented` in it starts a line as deep as the opener's (`else` between `do` and `end`).
     A kind in `hollow` is left out, brackets and all, where that says so of a node.
     A kind in `flat` is laid out, where that says so of a node, as if none of this held for it;
     blanks at the end of what is `trimmed` do not count; `count_branches` says how many a
-    node of `branches` adds. What is `lowered` stands as a whole one level further out than
+    node of `branches` adds. What is `lowered` is as a whole one level further out than
     what is beside it directly in one of `rows`; `separators` count only outside of brackets.
     `trailing` texts come after the line that they belong to, as written, and end it
     (here-documents); marked nodes are looked for in atoms that are `deep`; `row_marks` are
-    marked only directly in one of `rows`; words that are `glued` stand beside another word
-    as they are written.
+    marked only directly in one of `rows`; words that are `glued` are written beside another word
+    without a change.
     A kind in `bare` is shown without its brackets and the `;` at its end, where that says so of a
     node in its place. A comma, or a `;`, before the bracket that closes one of `lists` is left out, or of one of
     `tuples` that has another comma, or where `other_lists` says so. `respelled` literals are written as that says; so
     are those `merged`, parts and all.
-    At the end of what is `ended`, or `terminated` where that says so of a node, a `;` is written if none stands there.
+    At the end of what is `ended`, or `terminated` where that says so of a node, a `;` is written if there is none.
     A token of `directives` takes a whole line of the file, to which a node of
     `directive_texts` may belong; comments among them may be what a language masks.
     `tokens` places tokens that are not what their spelling suggests (a named
@@ -188,7 +188,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def _spaced(table: str) -> dict[str, TokenSpacing]:
-    """How tokens stand: a name of `TokenSpacing`, then the tokens that are such."""
+    """How tokens are spaced: a name of `TokenSpacing`, then the tokens that are such."""
     found: dict[str, TokenSpacing] = {}
     spacing = TokenSpacing.START
     for word in table.split():
@@ -200,7 +200,7 @@ def _spaced(table: str) -> dict[str, TokenSpacing]:
 
 
 def _spaced_in(table: str) -> dict[tuple[str, str], TokenSpacing]:
-    """How tokens stand in a node: a name of `TokenSpacing`, then pairs of node types (`a|b`) and a token in them."""
+    """Token spacing in a node: a name of `TokenSpacing`, then pairs of node types (`a|b`) and a token in them."""
     found: dict[tuple[str, str], TokenSpacing] = {}
     spacing, parent = TokenSpacing.START, ""
     for word in table.split():
@@ -281,7 +281,7 @@ def _keywords(table: Mapping[str, Any], parts: Mapping[str, str]) -> dict[str, A
 
 
 def _whole(said: str, parts: Mapping[str, str]) -> str:
-    """A pattern with what `(?&name)` stands for in its place."""
+    """A pattern with each `(?&name)` replaced by the part of that name."""
     pattern = _pattern(said)
     while found := re.search(r"\(\?&(\w+)\)", pattern):
         pattern = pattern.replace(found[0], _pattern(parts[found[1]]))

@@ -73,7 +73,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
 
 
 def _said_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
-    """The type that stands behind the first colon, or another mark."""
+    """The type after the first colon, or after another mark."""
     children = node.children if node is not None else []
     marks = [number for number, child in enumerate(children) if child.type == mark]
     behind = [child for child in children[marks[0] + 1 :] if child.is_named] if marks else []

@@ -34,7 +34,7 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 from codesum_pipeline.model.values import ModuleValue
 
 CONTAINERS = words("struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration")
-# What stands around the type that a function gives back or a variable is.
+# Nodes that enclose a function's return type or a variable's type.
 _AROUND_TYPES = words("labeled_type_expression parenthesized_expression")
 
 

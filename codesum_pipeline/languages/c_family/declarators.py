@@ -84,7 +84,7 @@ def name_parts(node: Node | None) -> tuple[str, ...]:
 
 
 def _plain_name(node: Node | None) -> str | None:
-    """The one name that a node stands for; None for what is no name."""
+    """The one name that a node consists of; None if it is not a name."""
     if node is not None and node.type in ("dependent_name", "dependent_type"):
         node = _last_named(node)
     if node is not None and node.type in _NAMED:

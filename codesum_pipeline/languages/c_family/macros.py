@@ -2,7 +2,7 @@
 
 A grammar sees a file before its macros are replaced, and one `class EXPORT
 Name {` is enough to lose a class. So such a word is shown to it as something
-of the same length that may stand there: an attribute, a directive that it does
+of the same length that is valid there: an attribute, a directive that it does
 not know, or a comment. All of these are rendered as written, so the words stay.
 """
 
@@ -120,12 +120,12 @@ def _hidden(match: re.Match[bytes]) -> bytes:
 
 
 def _comment(text: bytes) -> bytes:
-    """A text as a comment, which may stand everywhere."""
+    """A text as a comment, which is valid everywhere."""
     return b"/*" + b"m" * (len(text) - 4) + b"*/" if len(text) > 3 else text
 
 
 class _Group(Struct):
-    """An `#if` up to its `#endif`: where each directive stands, and how many braces each branch leaves open."""
+    """An `#if` up to its `#endif`: where each directive is, and how many braces each branch leaves open."""
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
@@ -163,7 +163,7 @@ def _torn_branches(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _is_amid(last: bytes, source: bytes, position: int) -> bool:
-    """Whether a statement goes on where a directive stands."""
+    """Whether a directive interrupts a statement."""
     line = last[last.rfind(b"\n") + 1 :]
     is_ended = not last or last.endswith(_ENDS) or _PATTERNS["label"].match(line)
     return bool(_PATTERNS["else"].match(source, position)) or not is_ended

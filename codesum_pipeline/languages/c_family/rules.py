@@ -95,7 +95,7 @@ class CFamilyRules(Rules):
         return [entry for entry in definitions if entry.file.path == path or path in self._headers(entry.file.path)]
 
     def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """A declaration stands for the one definition that takes as many arguments."""
+        """A declaration refers to the one definition with the same number of arguments."""
         bodies = [entry for entry in definitions if not _is_header(entry.file.path)]
         return bodies if len(bodies) == 1 or not bodies else definitions
 

@@ -24,7 +24,7 @@ from codesum_pipeline.languages.hooks import at, field_text, inside, names_in, u
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter
 
-# Types that no class stands behind.
+# Types that are not classes.
 _BUILT_IN = words("primitive_type sized_type_specifier placeholder_type_specifier auto decltype")
 _STRUCTURES = words("struct_specifier union_specifier enum_specifier class_specifier")
 _FUNCTION_WORDS = words("storage_class_specifier virtual explicit_function_specifier virtual_specifier noexcept")
@@ -34,7 +34,7 @@ _CLAUSES = {
     "pure_virtual_clause": "abstract",
 }
 _GUARDS = words("preproc_ifdef preproc_if preproc_else preproc_elif preproc_elifdef")
-# What may stand in a header that does nothing but include others: its words and what they ask.
+# The nodes of a header that only includes others: its words and conditions.
 _IDLE = frozenset({
     "comment", "identifier", "number_literal", "preproc_call", "preproc_defined", "preproc_directive",
     "binary_expression", "call_expression", "parenthesized_expression", "unary_expression",
@@ -96,7 +96,7 @@ def _type_without(declared: str, name: str, default: str | None) -> str | None:
 
 
 def _return_type(node: Node, text: Text) -> str | None:
-    """The return type, which stands before the name or after the arrow; None for constructors."""
+    """The return type, which is before the name or after the arrow; None for constructors."""
     shape = _shape_of_function(node)
     if shape is None or shape.function is None:
         return None
@@ -148,7 +148,7 @@ def call(node: Node, text: Text) -> CallSyntax | None:
 
 
 def include(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    """`#include` imports all of a file; where a macro stands in place of the path, nothing is known."""
+    """`#include` imports all of a file; if a macro replaces the path, nothing is known."""
     path = field_text(node, "path", text)
     if path[:1] in ('"', "<"):
         yield ImportSyntax(path[1:-1], "*")
@@ -198,7 +198,7 @@ def _variables(node: Node, text: Text) -> Iterator[str]:
 
 
 def _constant(node: Node, text: Text) -> Iterator[str]:
-    """A macro that stands for something; one without a value is a switch."""
+    """A macro with a value; one without a value is a switch."""
     if at(node, "value") is not None:
         yield field_text(node, "name", text)
 

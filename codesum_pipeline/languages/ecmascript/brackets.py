@@ -1,7 +1,7 @@
 """Which brackets around an expression of JavaScript and TypeScript say nothing: the tree is the same without them.
 
 Every expression has a level, as the operators' precedence gives it, and every
-place a least level that may stand in it without brackets. Places that no rule
+place a least level that it accepts without brackets. Places that no rule
 names keep theirs, and so does what a reader or another parser could take for
 something else: a comparison in a comparison (type arguments), `in` (the head
 of a `for`), one sign after another, casts and their operands (the grammar reads
@@ -64,7 +64,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
 
 
 def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
-    """Whether the brackets around a type say nothing: it is all that stands there, and no type of a function."""
+    """Whether the brackets around a type say nothing: it fills its place, and is no type of a function."""
     parent = above[-1].type
     if parent == "parenthesized_type":
         return True

@@ -2,10 +2,10 @@
 
 A function without a name is called by what it is bound to: a variable, a
 field, a property, the target of an assignment (`Router.prototype.route`,
-`exports.open`), also where one call stands around it (`memo(() => …)`). An
+`exports.open`), …)`). An => also inside one call (`memo(() => …)`). An => …)`). An
 object, and what a call makes of one, is a scope named so too: `api.get`. What
 a module exports without a name is called `default`. Callbacks have no name and
-are a part of what they stand in.
+are a part of what contains them.
 """
 
 import re
@@ -23,7 +23,7 @@ Define = Callable[[Node], DefinitionHead | None]
 
 FUNCTIONS = words("arrow_function function_expression generator_function")
 DEFAULT = "default"
-# What stands around a value without changing what it is.
+# Nodes that enclose a value without changing it.
 _AROUND = words("""
     parenthesized_expression as_expression satisfies_expression non_null_expression type_assertion
     assignment_expression
@@ -77,7 +77,7 @@ def function_of(node: Node | None) -> Node | None:
 
 
 def _function_in(value: Node | None) -> Node | None:
-    """A value that is a function, or the one that calls stand around."""
+    """A value that is a function, or the function inside calls."""
     for _ in range(_MAX_AROUND):
         if value is None or value.type != "call_expression":
             break
@@ -95,8 +95,8 @@ def _is_wrapping(callee: Node | None) -> bool:
 
 
 def _holds_functions(value: Node) -> bool:
-    """Whether functions that stand in a value are named by what it is bound to: a filled object, what a call is given
-    one, or a function that is called at once."""
+    """Whether functions inside a value are named after its variable: a non-empty object, a call with such an object as
+    argument, or a function that is called at once."""
     called = unwrapped(at(value, "function")) if value.type == "call_expression" else None
     objects = inside(value, "arguments") if value.type == "call_expression" else [value]
     is_run_at_once = called is not None and called.type in FUNCTIONS
@@ -117,7 +117,7 @@ def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
 
 
 def target_parts(target: Node | None) -> tuple[str, ...] | None:
-    """The names of what is assigned to, without what says only where it stands; None if it has no name."""
+    """The names of an assignment's target, without those of its surroundings; None if it has no name."""
     parts: list[str] = []
     while target is not None and target.type in ("member_expression", "subscript_expression"):
         is_member = target.type == "member_expression"
@@ -166,7 +166,7 @@ def _namespace(node: Node) -> DefinitionHead | None:
 
 
 def _type_alias(node: Node) -> DefinitionHead:
-    """A type's name is looked for as that of an interface is; what has no members is told by its signature."""
+    """A type is found by name, as an interface is; one without members is shown by its signature."""
     value = at(node, "value")
     return DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, value if _has_members(value) else None)
 

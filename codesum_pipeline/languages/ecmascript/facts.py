@@ -20,7 +20,7 @@ _MAX_RECEIVER = 300
 _STATEMENTS = ("export_statement", "expression_statement", "lexical_declaration", "variable_declaration")
 _MAX_AROUND = 4
 _MAX_LINKS = 80
-# What stands around a value and does not change it.
+# Nodes that enclose a value and do not change it.
 _PASSING_ON = words("parenthesized_expression await_expression satisfies_expression non_null_expression")
 # Calls that give their first argument.
 _GIVING_FIRST = ("Object.assign", "Object.freeze", "Object.seal", "Object.preventExtensions")

@@ -51,7 +51,7 @@ def _ends(statement: Node) -> bool:
 
 
 def _spell_string(node: Node, written: str, parent: str, field: str | None) -> str:
-    """The name of a property without quotes, where it can stand without; else a text in double quotes."""
+    """The name of a property, without quotes where it needs none; else a text in double quotes."""
     if (parent, field) in _PROPERTIES and _NAME.fullmatch(written[1:-1]):
         return written[1:-1]
     return spell_quoted(node, written, parent, field)
@@ -66,7 +66,7 @@ def _says_nothing(braces: Node) -> bool:
 BARE = {
     "formal_parameters": _is_one_name,
     GROUP: is_bare_group,
-    # An empty statement stands among others, and not where one has to.
+    # An empty statement is omitted among others, but not where a statement is required.
     "empty_statement": lambda statement, above, field: above[-1].type in _STATEMENTS,
 }
 TERMINATED = {

@@ -61,7 +61,7 @@ class EcmascriptRules(Rules):
         return next((around for around in scope.around() if around.is_class and around.key == key), None)
 
     def is_of(self, owner: Scope, scope: Scope) -> bool:
-        """Classes of one name in several functions have each its own members, all that stand in no other class."""
+        """Classes of one name in several functions each have their own members: those that are in no other class."""
         class_ = next((around for around in scope.around() if around.is_class), None)
         return class_ is None or class_ is owner or class_.key != owner.key
 
@@ -80,7 +80,7 @@ class EcmascriptRules(Rules):
         return f"{self._exports.get(key, {}).get('default', '')}.{name}"
 
     def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """What stands in a function is its own, unless nothing else has the name."""
+        """Definitions in a function are local to it, unless nothing else has the name."""
         outer = [entry for entry in definitions if entry.is_member or (entry.parent and entry.parent.is_top)]
         return outer or definitions
 

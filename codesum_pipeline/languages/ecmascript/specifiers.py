@@ -14,9 +14,9 @@ from msgspec import Struct
 from codesum_pipeline.languages.ecmascript.workspaces import Workspaces
 from codesum_pipeline.languages.projects import Projects, folders_above, join, table, text, texts
 
-# Where a declaration stands beside what it declares, that is meant.
+# Where a declaration is beside what it declares, the latter is meant.
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte")
-# A compiled file's name stands for the source that it is made of.
+# The name of a compiled file refers to its source.
 _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
 _FIELDS = ("source", "types", "typings", "module", "main")
@@ -238,7 +238,7 @@ def _extended(content: Mapping[str, Any]) -> list[str]:
 
 
 def _matched(pattern: str, specifier: str) -> str | None:
-    """What stands for the `*` of a pattern; None where it does not match."""
+    """The text that matches the `*` of a pattern; None if it does not match."""
     before, star, after = pattern.partition("*")
     if not star:
         return "" if specifier == pattern else None

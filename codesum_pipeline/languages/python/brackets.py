@@ -1,7 +1,7 @@
 """Which brackets of Python say nothing: the syntax tree is the same without them.
 
 Every expression has a level, as the operators' precedence gives it, and every
-place a least level that may stand in it without brackets. Places that no rule
+place a least level that it accepts without brackets. Places that no rule
 names keep theirs.
 """
 
@@ -16,12 +16,12 @@ from codesum_pipeline.languages.precedence import Precedence, held_in, operator_
 GROUP = "parenthesized_expression"
 _RULES = Precedence(__file__)
 _BRACKETED, _LAMBDA, _OR, _UNARY, _POWER, _AWAIT = _RULES.levels("bracketed lambda or unary power await")
-# Words that are names or begin a statement, as what stands after them says.
+# Words that are names or begin a statement, depending on what follows them.
 _SOFT_WORDS = ("print", "exec", "match", "case", "type")
 _SOFT = re.compile(rb"(?:print|exec|match|case|type|async|await)\b(?![.(])")
 # What not every place takes that takes a tuple without brackets; the grammar reads a star there as another one.
 _ENCLOSED = ("named_expression", "yield", "list_splat")
-# One argument and what comments may stand around it: the rest is not looked at, since calls are many.
+# One argument and the comments around it: the rest is not looked at, since calls are many.
 _FEW = 4
 _TARGET_LISTS = ("pattern_list", "tuple_pattern", "list_pattern")
 
@@ -51,7 +51,7 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
 
 
 def _follows_soft_word(node: Node) -> bool:
-    """Whether brackets stand right after a word that is a call's name with them, and may be none without them."""
+    """Whether brackets directly follow a word that is a call's name with them and maybe a keyword without."""
     place: Node | None = node
     before: Node | None = None
     while place is not None and before is None:
@@ -61,7 +61,7 @@ def _follows_soft_word(node: Node) -> bool:
 
 
 def _before(node: Node) -> Node | None:
-    """What stands before a node, comments and broken lines aside."""
+    """The node before another, except for comments and broken lines."""
     before = node.prev_sibling
     while before is not None and before.is_extra:
         before = before.prev_sibling
@@ -69,7 +69,7 @@ def _before(node: Node) -> Node | None:
 
 
 def _least(node: Node, parent: str, field: str | None) -> int:
-    """The least level of what may stand in a place without brackets."""
+    """The least level that a place accepts without brackets."""
     if parent == "boolean_operator":
         return _RULES.operators.get(operator_of(node.parent), _RULES.never) + 1
     if parent == "binary_operator":
@@ -121,7 +121,7 @@ def _holds(node: Node, kinds: Collection[str]) -> bool:
 
 
 def _is_alone_in_brackets(node: Node | None) -> bool:
-    """Whether a node is all that stands in square brackets."""
+    """Whether a node is the only one in square brackets."""
     around = node.parent if node is not None else None
     if around is None:
         return False

@@ -77,12 +77,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _fields(node: Node) -> list[str]:
-    """What stands between the braces of a formatted text."""
+    """The expressions between the braces of a formatted text."""
     return [(child.text or b"").decode("latin-1") for child in node.named_children if child.type == "interpolation"]
 
 
 def is_one_text(node: Node, above: Sequence[Node], field: str | None) -> bool:
-    """Whether texts that stand beside each other are shown as one."""
+    """Whether adjacent texts are shown as one."""
     return above[-1].type != _ALONE and _joined(node) is not None
 
 

@@ -1,7 +1,7 @@
 """What hides definitions from the grammar in a Python file that does not parse.
 
-Marks of a merge conflict and the tags of a template stand in the file and are
-no Python. A quote of three that ends nothing turns all that follows inside out,
+Marks of a merge conflict and the tags of a template are not Python. A
+triple quote that ends nothing turns all that follows inside out,
 so that strings are read as code and code as strings.
 
 Long runs of comment lines are blanked before the grammar sees them: tree-sitter-python looks past all comments that

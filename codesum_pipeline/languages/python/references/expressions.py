@@ -162,7 +162,7 @@ class ExpressionReader:
         return enumerated, self._display(node) or self.shape(node)
 
     def _display(self, node: Node) -> str | None:
-        """The root for the values of a display or comprehension; None where nothing is told about them."""
+        """The root for the values of a display or comprehension; None where nothing is known about them."""
         mark = _DISPLAYS.get(node.type)
         if mark is None:
             return None

@@ -34,7 +34,7 @@ class NameScope(Struct):
 
 
 class ScopeRanges:
-    """Which scope a byte of the file stands in. Scopes are numbered in source order, 0 being the file; `parents` is
+    """Which scope contains a byte of the file. Scopes are numbered in source order, 0 being the file; `parents` is
     filled by the reader, in that order."""
 
     def __init__(self, length: int) -> None:
@@ -99,7 +99,7 @@ class NameTable:
         self.attributes: list[BoundAttribute] = []
 
     def scope_at(self, node: Node) -> int:
-        """The scope that a node stands in."""
+        """The scope that contains a node."""
         return self.ranges.scope_at(node.start_byte)
 
     def bind(
@@ -130,7 +130,7 @@ class NameTable:
             node, shape = waiting.pop()
             kind = node.type
             if kind == "identifier":
-                # What is None is nothing to be told apart by.
+                # A value of None does not determine a type.
                 self.bind(scope, node, valued(shape), by=by, holds_from=holds_from, is_sure=shape != "<None>")
             elif kind == "attribute":
                 self.bind_attribute(scope, node, valued(shape), by or node)

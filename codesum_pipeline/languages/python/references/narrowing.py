@@ -1,4 +1,4 @@
-"""Where `isinstance` tells what a name's object is: a binding of the name that holds for a stretch of code.
+"""Where `isinstance` shows the class of a name's object: a binding of the name that holds for a stretch of code.
 
 What holds in the body of `if isinstance(x, A) and …`, beside `isinstance(x, A)
 and`, or after `if not isinstance(x, A): return` and `assert isinstance(x, A)`
@@ -22,7 +22,7 @@ Stretch = tuple[Node, bool]
 
 
 def read_narrowings(table: NameTable, calls: Sequence[Node]) -> list[Node]:
-    """Bind names where calls of `isinstance` tell their class; the expressions that are passed over otherwise."""
+    """Bind names where calls of `isinstance` show their class; returns expressions that are otherwise skipped."""
     arms: list[Node] = []
     for call in calls:
         arguments = arguments_of(call)
@@ -37,7 +37,7 @@ def read_narrowings(table: NameTable, calls: Sequence[Node]) -> list[Node]:
 
 
 def _classes(table: NameTable, node: Node) -> str | None:
-    """Objects of the classes that `isinstance` is given, as alternatives; None where they cannot all be told."""
+    """Objects of the classes given to `isinstance`, as alternatives; None if one of them is unknown."""
     classes = node.named_children if node.type == "tuple" else [node]
     if not 0 < len(classes) <= _MOST_CLASSES or any(one.type not in ("identifier", "attribute") for one in classes):
         return None

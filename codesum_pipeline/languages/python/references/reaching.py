@@ -1,10 +1,10 @@
 """Which bindings of a name can still hold where it is used, for a name that one function or file binds more than once.
 
-A binding does not reach a use where another stands between them that is always
-carried out on the way, or where all ways from it leave the function. Code without
-jumps into it makes that a matter of nesting: what stands in an arm (of an `if`, a
-loop, a `try`, a `match`) is carried out before a use in the same arm. A loop
-leads from its end to its start. Where nothing can be told, all bindings reach.
+A binding does not reach a use if another binding between them is always
+executed on the way, or if all ways from it leave the function. In code without
+goto, nesting decides this: the code in an arm (of an `if`, a loop, a `try`, a
+`match`) is executed before a use in the same arm. A loop leads from its end to
+its start. Where nothing can be proved, all bindings reach.
 """
 
 import re
@@ -124,7 +124,7 @@ class ShapeReach:
         self._chosen: dict[tuple[int, str, int], str] = {}
 
     def chosen(self, scope: int, shapes: str, position: int) -> str:
-        """Shapes of an expression that stands at a position, whose roots name their bindings where not all reach."""
+        """Shapes of an expression at a position; their roots name the bindings that reach it, if not all do."""
         if not self._bindings:
             return shapes
         if "|" in shapes:
@@ -178,7 +178,7 @@ class ShapeReach:
             inside = parts.at(one.position, start)
             is_passed = parts.of(_Part.ARM, inside) <= arms
             leaves = parts.of(_Part.LEAVES, inside) - arms
-            # What is told of a name in an arm is told there alone.
+            # A narrowing of a name in an arm holds only there.
             may_hold = is_passed or one.binding[0] != Bound.NARROWED
             if may_hold and (not leaves or parts.of(_Part.TRY, inside) & tries):
                 reach.append(number)

@@ -1,7 +1,7 @@
 """What the graph needs to know about one Python file: scopes, the names bound in them, and calls.
 
 The facts say what is written, never what it means: nothing here looks at
-another file, and no path stands in them, so a file whose blob did not change
+another file, and they contain no path, so a file whose blob did not change
 carries them over. They are one JSON object:
 
 - `scopes`: `[kind, parent scope, end of the symbol's id]`; scope 0 is the file itself. The end of an id is
@@ -116,7 +116,7 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
 
 
 def _place_names(table: NameTable) -> None:
-    """Give each scope its names, in source order, but for what is told of names that the function or file around does
+    """Give each scope its names, in source order, but for narrowings of names that the enclosing function or file does
     not bind itself."""
     scopes = table.scopes
     bound = [one for one in table.names if one.binding[0] != Bound.NARROWED]
