@@ -74,10 +74,10 @@ class IndexState(StrEnum):
 
 
 class Comparison(Struct, frozen=True):
-    """What was built of a repository, against a build of now.
+    """The last build of a repository, compared with a build made now.
 
-    `head` is the commit of that build. Where it is None, the commit of the last build stands in for it: then it is
-    compared whether anything else changed.
+    `head` is the commit of a build made now. If it is None, the commit of the last build is used instead, and the
+    comparison covers everything else.
     """
 
     head: str | None
@@ -140,7 +140,7 @@ class Judgement(Struct, frozen=True):
 
 
 def judge(ws: Workspace, *, head: str | None = None) -> Judgement:
-    """The one entrance for whoever asks how an index stands; `head` is the repository's commit, None where unknown."""
+    """Judge how current an index is; every caller uses this. `head` is the repository's commit, None if unknown."""
     entry, name = ws.entry, ws.layout.published(ws.key)
     holder = current_holder(ws.layout.state(ws.key))
     manifest, problem = None, ""

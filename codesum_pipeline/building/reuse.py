@@ -75,7 +75,7 @@ class Input(Struct, frozen=True):
     content_hash: str | None = None
 
     def now(self, tables: TableStore, repo: str, table: str) -> Self:
-        """The same columns as the table stands now."""
+        """The same columns of the current table."""
         return replace(self, content_hash=tables.content_hash(table, repo, columns=self.columns))
 
 
@@ -112,8 +112,8 @@ class StageFunction(Protocol[R_co]):
 class Settle(Struct, Generic[R], frozen=True):
     """How a step that looks at what later steps left is brought up to date once they are done.
 
-    Where nothing but their outputs differs from what the step saw, and each of
-    them stands, `write` does in little time what the whole step would do now.
+    If only their outputs differ from what the step saw, and each of them is up to
+    date, `write` quickly does what the whole step would do now.
     """
 
     later: "tuple[Step[Any], ...]"
@@ -123,8 +123,8 @@ class Settle(Struct, Generic[R], frozen=True):
 class Step(Struct, Generic[R], frozen=True):
     """One step of a build.
 
-    `reads` and `writes` name tables, and `PUBLISHED` and `HOLD`; what a later step
-    writes is read as the build before left it. The first of `writes` is the table that stands for the step.
+    `reads` and `writes` name tables, and `PUBLISHED` and `HOLD`; the output of a later step
+    is read as the previous build left it. The first of `writes` is the step's main table.
     `idle` turns its report into the one that it gives when it finds everything
     done. `stamps` are tables that it reads for when and why alone: where
     nothing else differs it writes nothing that they would be written into.
@@ -149,7 +149,7 @@ class Step(Struct, Generic[R], frozen=True):
 
 
 class Done(Struct, Generic[R], frozen=True):
-    """A step's report, whether it stands for an earlier run, and the items that the step could not work on."""
+    """A step's report, whether it is from an earlier run, and the items that the step could not work on."""
 
     report: R
     is_reused: bool
@@ -161,7 +161,7 @@ class Done(Struct, Generic[R], frozen=True):
 
 
 def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
-    """Run a step, unless its last run still stands; raises `CannotWrite` where the disk has no room for it."""
+    """Run a step, unless its last run is still valid; raises `CannotWrite` if the disk is full."""
     with writing(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
         memo = None if ws.tables.is_scratch or ws.force else _standing_memo(step, ws)
         report = _report_in(memo, step)
@@ -177,7 +177,7 @@ def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress)
 
 
 def is_current(step: Step[Any], ws: Workspace) -> bool:
-    """Whether the step need not run; one that remembers nothing cannot tell."""
+    """Whether the step need not run; False for a step that remembers nothing."""
     return _standing_memo(step, ws) is not None
 
 

@@ -71,7 +71,7 @@ REPO_SNAPSHOT = Step(
     SnapshotReport,
     reads=(),
     writes=("files", "snapshot", "scip_indexes"),
-    # It looks at the repository, which no table tells about.
+    # It reads the repository, whose state is in no table.
     remember=lambda _report: False,
 )
 SYMBOLS = Step(
@@ -153,7 +153,7 @@ RETRIEVAL_EVALUATION = Step(
     # The questions are taken from the repository's docstrings and history.
     reads=("candidate", "documents", "document_history", "symbols", "files", "file_facts", "snapshot", PUBLISHED),
     writes=("evaluations", "evaluation_lift", "evaluation_answers", HOLD),
-    # Whether it is wanted, and of which questions, shapes no index and so stands in no memo.
+    # Whether it is wanted, and with which questions, shapes no index and so is in no memo.
     remember=lambda _report: False,
 )
 PUBLISHED_INDEX = Step(

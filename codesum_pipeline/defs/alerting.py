@@ -80,7 +80,7 @@ def alerts(interval_s: int) -> dg.SensorDefinition:
 
 
 def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
-    """Note what changed and tell it; how many messages that are."""
+    """Record changes of conditions and send alerts; returns the number of messages."""
     sender = home.digest_desk().sender
     with open_book(home.settings.home, now=utc_now) as book:
         note_absence(book, home.settings.alerts)
@@ -340,7 +340,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
             if verdict is not BuildDecision.ACTIVE:
                 remotes.append(ConditionState(ConditionKind.REMOTE, key, unreadable, why, cause=hosts.get(key, "")))
         book.note(remotes)
-        # In one transaction: lateness that is remembered has been told of.
+        # In one transaction, so that recorded lateness was always reported.
         with book.together():
             found = book.note_behind(
                 [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],

@@ -182,8 +182,8 @@ index_repository = dg.define_asset_job(
     executor_def=dg.in_process_executor,
     # The launchpad shows what a run can be asked for.
     config=dg.RunConfig(resources={"request": BuildRequest()}),
-    # What a run that died had done is in no record where its worker had a copy of its own: all is looked at again, and
-    # what stands is reused.
+    # If a run died, its worker's own copy is gone and so is the record of its work: everything is checked again, and
+    # valid results are reused.
     tags={"dagster/retry_strategy": "ALL_STEPS"},
 )
 

@@ -1,7 +1,7 @@
 """The command line's one door to Dagster.
 
 `codesum index` runs the same job in the same instance as the UI: its runs,
-materialisations and checks stand beside those that the sensor starts.
+materialisations and checks are listed with those that the sensor starts.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The home's `dagster.yaml`: copied from the package once, and its engine kept as the settings say.
 
-What the settings choose stands in one marked block, and addresses in it are
+What the settings choose is in one marked block, and addresses in it are
 names of environment variables: no secret is in the file, in a run's record or
 in a message to a worker. All else in the file is the person's.
 """

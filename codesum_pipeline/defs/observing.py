@@ -134,7 +134,7 @@ def recorded_fingerprints(
         last = [each.asset_materialization for each in records if each.asset_materialization]
         return {str(each.partition): (each.tags or {}).get(FINGERPRINT_TAG) for each in last}
 
-    # What tells these records from others with the same numbers, as after the file of events was made anew.
+    # Distinguishes these records from others with the same numbers, as after the file of events was made anew.
     events, runs = instance.event_log_storage, instance.run_storage
     file = Path(events.path_for_shard("index")) if isinstance(events, SqliteEventLogStorage) else None
     inode = file.stat().st_ino if file and file.exists() else 0
@@ -195,7 +195,7 @@ class StandingBuild(Struct, frozen=True):
 def standing_builds(
     home: Home, state: PollState, entries: Sequence[RepositoryEntry], *, give_up_at: float
 ) -> dict[str, StandingBuild]:
-    """The standing builds by key; repositories for which the time does not last are left out."""
+    """The current builds by key; repositories not reached in time are left out."""
     keys = [entry.key for entry in entries]
     if home.layout.bucket:
         return _in_bucket(home, state, keys, home.layout.bucket, give_up_at=give_up_at)
@@ -239,7 +239,7 @@ def _in_bucket(
 
 
 def _read_head(home: Home, objects: Objects, key: str) -> str | None:
-    """The standing build of a repository as JSON; None where the bucket holds none that can be read."""
+    """The current build of a repository as JSON; None if the bucket has no readable one."""
     try:
         found = read_head(objects, key)
         head = found.head if found else None

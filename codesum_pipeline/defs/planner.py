@@ -32,7 +32,7 @@ from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.wiring import Home
 
-# A tick's line is read in a small box; the first names tell whether one repository is broken or a whole server is away.
+# A tick's line is read in a small box; the first names show if one repository or a whole server fails.
 NAMED = 5
 MAX_REASON_CHARACTERS = 200
 GOES_ON_TAG = "codesum/goes_on"

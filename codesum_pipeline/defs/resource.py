@@ -2,7 +2,7 @@
 
 A run that has a partition holds that repository's lease from its first step to its last, whoever started it, so two
 builds of one repository never mix. The run's tags name its process: after a power loss or a SIGKILL from outside,
-Dagster believes for hours that a run goes on, and the tags tell that its process is gone.
+Dagster believes for hours that a run goes on, and the tags show that its process is gone.
 """
 
 import logging
@@ -90,8 +90,8 @@ def process_tags(holder: Holder) -> dict[str, str]:
 
 
 def holder_of(run: dg.DagsterRun) -> Holder | None:
-    """The process of a run; None where its tags name none, or only that of the run that it repeats."""
-    # Earlier versions wrote the same names without the dot before them, and their runs may still stand as started.
+    """The process of a run; None if its tags name no process, or only that of the run that it repeats."""
+    # Earlier versions wrote the same names without the dot before them, and their runs may still count as started.
     found = {name: run.tags.get(f"{_PROCESS}{name}", run.tags.get(f"codesum/{name}", "")) for name in OF_A_PROCESS}
     if run.tags.get(_PROCESS_OF_RUN, run.root_run_id or run.run_id) != run.run_id or not found["pid"]:
         return None
@@ -110,7 +110,7 @@ def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[
 
 
 def _has_left_lease(layout: HomeLayout, key: str | None, process: Holder) -> bool:
-    """Whether a process in another container is gone, as the lease of its repository tells."""
+    """Whether a process in another container is gone, according to the lease of its repository."""
     try:
         holder = current_holder(layout.state(key)) if key else None
     except BrokenStore:

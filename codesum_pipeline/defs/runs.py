@@ -152,7 +152,7 @@ class Runs:
             is_failure = event.event_type is dg.DagsterEventType.RUN_FAILURE
             reason = event.job_failure_data.failure_reason if is_failure else None
             if reason is not None and reason.value == "UNEXPECTED_TERMINATION":
-                # Dagster cannot tell a person's Ctrl-C from a process that is being shot.
+                # Dagster cannot distinguish a person's Ctrl-C from a process that is being killed.
                 self._instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
                 raise KeyboardInterrupt
         return result

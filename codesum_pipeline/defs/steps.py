@@ -248,7 +248,7 @@ def recorded_fingerprint(instance: dg.DagsterInstance, key: str, asset: dg.Asset
 
 
 def table_metadata(table: str) -> dict[str, Any]:
-    """The table that an asset stands for, with its columns as the UI lists them."""
+    """The table that an asset represents, with its columns as the UI lists them."""
     columns = [
         dg.TableColumn(
             name=column.name,

@@ -233,8 +233,8 @@ def maintain(
     now: Callable[[], datetime] = utc_now,
     tell: Tell = lambda _found: None,
 ) -> Maintenance:
-    """Prune all that the settings let go; with `is_dry_run` nothing changes. `tell` hears of each thing when it is
-    done."""
+    """Prune everything that the settings do not keep; with `is_dry_run` nothing changes. `tell` is called after each
+    removal."""
     start = time.monotonic()
     found: list[Found] = []
     elsewhere = SkippedUpkeep(None, "", "another maintenance of this home is under way")

@@ -1,6 +1,6 @@
 """The text about each change that a model is shown: a numbered entry, marked as data.
 
-The number stands before the markers, where no text of a repository can put
+The number is before the markers, where no text of a repository can put
 another one. Texts are masked before they are cut; a cut ends with a line or a
 sentence, and a fence that it left open is closed.
 """
@@ -25,13 +25,13 @@ _SUBJECT_CHARS = 150
 _MOST_SUBJECTS = 5
 _MOST_ALIKE = 5
 _LEFT_OUT_CHARS = 120
-# What stands around an entry: its number, the markers, a fence that is closed.
+# The characters around an entry: its number, the markers, a closing fence.
 AROUND_CHARS = len(enclose("x", _LABEL)) + len("[1000000]\n\n\n````````````\n")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`{3,}")
 # A fence that is closed must not take more than is set aside for it.
 _LONG_FENCE = re.compile(r"`{9,}|~{9,}")
-# A shorter quote proves nothing, unless it is all of a text: `return None` stands everywhere.
+# A shorter quote proves nothing, unless it is all of a text: `return None` is everywhere.
 LEAST_QUOTE_CHARS = 12
 _LEAST_WHOLE_CHARS = 4
 _REMOVED, _ADDED = "-", "+"
@@ -72,7 +72,7 @@ class Articles(Struct, frozen=True):
 
     @property
     def block(self) -> str:
-        """All entries, as they stand in a prompt."""
+        """All entries, as they are written in a prompt."""
         parts = [article.text for article in self.shown]
         if self.left_out:
             parts.append(f"({self.left_out:,} further changes matched, too, and are not shown: there was no room.)")
@@ -161,7 +161,7 @@ class _Body(Struct, frozen=True):
         return cls(text.removesuffix("\n"), tuple(spans))
 
     def sources(self, shown: str) -> Iterator[str]:
-        """The texts as far as they stand in what is shown of the body."""
+        """The parts of the texts that are inside the shown part of the body."""
         kept = len(self.text) if shown == self.text else len(shown.removesuffix(CUT_MARK).rstrip())
         for start, end in self.spans:
             part = self.text[start : min(end, kept)]
@@ -196,7 +196,7 @@ def _masked(text: str) -> str:
 
 
 def _sides(part: str) -> Iterator[str]:
-    """Of lines of a difference the old ones and the new ones, as they stand in the file."""
+    """The old lines and the new lines of a difference, as they are in the file."""
     for stretch in _GAP.split(part):
         lines = stretch.split("\n")
         for mark in (_REMOVED, _ADDED):

@@ -79,8 +79,8 @@ def check_gates(settings: Settings) -> None:
 class DigestJob(Struct, frozen=True):
     """A digest that a model is asked for.
 
-    `books` is `digests.sqlite`. `id` is the digest's: its attempts stand under it, and its cap counts them, also those
-    of a run that was killed.
+    `books` is `digests.sqlite`. `id` is the digest's: its attempts are recorded under it, and its cap counts them, also
+    those of a run that was killed.
     """
 
     intent: Intent

@@ -3,9 +3,9 @@
 A claim is a sentence, the numbers of the changes that it rests on, and words of
 one of these, letter by letter. The quote is looked for in the texts of the
 changes as they were shown, never in the words of the prompt around them. A
-claim without one is dropped and counted; one with another number that no
-change has is taken without the number, or with that of the only change that
-its quote stands in.
+claim without one is dropped and counted. A number that no change has is removed
+from its claim, or replaced by the number of the only change that contains its
+quote.
 """
 
 import re
@@ -100,7 +100,7 @@ def result_of(
 ) -> SummaryResult:
     """The digest: one line for each claim, the citations in the order of their first use, and what was left out.
 
-    `citations` are those of all articles by their numbers; of `items` changes there was something to tell.
+    `citations` are those of all articles by their numbers; `items` is the number of changes to report.
     """
     used = list(dict.fromkeys(number for claim in checked.claims for number in claim.numbers))
     place = {number: new for new, number in enumerate(used, start=1)}
@@ -119,7 +119,7 @@ def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestCl
     numbers = list(dict.fromkeys((*claim.citations, *inline)))
     known, unknown = [n for n in numbers if n in shown], [n for n in numbers if n not in shown]
     if not known:
-        # The quote says which one was meant, where it stands in only one.
+        # The quote shows which one was meant, if only one contains it.
         holders = [number for number, article in shown.items() if article.has(claim.quote)]
         known = holders if len(holders) == 1 else []
     if not text or not any(shown[number].has(claim.quote) for number in known):
@@ -140,7 +140,7 @@ def _without_numbers(text: str) -> tuple[str, list[int]]:
 
 
 def _composed(claim: DigestClaim) -> str:
-    """Markdown in which only code spans and our citations mean something; the citations stand before a last period."""
+    """Markdown in which only code spans and our citations mean something; the citations come before a last period."""
     text = _BLOCK_MARK.sub("", _BOLD.sub(r"\1", claim.text)).strip()
     shown = _ORDERED.sub(r"\1\\\2", "".join(_pieces(text)))
     cited = "".join(f"[{number}]" for number in claim.numbers)
@@ -154,7 +154,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _prose(text: str) -> str:
-    """Letters that stand for themselves; white space at the ends is kept."""
+    """The text with Markdown escaped; white space at the ends is kept."""
     inner = text.strip()
     start, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     return f"{start}{prose(inner, limit=2 * _MAX_CLAIM_CHARS)}{end}" if inner else text

@@ -38,7 +38,7 @@ from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline.store.locks import exclusive, exclusive_if_free
 
-# The next tick asks a failing model again; after so many failures in a row the operator is told.
+# The next tick asks a failing model again; after so many failures in a row the operator is notified.
 MODEL_FAILURES_UNTOLD = 2
 _LOCKS = "digests.locks"
 _log = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ def _lock_name(intent_name: str) -> str:
 
 
 class _FailureWords(Struct, frozen=True):
-    """What the operator is told of a tick that was held by one of these errors."""
+    """The message to the operator about a tick that one of these errors stopped."""
 
     subject: str
     way_out: str

@@ -1,10 +1,10 @@
 """A roll-up of digests by a model: the prompt, the caps, and the check of the answer.
 
-Text of an earlier digest is data between markers, as code is: a model wrote it,
-which may have been misled. A claim about it needs a quote from a digest that
+Text of an earlier digest is data between markers, as code is: the model that wrote it
+may have been misled. A claim about it needs a quote from a digest that
 cites what the claim cites, as a claim about code needs one from the code.
 
-The digests stand in one block, in the order in which they were written. What does not fit is cut from the oldest one
+The digests form one block, in the order in which they were written. What does not fit is cut from the oldest one
 that still has room, and those before it are left out. Every `[N]` in the block is the N-th of one merged list, which
 begins with the newest digest's sources: what is left out at the other end changes no number.
 """
@@ -135,7 +135,7 @@ def cut_text(text: str, room: int) -> str:
 
 
 def _block(row: DigestRow, text: str, listed: Sequence[DigestCitation]) -> str:
-    """A digest between markers, under its date, with what its numbers stand for."""
+    """A digest between markers, under its date, with the sources that its numbers cite."""
     sources = [
         f"[{number}] {one_line(found.name)}, {one_line(found.place.rpartition('@')[0])}, {one_line(found.repository)}"
         for number in numbers_in(text)
@@ -169,7 +169,7 @@ def request_for(
             f"which is less than the newest one needs, however short it is cut: raise it, or shorten the templates"
         )
     system, prompt = _turns(templates, intent, block.text)
-    # The history may stand in the system turn, which is then another one for each roll-up.
+    # The history may be in the system turn, which then differs for each roll-up.
     digest = blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text}))
     template = templates.resolved(system, digest)
     return DigestRequest(template, prompt, _articles(block), block.rows_used), block

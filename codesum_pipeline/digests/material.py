@@ -2,8 +2,8 @@
 
 Matching finds documents at every level: a function that changed changes its
 class, its file and its folder, and a new file brings all that is in it. One
-change is one item: what contains a changed document is told with that, and
-what came, went or moved with all it contains is told with its container.
+change is one item: the containers of a changed document are reported with it, and
+if everything in a container was added, removed or moved, it is reported with that.
 
 Whatever cannot be read any more (a mirror that is gone, a commit that was
 pushed away) is missing from its item, and the item goes on.
@@ -24,7 +24,7 @@ from codesum_pipeline.model.ids import SEPARATOR, parent_modules
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 from codesum_pipeline.model.printable import clean, one_line
 
-# The best ones: no digest tells more of lines and commits, and each takes a reading of two files.
+# Only the best ones get lines and commits, since each needs two files to be read.
 MOST_READ_ITEMS = 300
 
 _Key = tuple[str, str]
@@ -44,7 +44,7 @@ class Item(Struct, frozen=True):
     """One thing that changed.
 
     `change` is the best of its group, `alike` are the others, near-duplicates of it, best first. `parts` are changed
-    documents that are told with it: those inside of one that came, went or moved, else those that it is inside of.
+    documents that are reported with it: the contents of one that was added, removed or moved, else its containers.
     `before` and `after` are the texts about it without secrets, None where it was not, or is not, there. `subjects` are
     those of the commits that changed its file, newest first.
     """
@@ -69,7 +69,7 @@ class Item(Struct, frozen=True):
 
     @property
     def documents(self) -> int:
-        """The number of changed documents that it tells of."""
+        """The number of changed documents that it reports."""
         return 1 + len(self.alike) + len(self.parts)
 
 

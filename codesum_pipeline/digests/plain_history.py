@@ -25,7 +25,7 @@ _STATE_CHARS = 220
 
 
 class _ToldDocument(Struct, frozen=True):
-    """A document that a digest told of; `change` is None where only its citation is left."""
+    """A document that a digest reported; `change` is None where only its citation is left."""
 
     day: date
     repository: str
@@ -39,7 +39,7 @@ class _ToldDocument(Struct, frozen=True):
 def plain_rollup(
     intent_name: str, rows: Sequence[DigestRow], changes: Mapping[str, Sequence[DocumentChange]], *, timezone: str
 ) -> SummaryResult:
-    """What the digests told, in plain words; `changes` are those of each digest, by its id, where they are still known.
+    """A plain summary of the digests; `changes` are those of each digest, by its id, if they are still known.
 
     Days are those of the time zone.
     """
@@ -71,7 +71,7 @@ def _told(row: DigestRow, changes: Sequence[DocumentChange], zone: ZoneInfo) -> 
             document_id=change.document_id,
             name=state.name,
             folder=_folder(state.file_path, change.level),
-            # None of its own where it stood for another in its digest.
+            # It has no citation of its own if its digest reported it with another document.
             citation=cited.get((change.repository, change.document_id))
             or DigestCitation(
                 change.document_id, state.name, state.place, change.repository, change.date, change.repository
@@ -127,7 +127,7 @@ def _most_often(documents: Sequence[Sequence[_ToldDocument]], merged: MergedCita
 
 
 def _document(told: Sequence[_ToldDocument], merged: MergedCitations) -> list[str]:
-    """The line of a document with each time that a digest told of it, oldest first, and lines of what it says."""
+    """The line of a document with each time that a digest reported it, oldest first, and lines of what it says."""
     first, last, times = told[0], told[-1], len(told)
     happened = "twice" if times == 2 else f"{times} times"
     when = days_between(first.day, last.day)

@@ -72,7 +72,7 @@ class KeptMatch(Struct, frozen=True):
 class TickRow(Struct, frozen=True):
     """One tick. `repository` is that of a tick after a build, `due_at` the moment that a schedule asked for.
 
-    `matches` is how many were pending, `items` how many things the digest tells of them.
+    `matches` is how many were pending, `items` how many changes the digest reports.
     """
 
     id: str
@@ -136,7 +136,7 @@ class DigestDraft(Struct, frozen=True):
 
 
 def is_undone(change: DocumentChange) -> bool:
-    """Whether a digest has nothing to tell of a change. Another place or commit is no news."""
+    """Whether a change was undone. Another place or commit is not worth reporting."""
     return _content(change.before) == _content(change.after)
 
 

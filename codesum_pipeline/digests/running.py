@@ -102,7 +102,7 @@ def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
             try:
                 if find_due(store, intent):
                     with one_at_a_time(store, intent.name):
-                        # Another process may have told it meanwhile.
+                        # Another process may have written it meanwhile.
                         if due := find_due(store, intent):
                             rows.append(tick(desk, store, intent, repository=due.repository, due_at=due.at))
             except Exception:

@@ -1,9 +1,9 @@
 """What the mirrors know of a change: the lines of the files that changed documents are cited from, and why they
 changed, in the words of those who changed them: the subjects of commits, without their authors.
 
-One `git log` tells of all files between two builds. Where more than one commit changed a file, the lines of a function
-tell which of them changed it. A commit whose parents the mirror does not have seems to have brought every file, so it
-is left out.
+One `git log` covers all files between two builds. If several commits changed a file, the lines of a function show
+which of them changed it. A commit whose parents the mirror does not have seems to have added every file, so it is
+left out.
 """
 
 import logging
@@ -24,7 +24,7 @@ from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.remote import shallow_commits
 
-# Changes of one file stand near each other.
+# Changes of one file come close together.
 _KEPT_FILES = 64
 
 _log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ class Subjects:
     def of(self, change: DocumentChange) -> tuple[str, ...]:
         """The subjects between a document's two builds, newest first; none where the mirror has no such commits.
 
-        Of one that is new or gone, between the builds that other changes of its repository tell of.
+        For a new or removed document: between the builds of the other changes of its repository.
         """
         first = change.before.commit if change.before else self._firsts.get(change.repository)
         last = change.after.commit if change.after else self._lasts.get(change.repository)

@@ -64,7 +64,7 @@ _TICKS = pa.schema(
     ]
 )
 
-# By the name in a query: the schema, and the rows of the file. Matches that were undone before a digest told them are
+# By the name in a query: the schema, and the rows of the file. Matches that were undone before a digest had them are
 # left out.
 SQL_TABLES: Mapping[str, tuple[pa.Schema, str]] = {
     "digests": (_DIGESTS, "digests"),

@@ -228,7 +228,7 @@ class DigestStore(SqliteFile):
     def compact(
         self, record: CompactionRecord, leaving: Callable[[list[DigestRow], list[CompactionRecord]], Sequence[str]]
     ) -> None:
-        """Keep what stands in place of some digests, and delete those whose ids `leaving` returns, in one transaction.
+        """Store a compaction of some digests, and delete those whose ids `leaving` returns, in one transaction.
 
         `leaving` is given the digests and the earlier compactions; what it raises ends the transaction.
         """

@@ -1,9 +1,9 @@
 """One item in words: its name, what happened to it, where, and what differs now.
 
-Words of the repository stand in code spans and fences, or as prose in which
-nothing is special: they are no Markdown of ours, and no `[N]`. Differences are told
-sentence by sentence and name by name, of signatures parameter by parameter, and of
-lines of code by the names that are new in them.
+Words of the repository are in code spans and fences, or in escaped prose: they
+cannot form Markdown or an `[N]`. Differences are reported
+sentence by sentence and name by name, those of signatures parameter by parameter, and
+those of code by the names that are new in its lines.
 """
 
 import re
@@ -48,7 +48,7 @@ def sentences(text: str) -> list[str]:
 
 
 def is_listing(sentence: str) -> bool:
-    """Whether a sentence is a word with a list of names, as code facts are told."""
+    """Whether a sentence is a word with a list of names, the form of code facts."""
     return _LISTING.fullmatch(sentence) is not None
 
 
@@ -142,7 +142,7 @@ MOST_NAMES = 4
 _NAME_CHARS = 100
 _TEXT_CHARS = 260
 _MOST_DETAILS = 3
-# So many of a sentence tell it from others.
+# So many of a sentence identify it.
 _TELLING_LETTERS = 24
 _TELLING_WORDS = 5
 # A phone shows some fifty in a line.

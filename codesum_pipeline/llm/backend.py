@@ -176,7 +176,7 @@ def checked(request: SummaryRequest, response: SummaryResponse, settings: LlmSet
 
 
 def is_by_pinned(request: SummaryRequest | ChatRequest, echoed: str, settings: LlmSettings) -> bool:
-    """Whether the echoed name stands for the pinned model; a strict request accepts the pinned name alone."""
+    """Whether the echoed name is one of the pinned model; a strict request accepts the pinned name alone."""
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
         return is_name_of(pinned, echoed)

@@ -23,7 +23,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _AROUND = re.compile(r"^\W+|\W+$")
 _SEPARATOR = re.compile(r"\.|::")
 _CODE_NAME = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
-# One of these stands in whatever `is_foreign_name` holds of.
+# Every name that `is_foreign_name` accepts contains one of these.
 _CODE_SIGN = re.compile(rf"[_\d]|\w(?:\.|::)[^\W\d]|\w\(\)|{_INNER_CAPITAL.pattern}")
 # Shorter ones with a digit are as often no names: S3, H2, p95.
 _MIN_CHARS_WITH_DIGIT = 4
@@ -87,7 +87,7 @@ def code_names(text: str) -> Iterable[re.Match[str]]:
 
 
 def may_have_code_names(text: str) -> bool:
-    """Whether a text has anything that tells a foreign name from a word; most have not."""
+    """Whether a text has any mark of a foreign name; most have none."""
     return _CODE_SIGN.search(text) is not None
 
 

@@ -286,8 +286,8 @@ class LiteLlmCalls:
                 )
                 async for chunk in chunks:
                     heard.hear(chunk)
-        # LiteLLM ends every stream with a reason; these are where it keeps what the provider said. Of Gemini it knows
-        # the second alone, and makes up what is missing: there only a connection that is cut tells.
+        # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
+        # only the second, and invents a missing reason: there only a broken connection shows the failure.
         said = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
         if said == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
@@ -313,7 +313,7 @@ class LiteLlmCalls:
             "num_retries": 0,
             "max_retries": 0,
             "caching": False,
-            # Reasoning models have no temperature, and refuse to be told one.
+            # Reasoning models have no temperature, and refuse requests that set one.
             "drop_params": True,
         }
 

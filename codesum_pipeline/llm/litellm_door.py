@@ -160,7 +160,7 @@ def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> S
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error and its causes: LiteLLM's own kinds do not tell a broken connection from an unreadable answer."""
+    """The error and its causes: LiteLLM's own kinds mix broken connections with unreadable answers."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and len(chain) < _LONGEST_CHAIN:

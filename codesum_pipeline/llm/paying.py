@@ -35,7 +35,7 @@ class Cap(Struct, frozen=True):
 
 
 class Till(Struct, frozen=True):
-    """Pays for the attempts of one job; `level` and `about` stand in the ledger.
+    """Pays for the attempts of one job; `level` and `about` are recorded in the ledger.
 
     `refusal` makes an error from a message about a cap that a call could pass; `way_out` is what can be done instead of
     raising the cap.

@@ -35,7 +35,7 @@ _UNSHOWN = frozenset(("head", "iframe", "math", "noscript", "object", "script", 
 # A line or an entry of two words or more, and what is taken out before one is looked for.
 _SAYING = re.compile(r"^[ \t]*(?:[-*#] )?[^\W\d_]+ [^\W\d_]+(?![^\s,.;:)])[^<>\"=|\n]*$", re.MULTILINE)
 _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
-# The same at the margin, a title, or a template's name at the beginning; and a text that only stands in for others.
+# The same at the margin, a title, or a template's name at the beginning; and a text that is only a placeholder.
 _RST_SAYING = re.compile(
     r"\A\s*\{\{ \w|^(?:[-*] )?[^\W\d_]+ [^\W\d_]+(?:[ ,.;:].*)?$|^[^\W_][\w ,.;:'()-]*\n([=*~^#-])\1{3,}$", re.MULTILINE
 )

@@ -12,7 +12,7 @@ of its score among its callers; of a helper that is called from everywhere each 
 stays behind what it calls, which is the better answer where the question means one function.
 
 Twins are documents that a repository has twice: for two platforms, in two versions, synchronous and asynchronous. They
-have the same name, stand in files of the same name and have nearly the same content. One hit stands for them.
+have the same name, file name and nearly the same content. They are shown as one hit.
 """
 
 import math
@@ -55,7 +55,7 @@ class DocumentQuery(Struct, frozen=True, dict=True):
 
     @cached_property
     def inside(self) -> Levels:
-        """The wanted levels whose documents stand in files."""
+        """The wanted levels whose documents are in files."""
         return tuple(level for level in self.levels if level in IN_FILES)
 
     def rankings(self) -> Iterator[Wanted]:
@@ -77,9 +77,9 @@ _NO_ACCIDENT = 20.0
 
 
 class NameShares(Struct, frozen=True):
-    """The share of a question that each of its words makes up: `typed` has the typed words, 1 in all; `words` also has
-    neighbouring words joined to one name. `weight` is the negative logarithm of how often all of them stand in one of
-    `count` texts by chance."""
+    """The share of each word in a question: `typed` has the typed words, which add up to 1; `words` also has
+    neighbouring words joined to one name. `weight` is the negative logarithm of the probability that one of the
+    `count` texts contains all of them by chance."""
 
     typed: Mapping[str, float]
     words: Mapping[str, float]

@@ -55,7 +55,7 @@ from codesum_pipeline.retrieval.weights import (
 _CALLED_SHOWN = 3
 # A factor that puts one score behind another whatever else is added.
 _JUST_BELOW = 1 - 1e-9
-# Shares count to this power: half the words of a question stand together in many places.
+# Shares count to this power: many places contain half the words of a question.
 _NEARLY_ALL = 4
 
 # The further reasons for a candidate's score, computed only for those that are shown.

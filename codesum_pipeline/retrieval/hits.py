@@ -4,9 +4,9 @@ An excerpt counts words as the index does, so it agrees with the rank: a line is
 once, and rare words more. An index holds no sources; the caller reads the file at the commit of the index.
 
 An index knows which words a passage has, not their order. So for an error message, a string literal or a sentence, the
-files whose passages have most of the words are read. What stands between words does not count, so that a message is
-found that the source has in two pieces, escaped or wrapped. A placeholder of a string literal (`%s`, `{name}`,
-`${name}`, `#{name}`) stands for any text.
+files whose passages have most of the words are read. The text between words does not count, so that a message is
+found even if the source has it in two pieces, escaped or wrapped. A placeholder of a string literal (`%s`, `{name}`,
+`${name}`, `#{name}`) matches any text.
 """
 
 import math
@@ -69,7 +69,7 @@ def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
     return "; ".join([ranked or "its content", *notes])
 
 
-# A line beyond this is data; its beginning tells what kind.
+# A line beyond this is data; its beginning shows what kind.
 _LONGEST_LINE = 400
 
 
@@ -94,7 +94,7 @@ def best_lines(
 
 
 def _best_start(lines: Sequence[str], words: frozenset[str], size: int) -> int:
-    """Where the best window begins; its words stand in its middle as far as there is room."""
+    """Where the best window begins; its words are in its middle as far as there is room."""
     found = [(place, has) for place, line in enumerate(lines) if (has := words.intersection(tokenize(line)))]
     if not found:
         return 0
@@ -129,7 +129,7 @@ _BETWEEN = r"[\W_]{1,40}"
 # A phrase without quotes: three words that follow one another in a string literal, four anywhere.
 _FEWEST_WORDS = 3
 _WORDS_ANYWHERE = 4
-# How much of a query a message has to make up with the values that stand in it.
+# How much of a query a message has to make up with the values that it contains.
 _LEAST_SHARE = 0.6
 
 

@@ -323,7 +323,7 @@ _JOINTS = _set(
 _QUESTIONS = _set("are how is was were what where which")
 _OWN_NEEDS = _set("can do does i should to would you")
 _LONGEST_PHRASE = 6
-# The question stands at the beginning; pages of output may follow.
+# The question is at the beginning; pages of output may follow.
 _CHARS_READ = 1_000
 
 

@@ -66,7 +66,7 @@ class FileNames(Struct, frozen=True):
 
 
 def name_of_file(path: str) -> str:
-    """A file's name up to the first dot; its folder's for a file that stands for its folder, as `router/index.ts`."""
+    """A file's name up to the first dot; its folder's for a file that represents it, such as `router/index.ts`."""
     folder, _, file_name = path.rpartition("/")
     stem = file_name.partition(".")[0]
     return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
@@ -79,8 +79,8 @@ class PublishedIndex(Struct, frozen=True, dict=True):
     words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
     passage k, ascending.
 
-    Only documents that are `visible` answer: all, where it is None. `home` is the home that the index was built in,
-    where that is not the one that it is asked for from: then it is an overlay, which stands beside its base.
+    Only documents that are `visible` are returned; None means all. `home` is the home that the index was built in, if
+    it differs from the home that is searched: then the index is an overlay, stored beside its base.
     """
 
     version: Version
@@ -302,7 +302,7 @@ class IndexedDocument(Struct, frozen=True, eq=False):
 
     @property
     def path(self) -> str:
-        """The file or folder that it stands in or is."""
+        """The file or folder that contains it, or that it is."""
         return self.id.partition(SEPARATOR)[0]
 
     def shown(self) -> dict[str, Any]:

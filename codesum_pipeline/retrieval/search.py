@@ -1,6 +1,6 @@
 """One search over lanes, levels and repositories; and the questions of a batch.
 
-Files are ranked by all that stands in them, documents by themselves, both by rank fusion over the lanes. Where several
+Files are ranked by all that they contain, documents by themselves, both by rank fusion over the lanes. Where several
 levels are wanted, a file is shown by the document in it that fits best, and its next best documents follow. With one
 lane only, the hits have its order.
 """

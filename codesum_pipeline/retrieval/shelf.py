@@ -98,7 +98,7 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
     if mask is None:
         if len(index.masks) >= _MASKS_REMEMBERED:
             index.masks.clear()
-        # Files and modules pass or not, and what stands in a file passes with it.
+        # The filter applies to files and modules; the documents in a file pass with it.
         passes = np.zeros(len(index), dtype=np.bool_)
         is_wanted = _judge(filters.paths)
         for row in _places(index):
@@ -275,7 +275,7 @@ _ALL_BITS = np.uint32(0xFFFFFFFF)
 
 
 class Candidates(Struct, frozen=True):
-    """Documents by number, and the files that they stand in. `files` are the places of these files: of a file itself,
+    """Documents by number, and the files that contain them. `files` are the places of these files: of a file itself,
     of a module -1."""
 
     numbers: Numbers

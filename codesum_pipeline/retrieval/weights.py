@@ -11,7 +11,7 @@ A file is found by all documents in it, since questions are more often about sev
 a file with three good documents is more likely meant than a file with the single best one. Each further document counts
 for less, or a long file would win by its length.
 
-A search always has a best document. Three facts tell the questions that an index answers from those about another
+A search always has a best document. Three facts separate questions that an index answers from those about another
 repository: how near the best documents are in meaning; how much of the question's words, mainly the rare ones, one
 passage has; and how many documents there are, since among many one is near by chance. The numbers come from
 benchmarks/results/fit.md.
@@ -211,7 +211,7 @@ _SIGNALS = {
     Signal.FUSED: 2.0,
     Signal.KEYWORDS: 0.0,
 }
-# For files, each signal by all documents that stand in them.
+# For files, each signal by all documents in them.
 _FILE_SIGNALS = {
     Signal.SYMBOL: 1.0,
     Signal.CODE_WORDS: 1.0,
@@ -289,7 +289,7 @@ SIGNALS: Mapping[Lane, tuple[Signal, ...]] = {
 VECTORS = {Signal.CODE_MEANING: Lane.CODE, Signal.SUMMARY: Lane.SUMMARY, Signal.FUSED: Lane.FUSED}
 WORDS = {Signal.CODE_WORDS: Lane.CODE, Signal.SUMMARY_WORDS: Lane.SUMMARY, Signal.KEYWORDS: Lane.KEYWORDS}
 
-# The levels of which each document stands in one file.
+# The levels whose documents each lie in one file.
 IN_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
 
 

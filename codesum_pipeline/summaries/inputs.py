@@ -16,7 +16,7 @@ from codesum_pipeline.model.symbols import Reexport, SymbolFacts
 class FunctionInput(Struct, frozen=True):
     """A function or method: those columns of `symbols` that its text is made from.
 
-    A `Symbol` also says where the definition stands, and a text must not change when it moves. All but the id is a
+    A `Symbol` also says where the definition is, and a text must not change when it moves. All but the id is a
     function of the canonical source and the qualified name, unless the definition has syntax errors.
     """
 

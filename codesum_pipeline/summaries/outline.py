@@ -1,8 +1,8 @@
 """The tree of documents, and what the writers of each level are shown: both read from the tables of one snapshot.
 
 Classes hold methods, files top-level symbols, folders files and folders. A child's name is relative to its parent, so
-that a moved folder shows its writer the same children, and without the suffix of an overload, which would tell a writer
-nothing.
+that a moved folder shows its writer the same children, and without the suffix of an overload, which means nothing to a
+writer.
 
 Above functions a writer sees metadata and its children's texts, never code. Classes may hold classes and folders hold
 folders, so these two levels come in layers: each is shown the texts of the layers before it.

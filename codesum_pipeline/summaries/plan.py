@@ -98,7 +98,7 @@ def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress
 
 
 def settle_plan(workspace: Workspace) -> PlanReport:
-    """Turn a `plan` that was carried out into the plan of now, which keeps every document."""
+    """Replace a `plan` that was carried out by the current one, which keeps every document."""
     planned = workspace.tables.read_rows("plan", workspace.key, PlanRow)
     rows = [_carried_out(row) for row in planned if row.action is not PlanAction.REMOVE]
     return _write(workspace, rows, ModelSetup.of(workspace))
@@ -160,7 +160,7 @@ class _Planner:
         self._guard = FailureGuard()
 
     def plan(self) -> list[PlanRow]:
-        """One row per document of now, and one per document to remove."""
+        """One row per current document, and one per document to remove."""
         self._functions()
         for level in (Level.CLASS, Level.FILE, Level.MODULE):
             layers = head_layers(self._workspace, level, self._outline)

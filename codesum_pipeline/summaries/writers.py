@@ -322,7 +322,7 @@ class FunctionBatch(Struct, frozen=True):
 
 
 class WriteFunctions(Struct, frozen=True):
-    """Writes the texts of functions, as rows in their order, and tells the failures; a function that fails gets the
+    """Writes the texts of functions, as rows in their order, and returns the failures; a function that fails gets the
     text of a failed one."""
 
     stamp: Stamp
@@ -379,7 +379,7 @@ def upper_batches(shown: UpperBatch) -> list[UpperBatch]:
 
 
 class WriteUpper(Struct, frozen=True):
-    """Writes the texts of classes, files or folders, and tells the failures; one that fails has None for its text."""
+    """Writes the texts of classes, files or folders, and returns the failures; one that fails has None for its text."""
 
     def __call__(self, batch: UpperBatch) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
         guard = FailureGuard()

@@ -135,7 +135,7 @@ class Build(Struct, frozen=True, dict=True):
         outages = self._outages()
         if not outages:
             return CheckFinding(ANSWERED, passed=True)
-        # The run fails here, before its last steps; what is published has its page, and is told of, all the same.
+        # The run fails here, before its last steps; the published version still gets its page and its digests.
         carry_out(REPO_OVERVIEW, self.workspace, progress=self.progress)
         for step in DIGEST_STEPS:
             self.perform(step)

@@ -169,7 +169,7 @@ def find_document_faults(ws: Workspace) -> list[CheckFinding]:
         ]
         leaks = find_leaks(ws, connection)
         by_model = {id_ for (id_,) in _rows(connection, "SELECT id FROM documents WHERE written_by = 'llm'")}
-    # The extractive writer sees no neighbour: what it names stands in the code it describes, and harms no index.
+    # The extractive writer sees no neighbour: its names are from the code it describes, and harm no index.
     is_warning = not by_model & {leak.rpartition(" (")[0] for leak in leaks.get(LEAK_FAULT, ())}
     leak = _finding("no_names_leak", leaks, looked_for=(LEAK_FAULT,), counts=counts)
     return [*findings, replace(leak, is_warning=is_warning)]
@@ -327,7 +327,7 @@ def _documents(ws: Workspace, settings: CheckSettings) -> list[CheckFinding]:
     if not ws.settings.llm.enabled:
         written = _unjudged(CheckName.MODEL_TEXTS, OFF, "llm.enabled is false, so no model writes")
     else:
-        # Texts that a model was asked for in vain; the extractive ones stand.
+        # Texts that a model failed to write; the extractive ones are kept.
         for level in Level:
             failed = ws.tables.read(texts_table(level), ws.key, columns=["failure"])["failure"]
             failures += len(failed) - failed.null_count

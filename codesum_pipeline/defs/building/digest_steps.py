@@ -212,7 +212,7 @@ def perform_digest_step(step: str, home: Home, ws: Workspace, *, built_from: str
 
 
 def show_digest_step(step: str, ws: Workspace) -> Values:
-    """Of each standing question the best of what waits, or the newest digests in full."""
+    """The best pending matches of each standing question, or the newest digests in full."""
     rows: list[tuple[object, ...]] = []
     digests: Sequence[DigestRow] = ()
     with StepNotes().guarded(step), kept_digests(ws.layout.digests, now=ws.now) as store:

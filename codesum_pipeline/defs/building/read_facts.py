@@ -20,7 +20,7 @@ from codesum_pipeline.store.columns import describe_column
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER
 
-# Of how changes are matched and told; no index depends on it.
+# The version of matching and reporting changes; no index depends on it.
 DIGESTS_VERSION = "1"
 _WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 _LANES_VERSION = f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}"

@@ -112,7 +112,7 @@ def index_values(indexes: Iterable[IndexFile]) -> dict[str, Value]:
 
 
 def compiled_values(found: CompiledReport) -> dict[str, Value]:
-    """Of how many files indexes tell, and what of them does not count."""
+    """How many files compilers' indexes cover, and which indexes are not used."""
     if not (found.counting or found.stale or found.problems):
         return {}
     values: dict[str, Value] = {

@@ -132,7 +132,7 @@ def _enabled(desk: DigestDesk) -> list[Intent]:
 
 
 def _with_preview(telling: StepNotes, desk: DigestDesk) -> StepOutcome:
-    """The last digests of all repositories stand beside what this run came to."""
+    """The outcome of this run, with the last digests of all repositories."""
     with telling.guarded("the digests so far"), kept_digests(desk.layout.digests, now=desk.sender.now) as store:
         if store:
             newest = store.newest(limit=DIGESTS_SHOWN)

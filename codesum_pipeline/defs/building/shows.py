@@ -301,7 +301,7 @@ class FileChanges(Struct, frozen=True):
 
 
 def indexed_files(ws: Workspace) -> tuple[str | None, Mapping[str, str]]:
-    """The commit that the tables stand at, None where there is none, and the contents of its indexed files."""
+    """The commit of the tables, None if there is none, and the contents of its indexed files."""
     rows = ws.tables.read_rows_or_empty("snapshot", ws.key, Snapshot)
     if not rows or ws.tables.readable_path("files", ws.key) is None:
         return None, {}

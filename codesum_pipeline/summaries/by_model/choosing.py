@@ -134,7 +134,7 @@ def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
 class Choice(Struct, frozen=True):
     """The text that one document gets.
 
-    `stands`: the last build's text is kept. `had_text`: the last build had a model's text, from this input or another.
+    `stands`: the last build's text is kept. `had_text`: the last build had a model's text, of this input or another.
     `found` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
     unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
     the model may not be called.

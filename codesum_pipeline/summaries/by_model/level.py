@@ -108,7 +108,7 @@ class ModelLevel:
         self._was_over = False
 
     def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
-        """The prompt about a function, with its neighbours in the graph of now."""
+        """The prompt about a function, with its neighbours in the current graph."""
         return self.prompter.of_function(qualified_name, language, source, self._contexts.shown(id_))
 
     def choose(self, sources: Sequence[TextSource]) -> list[Choice]:

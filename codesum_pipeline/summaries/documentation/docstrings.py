@@ -65,7 +65,7 @@ def read_docstring(text: str | None) -> Docstring:
     read = _fields(shown)
     told = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
     returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
-    # The library's own description ends at the first section and has lost the indentation that tells code from prose.
+    # The library's own description ends at the first section and has lost the indentation that marks code.
     return Docstring(
         sentences_in_code(shown),
         {name: plain(_first_paragraph(one.description)) for name, one in told if one.description},

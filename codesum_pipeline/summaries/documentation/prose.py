@@ -1,6 +1,6 @@
-"""A text is read: a README's title, headings, lists and opening, or what a docstring says, as plain sentences.
+"""Reads a text: a README's title, headings, lists and opening, or what a docstring says, as plain sentences.
 
-`markdown-it-py` tells headings, paragraphs and list entries apart. What reStructuredText, RDoc and plain text write
+`markdown-it-py` finds headings, paragraphs and list entries. What reStructuredText, RDoc and plain text write
 otherwise is first written as Markdown: titles' underlines, directives, literal blocks. Code, tables, comments and
 targets of links are left out.
 """

@@ -67,7 +67,7 @@ class CodeFacts:
         self.prefix = self._prefix()
 
     def phrases(self, opening: str) -> Iterator[str]:
-        """All that can be said beside what a text opens with, what tells most first; empty ones among them."""
+        """All phrases that add to a text's opening, the most informative first; some are empty."""
         new = partial(_beside, words=_stems(opening))
         yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
         yield fact("Yields" if self.facts.is_generator else "Returns", self.result)
@@ -89,7 +89,7 @@ class CodeFacts:
 
     @cached_property
     def result(self) -> str:
-        """What comes back: its type where the code says it, else what the values show; "" where neither tells."""
+        """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
         written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
         if has(self.given.language, Trait.TYPE_PREDICATES) and " is " in written:
             return "" if written.startswith("asserts ") else "true or false"
@@ -123,7 +123,7 @@ class CodeFacts:
         return name_words(self.given.name)[:1] == ("test",) or " " in self.given.name.strip()
 
     def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
-        """Calls that lead outward, in source order; of many `new` ones those that tell most."""
+        """Calls that lead outward, in source order; of many `new` ones the most informative."""
         found: dict[str, float] = {}
         calls = {one.names for one in self.facts.calls}
         for one, made in sorted(self._calls, key=lambda call: (call[0].line, len(call[0].names))):
@@ -136,7 +136,7 @@ class CodeFacts:
         return [words for words in found if words in best]
 
     def literals(self, opening: str) -> list[str]:
-        """The texts in its body that tell something beside the opening, errors' messages apart."""
+        """The texts in its body that add something to the opening, except for errors' messages."""
         raised = {one.said for one in self.facts.raises}
         return _beside(telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening))
 
@@ -180,7 +180,7 @@ class CodeFacts:
         return words if repeats else f"{owner} {words}"
 
     def _value(self, one: Fact) -> str:
-        """What one returned value is, as far as its form or its name tells."""
+        """What one returned value is, as far as its form or its name shows."""
         last = one.names[-1] if one.names else ""
         are_types_called = has(self.given.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
         match one.form:
@@ -241,7 +241,7 @@ def parameter_words(parameter: Parameter) -> str:
 
 
 def telling_texts(texts: Iterable[str]) -> list[str]:
-    """Texts that a person would search for, quoted: such as have a telling word and no code in them."""
+    """Texts that a person would search for, quoted: those that have a distinctive word and contain no code."""
     found: dict[str, float] = {}
     for text in texts:
         shown = message(text).strip(" …:,")

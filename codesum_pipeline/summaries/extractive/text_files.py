@@ -1,7 +1,7 @@
 """The text of a file that no parser reads: prose, configuration, or a language without a parser.
 
 It is made from the file's name, where everybody uses that name for the same purpose, and from the file's prose, its
-top-level keys, or its first comment and its most telling identifiers.
+top-level keys, or its first comment and its most distinctive identifiers.
 """
 
 import json
@@ -42,7 +42,7 @@ _BY_PATH = word_table("known_paths")
 
 
 def known_purpose(path: str) -> str:
-    """What a file with this path is for, or empty where its name does not tell."""
+    """What a file with this path is for, or empty if its name does not show it."""
     name = path.rpartition("/")[2].lower()
     for pattern, purpose in _BY_PATH.items():
         if fnmatchcase(f"/{path.lower()}", pattern):
@@ -198,7 +198,7 @@ def _source(given: TextFileInput, known: str) -> ExtractiveText:
 
 
 def _rare_identifiers(text: str) -> list[str]:
-    """Identifiers that occur more than once, the most telling first."""
+    """Identifiers that occur more than once, the most distinctive first."""
     counts = Counter(_IDENTIFIER.findall(text))
     told = {
         name: max(map(telling, split_identifier(name)), default=0.0) * min(count, 6)

@@ -164,7 +164,7 @@ def write_file(given: FileInput) -> ExtractiveText:
 
 
 def _imported(given: FileInput) -> list[str]:
-    """The packages from elsewhere that it imports, each by the name that tells most."""
+    """The external packages that it imports, each by its most informative name."""
     names = [name.strip("\"'<>") for name in given.imports if not name.startswith((".", "/", '"'))]
     # In PHP a class without a namespace and a function are no packages.
     told = [

@@ -1,6 +1,6 @@
 """Identifiers, paths and lists of names become words, without the prefix that a library gives to all of its names.
 
-The words that a document should be found by come telling ones first: a word's score is the weight of its best place
+A document's keywords are sorted, the most distinctive first: a word's score is the weight of its best place
 times its rarity in source code at large, by a table that ships with the package.
 """
 
@@ -260,7 +260,7 @@ def _filled(chosen: tuple[str, ...], candidates: Iterable[str]) -> tuple[str, ..
 
 @lru_cache(maxsize=65536)
 def telling(word: str) -> float:
-    """The rarity of a word; 0 for words that tell nothing: stop words, numbers, single letters, digests."""
+    """The rarity of a word; 0 for words without information: stop words, numbers, single letters, digests."""
     if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
         return 0.0
     return rarity(word) if len(word) > 2 or word in _SHORT or not word.isascii() else 0.0
@@ -268,7 +268,7 @@ def telling(word: str) -> float:
 
 @lru_cache(maxsize=65536)
 def rarity(word: str) -> float:
-    """How telling a word is: near 0 where every file has it, 1 for the rarest."""
+    """How distinctive a word is: near 0 where every file has it, 1 for the rarest."""
     return min(word_bucket(word), _RAREST_BUCKET) / _RAREST_BUCKET
 
 
