@@ -32,7 +32,7 @@ from codesum_pipeline.settings.operation import AlertSettings
 from codesum_pipeline.store.sqlite_tables import SqliteFile, columns
 
 ALERTS_FILE = "alerts.sqlite"
-# Of a condition that changed since people were told.
+# A condition that has changed since people were notified.
 UNTOLD = "is_bad <> is_told_bad"
 
 
@@ -57,7 +57,7 @@ class ConditionState(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """The state of a condition, since when, and what people were told."""
+    """The state of a condition, since when, and what people were notified of."""
 
     kind: ConditionKind
     name: str
@@ -103,7 +103,7 @@ class AlertBook(SqliteFile):
 
     tables: ClassVar = {
         "conditions": f"{columns(Condition)}, PRIMARY KEY (kind, name, subject)",
-        # Causes that are told of instead of what they cause.
+        # Causes that are reported instead of their effects.
         "causes": "cause TEXT PRIMARY KEY, told_at TEXT NOT NULL",
         "messages": columns(Message, id="PRIMARY KEY"),
         "behind": "repository TEXT PRIMARY KEY, since TEXT NOT NULL, is_late INTEGER NOT NULL",
@@ -134,7 +134,7 @@ class AlertBook(SqliteFile):
         return self.select(Condition, f"FROM conditions WHERE {which} ORDER BY kind, name, subject")
 
     def mark_told(self, conditions: Sequence[Condition], *, counted: bool = True) -> None:
-        """Record that people were told. `counted`: about this very condition, not about its cause."""
+        """Record that people were notified. `counted`: about this very condition, not about its cause."""
         moment = self.moment()
         day_before = iso_moment(self.now() - timedelta(days=1))
         self.connection.executemany(
@@ -145,11 +145,11 @@ class AlertBook(SqliteFile):
         )
 
     def told_causes(self) -> set[str]:
-        """The causes that people were told of."""
+        """The causes that people were notified of."""
         return {cause for (cause,) in self.connection.execute("SELECT cause FROM causes")}
 
     def mark_cause(self, cause: str, *, is_bad: bool) -> None:
-        """Record that people were told of a cause, or that it is over."""
+        """Record that people were notified of a cause, or that it is over."""
         if is_bad:
             self.connection.execute("INSERT OR IGNORE INTO causes VALUES (?, ?)", (cause, self.moment()))
         else:
@@ -248,8 +248,8 @@ _LONGEST = timedelta(days=1)
 def note_absence(book: AlertBook, settings: AlertSettings) -> None:
     """Remember that somebody looks now, and have it said where the last look is longer ago than it may be.
 
-    While nobody looks, as where the daemon is down, only whoever watches the process from outside can tell. In one
-    transaction: of several that come back at once one tells.
+    Without such looks, as when the daemon is down, only a monitor outside of the process can notice. In one
+    transaction: if several processes come back at once, one of them reports it.
     """
     with book.together():
         last, now = book.marks(_LOOKED).get(_LOOKED), book.now()
@@ -282,7 +282,7 @@ def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> 
 
 
 def decide(book: AlertBook, settings: AlertSettings) -> None:
-    """Decide what is told now, and store the messages."""
+    """Decide what is reported now, and store the messages."""
     with book.together():
         ripe = [each for each in book.conditions(UNTOLD) if _is_ripe(each, settings, book.now())]
         alone = _by_cause(book, ripe, settings)
@@ -304,7 +304,7 @@ def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bo
 
 
 def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSettings) -> list[Condition]:
-    """Store messages for causes that many conditions share; returns the conditions that are told one by one."""
+    """Store messages for causes that many conditions share; returns the conditions that are reported one by one."""
     bad = Counter(each.cause for each in book.conditions("is_bad") if each.cause)
     told = book.told_causes()
     groups: dict[str, list[Condition]] = defaultdict(list)

@@ -47,7 +47,7 @@ class RepositoryFiles(Struct, frozen=True):
         return list(dict.fromkeys(index.repo for index in self.indexes))
 
     def commit(self, repo: str) -> str:
-        """The commit that a repository's index stands for."""
+        """The commit of a repository's index."""
         return self._index(repo).commit
 
     def text(self, file: FileRef) -> str | None:

@@ -38,7 +38,7 @@ EMPTY, STEPS, COST_CAP, ERROR = "empty", "steps", "cost-cap", "error"
 class TurnAnswer(Struct, frozen=True):
     """The answer to a question. `failed` says why it is not a model's; `citations_dropped` did not resolve.
 
-    `problems` are errors of the store; `as_of` are the commits that it stands for.
+    `problems` are errors of the store; `as_of` are the commits that it is about.
     """
 
     text: str

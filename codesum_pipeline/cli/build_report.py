@@ -145,7 +145,7 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
 
 
 class LastBuild(Struct, frozen=True):
-    """The commit that the last build stands for, and why it was not published, where it was held back."""
+    """The commit of the last build, and why it was not published, if it was held back."""
 
     commit: str
     held_because: str | None = None

@@ -169,7 +169,7 @@ def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
 
 
 def _compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
-    """What stands in place of rows: of one repository, or of all and of the cache."""
+    """The compactions that replaced rows: of one repository, or of all and of the cache."""
     if repo is not None:
         called.registry.get(repo)
     keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
@@ -190,7 +190,7 @@ def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
 
 
 def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
-    """The compactions that stand in place of rows of a document's history, oldest first."""
+    """The compactions that replaced rows of a document's history, oldest first."""
     history = HistoryRows(TableStore(called.layout.warehouse), called.layout, repo)
     return [
         {

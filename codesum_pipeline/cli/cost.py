@@ -75,7 +75,7 @@ def cost(
     named = {
         "texts": rows,
         "questions": [(", ".join(repos), row) for repos, row in questions],
-        # A digest that was not written is about no repository: its question stands for it.
+        # A digest that was not written is about no repository: it is listed under its question.
         "digests": [(", ".join(repos) or row.id, row) for repos, row in digests],
     }
     if plot is not None:

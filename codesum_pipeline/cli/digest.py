@@ -262,14 +262,14 @@ def _digest_of(store: DigestStore, id_: str) -> DigestRow:
 
 
 def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
-    """Whether digests that a compaction stands in place of can be among those that are asked for."""
+    """Whether the requested digests may include some that a compaction replaced."""
     selection = Attestation.of_record(record).selection
     is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
     return is_of_intent and (since is None or since < (selection.before or ""))
 
 
 def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> TableView:
-    """Newest first; a compaction stands where its digests end."""
+    """Newest first; a compaction is placed where its digests end."""
     said: list[tuple[str, tuple[object, ...]]] = []
     for row in rows:
         when, repositories = row.created_at[:16].replace("T", " "), ", ".join(row.repositories)

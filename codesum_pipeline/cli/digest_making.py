@@ -214,7 +214,7 @@ def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:
 
 
 def show_text(result: SummaryResult) -> None:
-    """The text of a digest, and what its numbers stand for."""
+    """The text of a digest, and the sources that its numbers cite."""
     typer.echo(f"{escaped(result.summary).strip()}\n")
     rows = [
         (

@@ -24,7 +24,7 @@ from codesum_pipeline.store.layout import STATE, reading_copy
 from codesum_pipeline.store.lease import current_holder, release_lease
 from codesum_pipeline.wiring import Home
 
-# One broken file can make every document wrong: the first ones tell enough.
+# One broken file can make every document wrong: the first ones are enough.
 _SHOWN_PER_REPOSITORY = 20
 
 

@@ -30,7 +30,7 @@ def catalogue_of(called: Invocation) -> IndexCatalogue:
 
 
 def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
-    """As `IndexCatalogue.open_all`; what is left out is told on stderr."""
+    """As `IndexCatalogue.open_all`; what is left out is named on stderr."""
     return catalogue_of(called).open_all(names, tell=complain)
 
 

@@ -154,14 +154,14 @@ def _build(found: UnindexedCheckout) -> None:
             status = process.wait()
             break
         except KeyboardInterrupt:
-            # The terminal has told the build, too, which ends by itself.
+            # The terminal has interrupted the build, too, which ends by itself.
             continue
     if status != 0:
         raise typer.Exit(status if status > 0 else 128 - status)
 
 
 def _problem(location: Path, entries: Sequence[RepositoryEntry]) -> str:
-    """Why it cannot be indexed now; empty where nothing stands in the way."""
+    """Why it cannot be indexed now; empty if it can."""
     if entries and not any(entry.enabled for entry in entries):
         return f"{entries[0].key} is disabled: `codesum add {entries[0].key}` enables it"
     git_dir = location / ".git" if (location / ".git").exists() else location
@@ -322,13 +322,13 @@ class FirstIndex(Struct):
                     stderr=log,
                     # Held by the process from now on, and free when it has ended.
                     pass_fds=[lock.fileno()],
-                    # An interrupt of a terminal is for the server, which tells it.
+                    # An interrupt from a terminal is for the server, which passes it on.
                     start_new_session=True,
                 )
 
 
 def build_lock(found: UnindexedCheckout) -> Path:
-    """The file that the process of a first build holds locked; what the process says stands beside it, in `.txt`."""
+    """The file that the process of a first build keeps locked; the process's output is beside it, in `.txt`."""
     return found.called.layout.first_uses / f"{hash_of([str(found.checkout.git_dir)])}.lock"
 
 

@@ -77,7 +77,7 @@ class Invocation(Struct, frozen=True, dict=True):
         return Registry(self.settings.repos_file)
 
     def entries(self) -> list[RepositoryEntry]:
-        """The registry's entries, without malformed ones, each of which is told on stderr."""
+        """The registry's entries, without malformed ones, each of which is reported on stderr."""
         survey = self.registry.survey()
         for problem in survey.problems.values():
             complain(f"left out: {problem}")

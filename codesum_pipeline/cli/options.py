@@ -62,7 +62,7 @@ def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _invocation_of(ctx: typer.Context) -> Invocation:
-    """The call while a shell completes. Completion tells no errors, since the shell would type their text."""
+    """The call while a shell completes. Completion prints no errors, since the shell would type their text."""
     flags = ctx.find_root().params
     return Invocation({name: flags.get(name) for name in ("home", "settings_file")})
 

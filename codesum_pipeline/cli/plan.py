@@ -84,7 +84,7 @@ def plan(
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         home = Home(settings)
         if not is_known:
-            # One that is not registered as it stands gets a registry of its own.
+            # One that is not registered in this form gets a registry of its own.
             home = Home(settings.model_copy(update={"repos_file": Path(scratch) / "home" / "repos.yaml"}))
             home.registry.add(entry)
         workspace = home.workspace(entry.key, run_id="plan", force=force)

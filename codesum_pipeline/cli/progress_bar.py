@@ -48,7 +48,7 @@ def progress_bar() -> Iterator[Report]:
         with _Lines() as lines:
             yield lines
         return
-    # The console keeps the stream that it has now. If it drew on whatever stands in for stderr, and that wrote back to
+    # The console keeps the stream that it has now. If it drew on whatever replaces stderr, and that wrote back to
     # the console, neither would end.
     drawn = Progress(
         *_columns(console), console=console, transient=True, redirect_stdout=False, redirect_stderr=False, expand=True

@@ -1,4 +1,4 @@
-"""`codesum prompts`: the templates of what a language model is told."""
+"""`codesum prompts`: the templates of the prompts for a language model."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -165,7 +165,7 @@ class _Templates(Struct, frozen=True, dict=True):
 
     @cached_property
     def intents(self) -> Sequence[Intent]:
-        """Where their file cannot be read, that is told, and templates are shown all the same."""
+        """If their file cannot be read, that is reported, and templates are shown all the same."""
         try:
             return self.called.home.intents.survey().intents
         except ConfigurationError as error:
@@ -174,7 +174,7 @@ class _Templates(Struct, frozen=True, dict=True):
 
     @cached_property
     def systems(self) -> Mapping[Level, FoundTemplate | None]:
-        """The system template of each level: the full one, too, where neither can be used as it stands."""
+        """The system template of each level: the full one, too, if neither can be used as it is."""
         llm, found = self.called.settings.llm, {}
         for level in LEVELS:
             try:

@@ -203,7 +203,7 @@ def print_json(*values: Any) -> None:
 
 
 def present(values: Sequence[Any], view: Callable[[], RenderableType], *, as_json: bool, otherwise: str) -> None:
-    """Print values as lines of JSON, or show a person's view of them; without values a person is told `otherwise`."""
+    """Print values as lines of JSON, or show a person's view of them; without values it notes `otherwise`."""
     if as_json:
         print_json(*values)
     elif values:

@@ -92,10 +92,10 @@ _NO_OPTIONS = EntryOptions()
 
 
 def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS) -> tuple[RepositoryEntry, bool]:
-    """The entry that `text` and the options describe, and whether it is registered as it stands.
+    """The entry that `text` and the options describe, and whether it is registered in this form.
 
     `text` is a key, a path (also of a folder inside a git work tree) or a URL. Without options, a folder that the index
-    of a registered repository holds is that repository, and the person is told so.
+    of a registered repository holds is that repository, and a message says so.
     """
     known = _by_key(registry, text)
     if known is not None and (options.key not in (None, known.key) or options.subdir is not None):

@@ -45,7 +45,7 @@ from codesum_pipeline.tools.sources import SourceReader, repositories
 _STDIN = "-"
 # What `--context` adds to all hits together, unless another bound is asked for.
 _CONTEXT_TOKENS = 1200
-# Of a signature with many parameters the first ones tell it apart.
+# The first ones of many parameters are enough to recognise a signature.
 _SIGNATURE_CHARACTERS = 160
 
 
@@ -128,7 +128,7 @@ def search(
 def _print_answers(
     rows: Iterable[RoutedQuestion | BadRow], file: str, asking: "_Asking", levels: Sequence[Level]
 ) -> None:
-    """One line out per line in; a line that cannot be answered is told on stderr, and the rest goes on."""
+    """One line out per line in; a line that cannot be answered is reported on stderr, and the rest goes on."""
     bad = 0
     for row in rows:
         if isinstance(row, BadRow):
@@ -223,7 +223,7 @@ class _Asking(Struct, frozen=True):
     def answer(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> AnswerView:
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
         searched = repositories(indexes)
-        # What is not simply the newest commit is told, once.
+        # A version other than the newest commit is mentioned, once.
         repos = list(dict.fromkeys(hit.repo for hit in found.hits)) or searched
         self.told.update((each.repo, each) for each in told_as_of(self.call, [r for r in repos if r not in self.told]))
         files: dict[str, set[str]] = {}
@@ -237,7 +237,7 @@ class _Asking(Struct, frozen=True):
             documents = self.call.documents(hit.repo) if self.context_tokens is not None else None
             number = documents.number(hit.id) if documents else None
             if documents and number is not None:
-                # What stands around the hits shares one bound, evenly.
+                # The contexts of all hits share one limit evenly.
                 share = tokens // (len(found.hits) - place)
                 around, left = bound_surroundings(surroundings(documents, number), tokens=share)
                 tokens -= share - left

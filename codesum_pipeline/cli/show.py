@@ -226,7 +226,7 @@ def explain(
         ]
         print_json({"repo": found.repo, "id": found.id, "steps": values, **told, "compactions": compacted})
         return
-    # Which earlier rows a text stands in place of.
+    # Which earlier rows a text replaced.
     earlier = [
         f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
         for each in compacted

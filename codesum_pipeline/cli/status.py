@@ -213,7 +213,7 @@ def _texts(home: Home, key: str) -> str:
 
 
 def _waiting(home: Home, key: str) -> str:
-    """What waits for a digest, by standing question."""
+    """The matches that wait for a digest, by standing question."""
     if not home.layout.digests.exists():
         return ""
     with open_digests(home.layout.digests, now=utc_now) as digests:

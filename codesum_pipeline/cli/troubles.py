@@ -37,7 +37,7 @@ class Problem(Struct, frozen=True):
 
 
 class IndexedFiles(Struct, frozen=True):
-    """Of how many files indexes tell, by the tool that wrote them; `stale` are files of another text, and why."""
+    """How many files indexes cover, by the tool that wrote them; `stale` are files whose text changed, and why."""
 
     by_tool: dict[str, int]
     stale: list[tuple[str, str]]
@@ -124,7 +124,7 @@ def edges_line(found: Disagreement) -> str:
 
 
 def digest_troubles(home: Home) -> Iterator[Problem]:
-    """Standing questions and channels that cannot be used, digests that were not written, and such as were not sent."""
+    """Standing questions and channels that cannot be used, and digests that were not written or not sent."""
     for what, way_out in _digest_troubles(home):
         yield Problem(None, what, way_out, "Digests")
 
@@ -152,7 +152,7 @@ def _digest_troubles(home: Home) -> Iterator[tuple[str, str]]:
 
 
 def _held(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
-    """Questions whose last tick wrote nothing, though there was something to tell."""
+    """Questions whose last tick wrote nothing, though there was something to report."""
     with open_digests(home.layout.digests, now=utc_now) as store:
         for intent in enabled:
             for last in store.ticks(intent.name, limit=1):

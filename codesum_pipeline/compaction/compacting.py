@@ -1,7 +1,7 @@
-"""A job is carried out: all that was attested is checked, the model is asked once, and rows and compaction change
+"""Carries out a job: everything that was attested is checked, the model is asked once, and rows and compaction change
 together.
 
-What a model is asked is a function of attestation, rows and template. Every row stands in it whole, in the attested
+The prompt is a function of attestation, rows and template. It contains every row whole, in the attested
 order: what does not fit is refused, never cut. Until the last step nothing but the books changes, so a process that is
 killed leaves the old state or the new one, and the next run of the job goes on from there: it asks for nothing that was
 paid, and does nothing twice.

@@ -4,7 +4,7 @@
 |---|---|
 | `document_history` | those that say nothing about a current text: no later build reads them |
 | `prompt_texts` | models' texts in the cache, of prompt versions that are not used any more |
-| `digests` | those before the last month, of which the monthly roll-up is made, that are sent and told |
+| `digests` | those before the last month, of which the monthly roll-up is made, that are sent and reported |
 """
 
 import re

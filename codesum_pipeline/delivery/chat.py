@@ -1,7 +1,7 @@
 """Chats through Apprise, which knows each service's address and dialect.
 
 It says whether a service took a message, and for most also by which status; it
-has no key by which a service could tell a repeat. So a chat gets a post at
+has no key by which a service could recognise a repeat. So a chat gets a post at
 least once, and a repeat says that it may be one.
 """
 

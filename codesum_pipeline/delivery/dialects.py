@@ -4,7 +4,7 @@ The Markdown of a digest holds words of repositories, of people and of models.
 Emphasis, headings, lists and code stay; links, images and HTML in it are shown
 as the letters they are made of, and nobody is called by an `@`. The only links
 are ours, to what the citations name. In a mail all tags and styles are ours.
-Styles stand at their elements, since many clients drop sheets; the one sheet
+Styles are set on their elements, since many clients drop sheets; the one sheet
 holds what a dark scheme changes. There are no scripts and no pictures.
 """
 
@@ -38,7 +38,7 @@ MAY_BE_A_REPEAT = "This may be a repeat: an earlier try ended before it was know
 
 
 class Dialect(Struct, frozen=True):
-    """How text is written: what makes letters stand for themselves, and the marks before and after parts."""
+    """How text is written: what escapes letters, and the marks before and after parts."""
 
     text: Callable[[str], str]
     code: Callable[[str], str]
@@ -55,7 +55,7 @@ def read_markdown(text: str) -> list[Token]:
 
 
 def shown(text: str) -> str:
-    """A text of others, printable (also what entities stood for) and such that no program makes a link of it."""
+    """A text of others, printable (its entities decoded, too), and such that no program makes a link of it."""
     return unlinked(clean(text))
 
 
@@ -181,7 +181,7 @@ class ShownSource(Struct, frozen=True):
 
 
 def sources_of(post: Post) -> Iterator[ShownSource]:
-    """The citations of a post, each part on one line; the commit, in ten digits, stands by its repository."""
+    """The citations of a post, each part on one line; the commit, in ten digits, is beside its repository."""
     for number, (citation, url) in enumerate(zip(post.citations, post.links, strict=False), 1):
         place, commit = one_line(citation.place), ""
         if CitedPlace.parse(place):

@@ -33,7 +33,7 @@ def main() -> None:
 def _call(hook: str, kept: dict[str, Any]) -> object:
     found = EntryPoint(name="hook", value=hook, group="").load()(convert(kept, SummaryResult))
     value = asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
-    # What cannot be told apart from True and False here is told by its kind.
+    # Any other value than True, False and None is described by its type.
     return value if value is None or isinstance(value, bool) else f"a {type(value).__name__}"
 
 

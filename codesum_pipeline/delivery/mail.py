@@ -1,7 +1,7 @@
 """Mail through an SMTP server, with a Message-ID of ours.
 
 The same post has the same Message-ID on each try, so a mailbox that got it
-twice can tell. Only after the whole message went out is it unknown whether the
+twice can recognise it. Only after the whole message went out is it unknown whether the
 server took it; whatever fails before is tried again without such doubt.
 """
 

@@ -78,7 +78,7 @@ class OutboxSender(Struct, frozen=True):
             raise type(error)(f"channel {name!r}: {_safe(str(error), channel)}") from None
 
     def notify_operator(self, subject: str, text: str) -> PostId:
-        """Have whoever runs codesum told, through the same outbox; the same words once a day (UTC).
+        """Notify whoever runs codesum, through the same outbox; the same words once a day (UTC).
 
         Without a channel for it only the log says it.
         """

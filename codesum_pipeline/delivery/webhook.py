@@ -1,6 +1,6 @@
 """Sends JSON as Standard Webhooks specifies: a constant id, a time, and a signature over both and the body.
 
-The body of a post is the same on each try, so that a receiver can tell a repeat
+The body of a post is the same on each try, so that a receiver can recognise a repeat
 by its id alone. The host is looked up once, checked, and connected to by that
 very address; redirects and proxies are not followed.
 """
@@ -191,7 +191,7 @@ def _retry_after(said: str) -> float | None:
 
 
 def signing_key_of(secret: str) -> bytes:
-    """The key that a secret stands for; raises `binascii.Error` where it is none of Standard Webhooks."""
+    """The key that a secret encodes; raises `binascii.Error` if it is not one of Standard Webhooks."""
     if not secret.startswith(SECRET_PREFIX):
         return secret.encode()
     return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)

@@ -1,6 +1,6 @@
 """Tables of answers: by way of asking, against the first way, and by what the questions are about.
 
-Every mean stands beside its interval, and every difference is taken in pairs: over few questions the second digit is
+Every mean is shown with its interval, and every difference is taken in pairs: over few questions the second digit is
 chance more often than not.
 """
 

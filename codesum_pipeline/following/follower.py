@@ -344,7 +344,7 @@ class Follower:
             try:
                 prepare()
             except (CodesumError, OSError) as error:
-                # The next call tells its caller.
+                # The next call reports it to its caller.
                 _log.info("%s: %s was not prepared: %s", name, followed.root, error)
             for tell in self._listeners:
                 tell(name, changed)

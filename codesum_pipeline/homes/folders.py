@@ -63,7 +63,7 @@ def check_may_be_own(home: Path) -> None:
             raise ConfigurationError(
                 f"{home} belongs to another user ({user}), so it is not used unless you name it; {_named(home)}"
             )
-    # A link counts where it stands and where it leads.
+    # A link counts both where it is and where it leads.
     for place in dict.fromkeys((home, home.resolve())):
         for folder in (place, *place.parents):
             git = folder / ".git"

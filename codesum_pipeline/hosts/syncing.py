@@ -35,7 +35,7 @@ class OwnerNotFound(ConfigurationError):
 
 
 class _HostApi(Struct, frozen=True):
-    """Where a kind of host lists the repositories of an organisation or of a user, and how it names what it tells.
+    """Where a kind of host lists the repositories of an organisation or of a user, and the names of its fields.
 
     `options` ask for long pages, and for an order in which new repositories come last, so that they move nothing to
     another page.

@@ -59,7 +59,7 @@ class IntentSurvey(Struct, frozen=True):
 class Intents(Struct, frozen=True):
     """Reads and writes one `intents.yaml`; a missing file has no entries.
 
-    Changes leave what else stands in the file as it is, comments too. Of two processes that change it at once, one
+    Changes keep the rest of the file as it is, comments too. Of two processes that change it at once, one
     waits for the other.
     """
 

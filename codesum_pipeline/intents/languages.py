@@ -1,7 +1,7 @@
 """The languages that a digest can be written in: those of ISO 639-1, by English name or by tag.
 
 What an intent says goes into a prompt, where a misspelt language is written in
-English and nobody is told. `German`, `de` and `de-CH` are known; `Germn` is not.
+English and nobody is warned. `German`, `de` and `de-CH` are known; `Germn` is not.
 """
 
 import difflib
@@ -36,7 +36,7 @@ _BY_NAME = {name.lower(): name for name in LANGUAGES.values()}
 
 
 def language_name(written: str) -> str:
-    """The English name that a name or tag stands for, with its script and region: `de-CH` is `German (CH)`.
+    """The English name of a language's name or tag, with its script and region: `de-CH` is `German (CH)`.
 
     Raises `ValueError` with the way out for one that is not known.
     """

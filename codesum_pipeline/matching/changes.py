@@ -1,9 +1,9 @@
 """Which documents changed between the version of an index that was last compared and the one that is published now.
 
-Only the innermost change is told: a class, file or folder changes whenever something in it does, and is told only
-where nothing in it explains that, or where all of it came or went. A document that only moved, or has another name,
-is told once, with the id that it had. A candidate that was held back was not published, so nothing is told of it; and
-the first comparison has nothing to compare with.
+Only the innermost change is reported: a class, file or folder changes whenever something in it does, and is reported
+only if nothing in it explains that, or if all of it was added or removed. A document that was only moved or renamed is
+reported once, with its previous id. A candidate that was held back was not published, so its changes are not reported;
+and the first comparison has nothing to compare with.
 
 The baseline is the version that was last compared. A version folder goes when newer ones came, so its documents are
 kept under a hard link of ours. A small file names the link; replacing that file moves the baseline, all at once.
@@ -108,8 +108,8 @@ def move_baseline(folder: Path, version: Version) -> None:
 class VersionComparison(Struct, frozen=True):
     """What changed since `since`, which is None for the first comparison; in the order of the documents' ids.
 
-    `keep` makes the published version the one to compare with. It is called once all that rests on the changes is
-    stored: until then each comparison tells the same changes again.
+    `keep` makes the published version the one to compare with. It is called once everything that depends on the changes
+    is stored: until then each comparison reports the same changes again.
     """
 
     changes: tuple[DocumentChange, ...]
@@ -156,7 +156,7 @@ def changes_among(
     files: Mapping[str, FileChange],
     date: str | None,
 ) -> tuple[DocumentChange, ...]:
-    """The changes to tell of all documents that differ between two commits."""
+    """The changes to report for all documents that differ between two commits."""
     renames = find_renames(found)
     renamed = set(renames.values())
     told = _innermost(found, renames)

@@ -40,7 +40,7 @@ def group(matches: Sequence[IntentMatch]) -> list[list[IntentMatch]]:
     """The matches of one intent in groups of near-duplicates; best first in a group, and by their best among these."""
     ordered = sorted(matches, key=lambda match: match.rank)
     compared = [_compared(match.change) for match in ordered]
-    # One of each kind stands for all that are compared alike.
+    # One of each kind represents all that are compared alike.
     same: dict[_ChangeWords, list[int]] = defaultdict(list)
     for place, each in enumerate(compared):
         same[each].append(place)

@@ -35,7 +35,7 @@ _AS_THEY_ARE = ("id", "qualified_name", "content_hash", "signature", "start_line
 
 
 class PastMatches(Struct, frozen=True):
-    """One commit, and how each document that it changed fits, best first; `matched` are those that would be told."""
+    """One commit, and how each document that it changed fits, best first; `matched` are those to be reported."""
 
     commit: CommitChanges
     matched: tuple[IntentMatch, ...]

@@ -158,7 +158,7 @@ def reading(blobs: BlobReader) -> ReadBlob:
     return read
 
 
-# Documents that tell how near one is to a query by chance.
+# Documents that show how near one is to a query by chance.
 _SAMPLED = 2000
 # What the shipped model gives in the repositories of the calibration, and how many documents that counts as.
 _USUAL_COUNT = 50

@@ -46,14 +46,14 @@ class DigestCitation(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from others."""
+        """What identifies it among others."""
         return self.repository, self.document_id, self.place
 
 
 class DigestClaim(Struct, frozen=True):
     """A sentence by a model, in its own letters and no Markdown.
 
-    `quote` stands word for word in one of the citations that `numbers` name, from 1.
+    `quote` is found word for word in one of the citations that `numbers` name, from 1.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What was written about a function, class, file or module; `store/columns.py` tells what columns hold."""
+"""What was written about a function, class, file or module; `store/columns.py` describes the columns."""
 
 from enum import StrEnum
 
@@ -147,7 +147,7 @@ class ContextNeighbour(Struct, frozen=True):
 
 class TextContext(Struct, frozen=True):
     """The context with which a model wrote a text. `callers` and `cross_module` are the ids of all callers and of all
-    neighbours in other modules at that time, so that later ones can be told.
+    neighbours in other modules at that time, so that later ones can be recognised.
 
     `around` are the function's class and file and its callees, each with a hash of what was shown of it; None in
     texts of earlier versions.

@@ -6,7 +6,7 @@ CodesumError
 │   ├── UnknownRepository       a key that repos.yaml does not have
 │   ├── InvalidKey              a key that cannot be a folder and partition name
 │   ├── TemplateNotFound        a prompt template that is nowhere
-│   ├── TemplateRenderError     a prompt template that cannot be used as it stands
+│   ├── TemplateRenderError     a prompt template that cannot be used as it is
 │   └── RefusedText             a provider of embeddings refuses what it is sent
 ├── SkippedFile                 skip and count this file
 ├── RefusedIndex                do without this compiler's index: it is damaged, or none
@@ -27,7 +27,7 @@ CodesumError
 ├── DeliveryRefused             do not retry: a channel will never take this message
 ├── HeldBack                    do not retry: the promotion gate keeps this candidate from being published
 ├── UnusableVectors             do not retry: an embedding model answered what was not asked
-├── SummaryError                a model's text could not be had; the extractive one stands
+├── SummaryError                a model's text could not be had; the extractive one is kept
 │   ├── BackendNotConfigured    no backend, or a replay without this request
 │   ├── ModelNotInAllowlist     refused before any call
 │   ├── PromptTemplateMismatch  refused before any call

@@ -35,7 +35,7 @@ class TypeName(NamedTuple):
 class ExpressionStep(NamedTuple):
     """One step of an expression: a name, and with how many arguments it is called.
 
-    `[]` takes an element, `?` what is in a result or an option; `:` stands for an object of a type.
+    `[]` takes an element, `?` what is in a result or an option; `:` is an object of a type.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ExpressionStep(NamedTuple):
     type: TypeName | None = None
 
 
-# The steps that lead to what an expression stands for; none for no expression.
+# The steps that lead to the value of an expression; none for no expression.
 Chain = tuple[ExpressionStep, ...]
 
 

@@ -59,10 +59,10 @@ class FilePlace(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True):
-    """The commit that a build stands for; a plain folder has a commit made from its content alone.
+    """The commit that a build covers; a plain folder has a commit made from its content alone.
 
-    `index_state` tells the compilers' indexes that are not of the commit from others; empty where there are none,
-    None of a snapshot from before there were any.
+    `index_state` identifies the compilers' indexes that are not part of the commit; empty if there are none, None for a
+    snapshot from before such indexes were supported.
     """
 
     repo: str

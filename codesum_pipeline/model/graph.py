@@ -69,7 +69,7 @@ class Context(Struct, frozen=True):
 
 
 class IndexFile(Struct, frozen=True):
-    """An index that was found, in the order of precedence; `store/columns.py` tells what columns hold.
+    """An index that was found, in the order of precedence; `store/columns.py` describes the columns.
 
     `sha256` is empty, and `problem` says why, where the index could not be taken in.
     """

@@ -36,8 +36,8 @@ def _one_line(text: str, limit: int) -> str:
 
 
 def prose(text: str, *, limit: int = 160) -> str:
-    """As `plain`, where the text stands within a line of ours: only what is special there is escaped, so that it is
-    readable as it is written, too."""
+    """As `plain`, for a text within a line of ours: only what is special there is escaped, so that the source is
+    readable, too."""
     shown = _ENTITY.sub("&amp;", _MARKS.sub(r"\\\1", unlinked(_one_line(text, limit))))
     return shown.replace("<", "&lt;").replace(">", "&gt;")
 

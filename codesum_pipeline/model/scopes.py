@@ -20,7 +20,7 @@ from codesum_pipeline.model.symbols import Reexport
 Row = Mapping[str, Any]
 # How a name is bound, and to what.
 Binding = Sequence[Any]
-# Where something stands in a language's tree of names: a package or file, then the names in it.
+# Where something is in a language's tree of names: a package or file, then the names in it.
 Key = tuple[str, ...]
 
 # A scope of a declared language that is no function or class.
@@ -169,7 +169,7 @@ class ScopedFile(Struct, eq=False):
         return scope
 
     def named(self, parts: Key) -> Scope:
-        """What has these names in the file: a definition, or one that stands for a block without a document."""
+        """The scope with these names in the file: of a definition, or of a block without a document."""
         if not parts:
             return self.top
         if parts not in self._named:
@@ -243,7 +243,7 @@ def _add_definition(file: ScopedFile, symbol: list[Any], head: list[Any]) -> Non
 
 
 def _nest(file: ScopedFile, facts: dict[str, Any]) -> None:
-    """Link definitions and blocks as they stand in each other."""
+    """Link definitions and blocks as they are nested."""
     first = len(file.scopes)
     for _, parameters in facts["blocks"]:
         file.add(_BLOCK, None, None, {name: [_PARAMETER] for name in parameters})
@@ -297,7 +297,7 @@ class LazyFiles(Mapping[str, ScopedFile]):
         self._offers: dict[str, frozenset[str] | None] = {}
 
     def exports(self, path: str) -> frozenset[str] | None:
-        """What a file says that it offers to others, which can be told without reading the file; None if nothing."""
+        """The exports that a file declares, known without reading the file; None if it declares none."""
         if path not in self._offers:
             offered = self.rows[path]["exports"]
             self._offers[path] = None if offered is None else frozenset(offered)

@@ -54,8 +54,8 @@ class SymbolFacts(Struct, frozen=True):
     `returned`, `raises`, `writes` (assigned attributes, items and globals) and `calls` hold distinct texts in source
     order; nested definitions are not looked into. `fields` are a class's own assigned or annotated names, `literals`
     the distinct short texts in a function, `attributes` what it uses of its own object and does not call.
-    `signature_line` and `docstring_line` are the lines where its signature begins and where what documents it ends, or
-    begins where that stands before the signature.
+    `signature_line` is the line where its signature begins; `docstring_line` is where its documentation ends, or begins
+    if it comes before the signature.
     """
 
     parameters: tuple[Parameter, ...] = ()
@@ -133,7 +133,7 @@ class Reexport(Struct, frozen=True):
 
 
 class FileFacts(Struct, frozen=True):
-    """What a parser found in one indexed file besides its symbols; `store/columns.py` tells what columns hold.
+    """What a parser found in one indexed file besides its symbols; `store/columns.py` describes the columns.
 
     `source` is the canonical source of a parsed file and the decoded text (`\\n` line ends) of any other. `references`
     is the JSON that the graph resolves.

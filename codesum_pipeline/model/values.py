@@ -1,6 +1,6 @@
-"""What an expression may stand for.
+"""The possible values of an expression.
 
-A value says what is known without running anything. `why` tells by which step
+A value says what is known without running anything. `why` says by which step
 it was found and does not count when values are compared.
 
 No step is trusted by 1.0, which is kept for edges of a compiler's index. All sampled edges of every reason were right
@@ -47,7 +47,7 @@ CONFIDENCE: Mapping[str, float] = {
     Reason.REEXPORT: 0.97,
     # Nothing of that name comes between the file and its package, or the namespaces around it.
     Reason.PACKAGE: 0.97,
-    # The header that is found is the one that a compiler is told to take.
+    # The header that is found is the one that the compiler is set to take.
     Reason.INCLUDE: 0.95,
     # The only function of that name in the repository is linked into this program.
     Reason.LINK: 0.88,

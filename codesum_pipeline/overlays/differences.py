@@ -1,7 +1,7 @@
 """The files of a work tree that differ from the commit of an index.
 
 Git lists names and blobs: those of the commit from the mirror, those of the work tree from its own index and status.
-Only files that differ in these lists are read, and files that git was told not to compare. A file that is not on disk
+Only files that differ in these lists are read, and files that git is set not to compare. A file that is not on disk
 is not in the tree: files outside a sparse checkout are gone. Nothing that the repository configures is run.
 """
 
@@ -105,7 +105,7 @@ def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
 
 def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
     """The files in git's index of a work tree, one of several versions for an unresolved merge; and the files that git
-    was told not to compare, which `git status` does not list."""
+    is set not to compare, which `git status` does not list."""
     output = run_git(["ls-files", "--stage", "-v", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
     found: dict[bytes, StoredFile] = {}
     uncompared: set[bytes] = set()

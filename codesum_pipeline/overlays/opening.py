@@ -151,7 +151,7 @@ _ATTEMPTS = 3
 _NOT_INDEXED = "they are answered as the commit has them"
 _LAGS = "calls between changed and other files may lag, texts of folders are those of the commit"
 
-# The last rescaled indexes, by their folders, whose names stand for base and tree: counting the rarity of words takes
+# The last rescaled indexes, by their folders, whose names identify base and tree: counting the rarity of words takes
 # longer than all other parts of opening one.
 _RESCALED_KEPT = 16
 _rescaled: dict[Path, PublishedIndex] = {}

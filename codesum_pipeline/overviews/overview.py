@@ -125,7 +125,7 @@ def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = N
         prose = read_prose(text)
         first = _introducing(prose, view)
         kept = [one for one in prose.sentences[first : first + _SENTENCES] if not _is_navigation(one)]
-        # The text of a link whose address stands elsewhere.
+        # The text of a link whose address is elsewhere.
         opening = _opening(prose.title, [_LINK.sub(r"\1", one) for one in kept])
         if opening:
             return OpeningText(prose.title, opening, path, _line_of(text, kept[0] if kept else prose.title))

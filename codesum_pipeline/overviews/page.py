@@ -1,6 +1,6 @@
 """An overview as a page of Markdown: short, for a reader who sees the repository for the first time.
 
-Text of the repository stands in code spans or is escaped; each fact has the place that it was read from. A diagram of
+Text of the repository is put into code spans or escaped; each fact has the place that it was read from. A diagram of
 the parts is Mermaid, whose labels no name can break out of.
 """
 

@@ -4,7 +4,7 @@ The division into parts, folders or files, begins with the root. While one part 
 parts, the largest is replaced by its folders and files, so that a package in `src/` is shown by its contents.
 
 A neighbourhood is a community of the graph, whose members use each other more than other code. It is named by words
-that stand in the names of its members and not in those of other communities.
+that occur in the names of its members and not in those of other communities.
 
 PageRank alone gives the files that everything uses: small tools that nobody starts with. A file that also uses much of
 the rest shows how things go together, so a file's rank is multiplied by the geometric mean of how many files use it and
@@ -139,7 +139,7 @@ def _links(parts: Sequence[RepositoryPart], uses: Mapping[tuple[str, str], int])
 
 
 def common_folder(parts: Iterable[RepositoryPart]) -> str:
-    """The folder that all parts stand in, with its slash; empty for the root."""
+    """The folder that contains all parts, with its slash; empty for the root."""
     above = [part.name.rstrip("/").split("/")[:-1] for part in parts]
     same = takewhile(lambda names: len(set(names)) == 1, zip(*above, strict=False))
     return "".join(f"{names[0]}/" for names in same)
@@ -213,7 +213,7 @@ def _neighbourhood(members: Sequence[RankedDocument], spread: Mapping[str, int],
 
 
 def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
-    """The deepest folder, or the file, that most members stand in, and the share of these."""
+    """The deepest folder, or the file, that contains most members, and their share."""
     counts: Counter[str] = Counter()
     for place in members:
         parts = place.path.split("/")
@@ -226,7 +226,7 @@ def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
 
 
 def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
-    """In how many members' names each word stands: a definition's name, a file's stem, and the name around."""
+    """In how many members' names each word occurs: a definition's name, a file's stem, and the name around."""
     found: Counter[str] = Counter()
     for place in members:
         own = place.id.rpartition(SEPARATOR)[2] if SEPARATOR in place.id else place.name.partition(".")[0]

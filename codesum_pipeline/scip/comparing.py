@@ -110,7 +110,7 @@ _ONE_LINE = 3
 
 
 class IndexReference(Struct, frozen=True):
-    """A symbol that stands at a place of the text."""
+    """A symbol at a place of the text."""
 
     span: Span
     text: str

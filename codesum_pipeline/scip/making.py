@@ -36,7 +36,7 @@ _ROOM_PREFIX = "codesum-scip-"
 _LONGEST_COMMAND = 80
 # Of what a command printed, as far as it helps to find what went wrong.
 _SAID_LINES, _LONGEST_SAID = 4, 400
-# Shorter ones may stand in any text.
+# Shorter ones may be in any text.
 _SHORTEST_SECRET = 6
 _MB = 1024 * 1024
 _AGAIN = "`codesum index --force` tries it again"
@@ -56,7 +56,7 @@ class MadeIndex(Struct, frozen=True):
 
 
 class _Attempt(Struct, frozen=True):
-    """The last time that a command was run, for which tree and by which settings; `origin` made the index that stands.
+    """The last run of a command: for which tree and by which settings; `origin` made the current index.
 
     `room` is where it ran: left over where codesum was killed meanwhile.
     """

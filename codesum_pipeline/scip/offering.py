@@ -108,7 +108,7 @@ class IndexerIdentity(Struct, frozen=True):
 
 
 class DocumentPlace(Struct, frozen=True):
-    """Where the document of a file stands in an index; `path` is as the index has it. `digest` is of its bytes."""
+    """Where the document of a file is in an index; `path` is as the index has it. `digest` is of its bytes."""
 
     path: str
     offset: int

@@ -365,7 +365,7 @@ def _system() -> list[str]:
 
 
 def _read_only(names: Iterable[str]) -> list[str]:
-    """What is there of these; what a link leads to stands in its place."""
+    """Those of these that exist, mounted read-only; a link is replaced by its target."""
     there = [(os.path.realpath(name), name) for name in names if Path(name).exists()]
     return [part for source, name in there for part in ("--ro-bind", source, name)]
 

@@ -1,8 +1,8 @@
 """The names in a SCIP symbol, and whether a text spells them: `scip-typescript npm chai 5.1.0 lib/`chai.js`/use().`
 
-A symbol is a scheme, a package of three words, and descriptors, each a name and what ends it (the grammar stands in
-`scip.proto`). Symbols that are local to a file have no such names. An index does not say which text it was made from;
-what stands at its ranges does: an occurrence whose text is another name was made from another text.
+A symbol is a scheme, a package of three words, and descriptors, each a name and what ends it (the grammar is in
+`scip.proto`). Symbols that are local to a file have no such names. An index does not say which text it was made from,
+but its ranges show it: an occurrence whose text is another name was made from another text.
 """
 
 import re
@@ -37,7 +37,7 @@ _BY_ENDING = {suffix.value: suffix for suffix in Suffix}
 
 
 class Descriptor(Struct, frozen=True):
-    """One name of a symbol. Methods of one name, which a symbol tells apart, have equal descriptors."""
+    """One name of a symbol. Methods of one name, which a symbol distinguishes, have equal descriptors."""
 
     name: str
     suffix: Suffix
@@ -70,7 +70,7 @@ def is_local(symbol: str) -> bool:
     return symbol.startswith(_LOCAL)
 
 
-# The same symbols stand in many places, and in other files.
+# The same symbols occur in many places, and in other files.
 @lru_cache(maxsize=1 << 15)
 def parse_symbol(symbol: str) -> SymbolName | None:
     """The names of a symbol, none for a local one; None for what is no symbol."""
@@ -120,7 +120,7 @@ def _unescaped(name: str) -> str:
 
 
 _QUOTES = "'\"`"
-# How getters and setters are told apart from the field that they stand for.
+# How getters and setters are distinguished from their field.
 _ACCESSOR = re.compile(r"<(?:get|set)>(.+)")
 # `X as Y`, `X: Y` of a pattern, and `Y = X` of an import.
 _ALIASES = re.compile(r"([\w$]+)['\"]?\s*(?:\bas\b|:)\s*([\w$]+)")
@@ -147,7 +147,7 @@ class Spelling:
         self._aliases: dict[str, set[str]] | None = None
 
     def is_spelled(self, symbol: SymbolName, token: str) -> bool:
-        """Whether the text can stand for the symbol. What is empty, as the whole of a file, can."""
+        """Whether the text can denote the symbol. An empty text can, as for the whole of a file."""
         last = symbol.last
         if symbol.is_local or token in ("", last.name) or token in _NAMELESS:
             return True

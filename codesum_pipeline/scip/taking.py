@@ -256,7 +256,7 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
     report = take_snapshot(ws, index_state=state, progress=progress)
     indexes = take_indexes(ws, report.commit, progress=progress)
     tables = ws.tables
-    # Nothing is written where the rows stand as they are.
+    # Nothing is written if the rows did not change.
     if tables.content_hash(_TABLE, ws.key) and tables.read_rows(_TABLE, ws.key, IndexFile) == indexes:
         written = tables.keep(_TABLE, ws.key)
     else:
@@ -271,7 +271,7 @@ def snapshot_with_indexes(ws: Workspace, *, progress: Progress = no_progress) ->
 
 
 def index_state(entry: RepositoryEntry, layout: HomeLayout, settings: ScipSettings) -> str:
-    """What tells the indexes that are not of a commit from others, without reading them; empty where there are none."""
+    """Identifies the indexes that are not part of a commit, without reading them; empty if there are none."""
     outside = (*named_indexes(entry, layout), *indexes_beside_mirror(entry, layout), *indexes_in_folder(entry, layout))
     found = [(one.origin, one.root, one.signature) for one in outside]
     # A command that failed may do better with other settings.

@@ -187,7 +187,7 @@ def parse_tokens(content: str, source: str) -> list[AccessToken]:
     try:
         entries = _ENTRIES.validate_python(tomllib.loads(content))
     except tomllib.TOMLDecodeError as error:
-        # The error's text may quote the line, so only its position is told.
+        # The error's text may quote the line, so only its position is shown.
         place = str(error).rpartition("(")[2].rstrip(")")
         raise ConfigurationError(f"{source}: it is no TOML ({place}): {way_out}") from None
     except (ValidationError, RecursionError) as error:

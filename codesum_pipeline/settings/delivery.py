@@ -1,6 +1,6 @@
 """Channels as `codesum.toml` describes them.
 
-No secret stands there: a channel names the environment variable or the file that holds it.
+The settings contain no secret: a channel names the environment variable or the file that holds it.
 """
 
 import difflib

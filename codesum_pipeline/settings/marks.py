@@ -44,7 +44,7 @@ class SettingsGroup(BaseModel):
 
 
 def setting(default: Any, description: str, *marks: Shapes | SettingMark, **bounds: Any) -> Any:
-    """A field of a group; it may stand there without `Annotated`, which would take two lines more for each."""
+    """A field of a group; it may be declared without `Annotated`, which would take two lines more for each."""
     field: FieldInfo = Field(default=default, description=description, **bounds)
     field.metadata += marks
     return field

@@ -257,7 +257,7 @@ class ToolContext(Struct, frozen=True, dict=True):
         return digests
 
     def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
-        """The position of the cursor; 0 without one. A note tells where a version changed since."""
+        """The position of the cursor; 0 without one. A note says where a version has changed since."""
         if not asked.cursor:
             return (0,)
         cursor = Cursor.read(asked.cursor, tool, asked.question())

@@ -78,7 +78,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
     compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
-    # Each with the identity of the link to its version, which each publication makes anew; the last used stands last.
+    # Each with the identity of the link to its version, which each publication makes anew; the last used is last.
     _opened: dict[str, tuple[tuple[int, int], PublishedIndex]] = field(default_factory=dict)
     _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

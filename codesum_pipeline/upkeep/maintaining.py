@@ -60,7 +60,7 @@ class MirrorFolder(Struct, frozen=True):
         if is_dry_run:
             return [FreedSpace(RemovalKind.MIRRORS, self.repository, loose + packs, 0)]
         before = size_of([self.git_dir])
-        # Whatever is packed stands on the disk twice for a while.
+        # Whatever is packed is on the disk twice for a while.
         if shutil.disk_usage(self.git_dir).free < 2 * before:
             raise RetryLater(f"{self.git_dir}: the disk has no room to pack it anew: free {2 * before:,} bytes there")
         drop_unfinished(self.git_dir)

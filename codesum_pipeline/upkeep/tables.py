@@ -1,10 +1,10 @@
 """Prunes the tables to which builds append: unneeded rows are deleted, and old cost records are added up.
 
-What a month cost stays what it was, by model, level and outcome. One row then stands for several attempts, and says how
-many. Its `run_id` is the month, or of the meter of avoided work the day.
+The cost of a month by model, level and outcome does not change. One row then sums up several attempts, and says how
+many. Its `run_id` is the month, or the day in the meter of avoided work.
 
-A build reads of the history what each document's last row says, and the last row that wrote its text; the lift ledger
-adds up what standing texts cost; `codesum explain` follows causes to earlier rows. These stay for as long as their
+From the history, a build reads each document's last row, and the last row that wrote its text; the lift ledger
+adds up the cost of current texts; `codesum explain` follows causes to earlier rows. These stay for as long as their
 document does. Of all other rows each document keeps the newest few, for some time. Rows of compactions, and those that
 an attestation says are kept, stay for ever.
 """
@@ -120,7 +120,7 @@ def kept_sequences(history: Sequence[PastRow], *, newest: int, since: str) -> fr
         else:
             of_documents.setdefault(row.id, []).append(row)
         if row.compaction:
-            # The sources that a compaction stands beside, not in place of.
+            # The sources that a compaction keeps and does not replace.
             attestation = Attestation.of_record(row.compaction)
             sources = attestation.sources if attestation.policy is Policy.KEPT else ()
             kept |= {int(source.id.partition(":")[0]) for source in sources}

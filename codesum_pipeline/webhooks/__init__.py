@@ -1,1 +1,1 @@
-"""Code hosts tell of pushes, and the repositories that they are about are looked at within seconds."""
+"""Code hosts report pushes, and the repositories concerned are polled within seconds."""

@@ -98,7 +98,7 @@ def _customer(client: str) -> str:
 
 PATH = "/webhooks"
 HEALTH_PATH = "/health"
-# So many bodies are in memory at once; whoever comes then is told to come again.
+# So many bodies are in memory at once; later senders are asked to try again.
 MOST_AT_ONCE = 16
 # Longer than a slow line needs for a body, shorter than anybody may hold a place.
 BODY_TIMEOUT_S = 10.0

@@ -1,4 +1,4 @@
-"""A request of a code host: who sent it, if it is signed with a secret of ours, and of which push it tells.
+"""A request of a code host: who sent it, if it is signed with a secret of ours, and which push it reports.
 
 The sender is the host whose headers the request has:
 
@@ -108,7 +108,7 @@ def _secret(text: str, source: str, number: int) -> Secret:
 
 
 class SignedEvent(Struct, frozen=True):
-    """Whose request it is, what it tells of, and its id, by which it is known when it comes again."""
+    """Whose request it is, what it reports, and its id, by which a repeat is recognised."""
 
     host: HostKind
     event: str
@@ -164,7 +164,7 @@ def _is_standard(headers: Mapping[str, str], body: bytes, keys: Sequence[bytes],
 
 
 def _any_equal(said: bytes, wanted: Sequence[bytes]) -> bool:
-    """All are compared, so that the time tells nothing."""
+    """All are compared, so that the time reveals nothing."""
     equal = [hmac.compare_digest(said, each) for each in wanted]
     return True in equal
 
@@ -215,7 +215,7 @@ class _Payload(Struct):
 
 
 def read_push(sender: SignedEvent, body: bytes, *, content_type: str) -> Push | None:
-    """The push that a signed request tells of, None where it tells of anything else; raises `UnreadablePayload`."""
+    """The push that a signed request reports, None if it reports anything else; raises `UnreadablePayload`."""
     event = sender.event.lower()
     if event not in (*_PUSHES, _SYSTEM_HOOK):
         return None
@@ -242,7 +242,7 @@ def read_push(sender: SignedEvent, body: bytes, *, content_type: str) -> Push | 
 
 
 def _content(body: bytes, content_type: str) -> dict[str, Any]:
-    """The payload as its host may be told to send it: as JSON, or as a field of a form."""
+    """The payload as its host may be set to send it: as JSON, or as a field of a form."""
     try:
         if content_type.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded":
             fields = parse_qs(body.decode(), max_num_fields=10)

@@ -20,7 +20,7 @@ def start_child(module: str) -> "tuple[subprocess.Popen[bytes], socket.socket]":
             [sys.executable, "-P", "-c", code],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            # An interrupt of a terminal is for this process, which tells the other.
+            # An interrupt from a terminal is for this process, which passes it on.
             start_new_session=True,
         )
     return process, ours

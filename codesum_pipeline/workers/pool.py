@@ -155,7 +155,7 @@ _resting: list[_Crew] = []
 
 
 def resting_workers() -> int:
-    """How many workers stand ready: another step had them started."""
+    """How many workers are ready: another step started them."""
     return sum(len(crew.workers) for crew in _resting if crew.is_alive())
 
 

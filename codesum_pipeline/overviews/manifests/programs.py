@@ -143,7 +143,7 @@ def read_sbt(_path: str, text: str) -> Iterator[Fact]:
             yield from coordinate(literal.line, literal.text.replace(":::", ":").replace("::", ":"), "")
         if following and literal.after.strip() in ("%", "%%", "%%%"):
             continue
-        # Organisation, name and, unless a value stands there, the version.
+        # Organisation, name and, unless a value replaces it, the version.
         if len(chain) > 1:
             version = chain[2].text if len(chain) > 2 and chain[2].text.lower() != "test" else None
             is_test = _SBT_TEST.match(literal.after) or literal.text.lower() == "test"

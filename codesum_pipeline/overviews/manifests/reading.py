@@ -59,7 +59,7 @@ _READERS: tuple[tuple[str, Reader], ...] = (
 _ANY = re.compile("|".join(translate(pattern) for pattern, _ in _READERS))
 # Folders whose text files are requirements, whatever their names.
 _FOLDERS: Mapping[str, Reader] = {"requirements": programs.read_requirements}
-# Scala's dependencies may stand in the sources of the build.
+# Scala's dependencies may be in the sources of the build.
 _BUILD_SOURCES = "project/*.scala"
 
 
