@@ -79,7 +79,7 @@ class Home(Struct, frozen=True, dict=True):
         return Intents(self.settings.digests.intents_file)
 
     def digest_desk(self, *, now: Callable[[], datetime] = utc_now) -> "DigestDesk":
-        """What digests are written and sent with; the keys of channels are in this process's environment."""
+        """The desk that writes and sends digests; the keys of channels are in this process's environment."""
         # Few commands send anything.
         from codesum_pipeline.delivery.sending import OutboxSender
         from codesum_pipeline.digests.desk import DigestDesk
@@ -89,7 +89,7 @@ class Home(Struct, frozen=True, dict=True):
         return DigestDesk(self.layout, self.registry, self.intents, settings, sender)
 
     def syncer(self) -> "Syncer":
-        """What has the registry follow the hosts of its organisations; tokens are in this process's environment."""
+        """Syncs the registry with the hosts of its organisations; tokens are in this process's environment."""
         # Few commands ask a host.
         from codesum_pipeline.hosts.syncing import Syncer
 
@@ -131,7 +131,7 @@ class Home(Struct, frozen=True, dict=True):
 
     @cached_property
     def _questions(self) -> list[Question]:
-        """What each build is asked instead of the repository's own questions."""
+        """The questions that each build is asked instead of the repository's own."""
         evaluation = self.settings.evaluation
         return read_questions(evaluation.questions) if evaluation.enabled and evaluation.questions else []
 
@@ -154,7 +154,7 @@ class Home(Struct, frozen=True, dict=True):
         now: Callable[[], datetime] = utc_now,
         new_connection: Connect = connect,
     ) -> Workspace:
-        """What a build of one repository works with; of a key the registry is read: raises `UnknownRepository`."""
+        """The workspace of one repository's build; a key is looked up in the registry: raises `UnknownRepository`."""
         entry = self.registry.get(repository) if isinstance(repository, str) else repository
         return Workspace(
             entry=entry,
@@ -176,7 +176,7 @@ class Home(Struct, frozen=True, dict=True):
         return fingerprint_of(entry, self._shared_part, commit=state_of(commit, self.index_state(entry)))
 
     def index_state(self, entry: RepositoryEntry) -> str:
-        """What tells the compilers' indexes of now that are not of a commit from others."""
+        """Identifies the current compilers' indexes that are not part of a commit."""
         return index_state(entry, self.layout, self.settings.scip)
 
     @cached_property
@@ -185,7 +185,7 @@ class Home(Struct, frozen=True, dict=True):
         return shared_part(self.settings, self.versions)
 
     def unregistered_keys(self) -> list[str]:
-        """Repositories of which a mirror, a table or an index is kept, and that were taken out of the registry."""
+        """Repositories removed from the registry that still have a mirror, a table or an index."""
         in_tables = {key for table in TABLES for key in self.tables.repositories(table)}
         mirrors = {folder.name.removesuffix(".git") for folder in self.layout.mirrors.glob("*.git")}
         versions = {folder.name for folder in self.layout.versions("").glob("*")}

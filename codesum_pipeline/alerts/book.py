@@ -37,7 +37,7 @@ UNTOLD = "is_bad <> is_told_bad"
 
 
 class ConditionKind(StrEnum):
-    """What a condition is about."""
+    """The subjects of conditions."""
 
     CHECK = "check"
     BUILDS = "builds"
@@ -237,7 +237,7 @@ def open_book(home: Path, *, now: Callable[[], datetime]) -> AbstractContextMana
 
 
 _LOOKED = "looked"
-# Of what changed at one time, how many are named.
+# How many of the simultaneous changes are named.
 NAMED = 8
 _DETAIL_CHARS = 600
 _SHORT_CHARS = 160

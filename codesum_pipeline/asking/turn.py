@@ -63,7 +63,7 @@ class TurnAnswer(Struct, frozen=True):
 
     @property
     def dropped(self) -> str:
-        """What was taken out of it, in a sentence; empty where nothing was."""
+        """A sentence about what was removed from it; empty if nothing was."""
         if not self.citations_dropped:
             return ""
         they = "it names" if self.citations_dropped == 1 else "they name"

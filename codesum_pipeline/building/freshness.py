@@ -57,7 +57,7 @@ class Fingerprints(Struct, frozen=True, kw_only=True):
 
 
 class IndexState(StrEnum):
-    """What can be said of a repository's index in two words."""
+    """The state of a repository's index."""
 
     DISABLED = "disabled"
     RETIRED = "retired"

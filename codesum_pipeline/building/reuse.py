@@ -104,7 +104,7 @@ class Memo(Struct, frozen=True):
 
 
 class StageFunction(Protocol[R_co]):
-    """What does the work of a step, and reports it."""
+    """Does the work of a step and returns its report."""
 
     def __call__(self, ws: Workspace, /, *, progress: Progress) -> R_co: ...
 
@@ -130,7 +130,7 @@ class Step(Struct, Generic[R], frozen=True):
     nothing else differs it writes nothing that they would be written into.
     `files` are what it writes, or rests on, besides tables. `version` is that of an
     algorithm on which no index depends, so that it is in no fingerprint. A step that does not `remember`
-    looks for itself each time. `account` notes what a run came to in books that
+    looks for itself each time. `account` notes the result of a run in books that
     no step reads, also where the step was not run.
     """
 
@@ -182,7 +182,7 @@ def is_current(step: Step[Any], ws: Workspace) -> bool:
 
 
 def last_report(step: Step[R], layout: HomeLayout, key: str) -> R | None:
-    """What the last run of a step reported, whatever changed since; None where it left no memo."""
+    """The report of a step's last run, whatever changed since; None if it left no memo."""
     return _report_in(read_json(layout.memos(key) / f"{step.name}.json", Memo), step)
 
 

@@ -90,7 +90,7 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
 
 
 def _remarks(outcome: "RunOutcome") -> Text:
-    """What the table by level does not say."""
+    """Remarks that the table by level does not contain."""
     files, skipped = (_number(outcome, "repo_snapshot", f"files_{what}") for what in ("indexed", "skipped"))
     computed, kept = (_number(outcome, "dense_index", what) for what in ("embedded", "carried"))
     broken, lost = (_number(outcome, "symbols", what) for what in ("files_with_syntax_errors", "lost_definitions"))

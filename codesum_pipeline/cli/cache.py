@@ -14,7 +14,7 @@ from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.printable import counted
 
-# Of a digest such as `blake3:0123…`, enough to distinguish versions.
+# Enough characters of a digest such as `blake3:0123…` to distinguish versions.
 _SHOWN_DIGEST = 19
 
 cache = CommandGroup("cache")

@@ -179,7 +179,7 @@ def _compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRec
 
 
 def compactor(called: Invocation) -> Compactor:
-    """Of the home of a call."""
+    """The compactor of a call's home."""
     return Compactor(called.settings, called.layout.home, utc_now)
 
 

@@ -38,7 +38,7 @@ _HEADS = {
 
 
 class By(StrEnum):
-    """What one line of the table is about."""
+    """The grouping of the table's lines."""
 
     DAY = "day"
     RUN = "run"
@@ -113,7 +113,7 @@ def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str
 
 
 def _about(keys: Sequence[str], calls: Calls) -> Calls:
-    """Of some repositories the calls that were about one of them."""
+    """The calls about any of some repositories."""
     return [(repos, row) for repos, row in calls if not keys or {*keys} & {*repos}]
 
 

@@ -45,7 +45,7 @@ intent = CommandGroup("intent")
 # What a text is called that is no intent yet.
 _NOT_SAVED = "text"
 _COMMITS = 20
-# Of one commit, and of what is below the line.
+# How many matches of one commit are shown, and how many below the threshold line.
 _SHOWN = 8
 _SHOWN_BELOW = 5
 _DAY = 10

@@ -31,7 +31,7 @@ from codesum_pipeline.store.layout import HomeLayout, layout_of
 if TYPE_CHECKING:
     from codesum_pipeline.wiring import Home
 
-# Of a home in a bucket these see what is published, and not what is being built here.
+# With a home in a bucket these see the published version, not the one being built here.
 _READING = frozenset({
     "search", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql", "doctor", "eval",
     "cost",

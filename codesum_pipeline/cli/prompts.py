@@ -268,7 +268,7 @@ class _Templates(Struct, frozen=True, dict=True):
 
 
 def _uses(row: Mapping[str, Any]) -> str | None:
-    """What a template is used for, in the words of a table."""
+    """The uses of a template, worded for a table."""
     if said := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
         return said
     if row["kind"] != TemplateKind.SYSTEM:

@@ -100,7 +100,7 @@ def _flat(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say, of what DuckDB returns."""
+    """A value of DuckDB in a form that JSON can hold."""
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

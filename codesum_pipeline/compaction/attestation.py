@@ -26,7 +26,7 @@ _Number = Annotated[int, Meta(ge=1)]
 
 
 class Policy(StrEnum):
-    """What becomes of the rows: they stay beside their compaction, or nothing but id and hash is left of them."""
+    """What happens to the rows: they are kept beside their compaction, or only their id and hash remain."""
 
     KEPT = "kept"
     TOMBSTONED = "tombstoned"

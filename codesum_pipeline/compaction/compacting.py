@@ -71,7 +71,7 @@ MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 
 class CompactionResult(Struct, frozen=True):
-    """What a job led to; `is_done_before` where an earlier run had carried it out."""
+    """The result of a job; `is_done_before` if an earlier run had carried it out."""
 
     record: CompactionRecord
     is_done_before: bool

@@ -173,7 +173,7 @@ class SignerLine(Struct, frozen=True):
 
 
 class _Unreadable(ValueError):
-    """What is wrong with a line."""
+    """A line cannot be parsed, with the reason."""
 
 
 def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: str, at: datetime) -> None:

@@ -42,7 +42,7 @@ from codesum_pipeline.wiring import Home
 
 _log = logging.getLogger(__name__)
 NAME = "alerts"
-# Of more runs than these, the next look takes care.
+# If more runs ended, the next look handles the rest.
 RUNS_A_LOOK = 500
 # Clocks of several machines differ, and a run may be recorded after one that ended later.
 OVERLAP = timedelta(minutes=5)
@@ -108,7 +108,7 @@ def _registered(home: Home) -> set[str] | None:
 
 
 def note_runs(home: Home, instance: dg.DagsterInstance, book: AlertBook) -> None:
-    """What the runs that ended since the last look came to, the first one first."""
+    """Record the results of the runs that ended since the last look, oldest first."""
     cursor, now = book.marks(_CURSOR).get(_CURSOR), utc_now()
     since = datetime.fromisoformat(cursor) if cursor else now
     if since >= now:

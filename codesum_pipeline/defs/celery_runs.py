@@ -131,7 +131,7 @@ class CeleryRuns(CeleryRunLauncher):
 
 
 class WorkerReport(Enum):
-    """What the workers say of a run."""
+    """The state of a run as its workers report it."""
 
     SEEN = auto()
     MISSED = auto()
@@ -154,7 +154,7 @@ class Sightings:
         self._missed_since: dict[str, float] = {}
 
     def of(self, run_id: str) -> WorkerReport:
-        """What is known of a run now; a look that fails says nothing about any."""
+        """The current state of a run; unknown for every run if the workers cannot be asked."""
         with self._lock:
             now = time.monotonic()
             if now - self._looked_at > self._fresh_s:
@@ -185,5 +185,5 @@ def carried_out(app: Celery) -> frozenset[str] | None:
 
 
 def unreachable(app: Celery) -> tuple[type[BaseException], ...]:
-    """What is raised where Redis cannot be reached."""
+    """The errors raised if Redis cannot be reached."""
     return (OSError, CeleryError, OperationalError, *app.backend.connection_errors)

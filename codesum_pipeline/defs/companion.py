@@ -186,7 +186,7 @@ class _RunServer(Struct):
         return next(filter(_stops, [found.result() for found in beside]), answer)
 
     def _may_be_beside(self, request: BuilderRequest) -> bool:
-        """Of many documents one thing is done after the other, for each takes much memory."""
+        """Whether a request may run beside a step: not with many documents, since each takes much memory."""
         if request.method == "check" or request == _TERMS:
             documents = self.outcomes.get("summary_documents")
             return documents is not None and documents.rows < _FEW_DOCUMENTS
@@ -216,7 +216,7 @@ class _RunServer(Struct):
         return self._answer(request, replace(self.builder, progress=go_on))
 
     def _answer(self, request: BuilderRequest, builder: "Build") -> Any:
-        """Send what a request came to, and return it."""
+        """Send the result of a request, and return it."""
         asked = self if request.method == "hold" else builder
         try:
             value = getattr(asked, request.method)(*filter(None, [request.about]))

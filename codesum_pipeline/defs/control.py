@@ -111,7 +111,7 @@ def end_vanished_runs(home: Home) -> list[str]:
 
 
 def maintain_home(home: Home, *, is_dry_run: bool, tell: Tell) -> Maintenance:
-    """Prune what the settings let go, as the job `maintenance` does."""
+    """Prune everything that the settings do not keep, as the job `maintenance` does."""
     with _instance(home) as instance, writing_records(home.layout):
         return maintain(home, instance, is_dry_run=is_dry_run, tell=tell)
 

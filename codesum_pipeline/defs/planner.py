@@ -41,7 +41,7 @@ LOOK_S = 5.0
 
 
 class BuildDecision(StrEnum):
-    """What the planner says about one repository."""
+    """The planner's decision about one repository."""
 
     BUILD = "to build"
     DEFERRED = "left for the next tick"
@@ -71,7 +71,7 @@ class Observation(Fingerprints, frozen=True):
 
     @property
     def target(self) -> str:
-        """What the next run would be requested for."""
+        """The state that the next run would be requested for."""
         return self.left_over or self.wanted or ""
 
     @property

@@ -77,7 +77,7 @@ def end_recorder() -> None:
 
 
 def has_dagster() -> bool:
-    """Whether this process has imported Dagster, and needs nobody else to record."""
+    """Whether this process has imported Dagster, and can record by itself."""
     return "dagster" in sys.modules
 
 
@@ -111,7 +111,7 @@ def main(descriptor: int) -> None:
 
 
 def _import_dagster() -> None:
-    """What needs nothing of the parent."""
+    """Import Dagster, which needs nothing from the parent."""
     import dagster_duckdb  # noqa: F401
 
     # Private: imported ahead of time, as opening the instance would.

@@ -198,7 +198,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
         return self._home
 
     def builder(self, context: StepContext, options: BuildOptions) -> "Builder":
-        """What carries out the steps of a run: another process, or this one."""
+        """The builder that carries out the steps of a run: another process, or this one."""
         if self.host.builder:
             return self.host.builder
         from codesum_pipeline.defs.building.build import Build

@@ -148,7 +148,7 @@ def published_check(
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
     **metadata: Any,
 ) -> dg.AssetCheckEvaluation:
-    """What a check of a repository's published index says, outside of the run that published it."""
+    """The result of a check of a repository's published index, outside of the run that published it."""
     # Dagster stores names, and no enumeration of ours.
     return dg.AssetCheckEvaluation(
         asset_key=PUBLISHED_INDEX,
@@ -174,7 +174,7 @@ def report_check(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluati
 
 
 def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
-    """What failed on the way, and what a person should do."""
+    """Log failures, and what a person should do."""
     for failure in done.failures:
         context.log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
     for warning in done.warnings:
@@ -182,7 +182,7 @@ def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
 
 
 def check_results(asset: dg.AssetKey, findings: Sequence[CheckFinding]) -> list[dg.AssetCheckResult]:
-    """What checks of an asset found."""
+    """The results of an asset's checks."""
     return [
         dg.AssetCheckResult(
             asset_key=asset,

@@ -180,7 +180,7 @@ def storage_files(reference: InstanceRef) -> list[StorageFile]:
 
 
 def fault_of(file: StorageFile) -> str:
-    """What is wrong with a file, judged by the names of its tables alone; empty where nothing is."""
+    """The fault of a file, judged by the names of its tables alone; empty if there is none."""
     if not file.path.exists():
         return "it is missing"
     try:
@@ -318,7 +318,7 @@ def _is_repaired(file: StorageFile) -> bool:
 
 
 def _deep_fault(file: StorageFile) -> str:
-    """What is wrong with a file, its pages, its columns and its revision included."""
+    """The fault of a file, including its pages, columns and revision; empty if there is none."""
     return fault_of(file) or _damage(file) or _lacks_columns(file) or ("" if _is_known(file) else "unknown revision")
 
 

@@ -158,7 +158,7 @@ class RunRecords(Struct, frozen=True):
             runs.delete_run(run_id)
 
     def _files(self, run_id: str) -> list[Path]:
-        """What of a run is in files: its events in SQLite, and what its steps printed."""
+        """The files of a run: its events in SQLite, and the output of its steps."""
         found = [self.folder / "storage" / run_id]
         storage = self.instance.event_log_storage
         if isinstance(storage, SqliteEventLogStorage):

@@ -25,7 +25,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class PostKind(StrEnum):
-    """What a post is."""
+    """The kinds of posts."""
 
     DIGEST = "digest"
     NOTICE = "notice"

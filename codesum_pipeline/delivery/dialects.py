@@ -32,7 +32,7 @@ _AT_START = re.compile(r"^([-+#=]|\d{1,9}(?=[.)]))", re.MULTILINE)
 _COMMIT_DIGITS = 10
 _WORD_JOINER = "\u2060"
 _CALL = re.compile(r"@(?=\w)")
-# Of a message that is too long, what its sources may take before the text gives way.
+# How much of a message that is too long its sources may take before the text is cut.
 _SOURCES_SHARE = 0.4
 MAY_BE_A_REPEAT = "This may be a repeat: an earlier try ended before it was known whether it arrived."
 

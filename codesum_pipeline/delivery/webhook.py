@@ -31,10 +31,10 @@ from codesum_pipeline.settings.delivery import WebhookChannelSettings
 SCHEMA = "codesum.post/1"
 # Before a secret of Standard Webhooks, whose key goes on in base64.
 SECRET_PREFIX = "whsec_"
-# Of an answer, what is read and what is kept.
+# How much of an answer is read, and how much is kept.
 _READ_BYTES = 64 * 1024
 _KEPT_CHARS = 200
-# Of the time for all of it, what one address may take to be connected to.
+# Connecting to one address may take the total time divided by this.
 _CONNECT_SHARE = 3
 _UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout)
 # Too early, too slow and too often pass; all other refusals of what was asked do not.

@@ -80,7 +80,7 @@ class Articles(Struct, frozen=True):
 
 
 def first_entry_chars(items: Sequence[Item]) -> int:
-    """What is always shown besides texts that can be cut: a prompt that has no room for it is a mistake of settings."""
+    """The size of what is shown besides texts that can be cut: a prompt without room for it is a wrong setting."""
     return (len(_head(items[0])) + AROUND_CHARS if items else 0) + _LEFT_OUT_CHARS
 
 

@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class DigestDesk(Struct, frozen=True):
-    """What the ticks of a home use."""
+    """The resources that a home's ticks use."""
 
     layout: HomeLayout
     registry: Registry

@@ -88,7 +88,7 @@ def _says_nothing(line: str) -> bool:
     return not any(map(str.isalnum, line))
 
 
-# Of one change, in characters a line; what a minified program has is no line that a person reads.
+# Limit of one change, in characters a line; nobody reads the lines of a minified program.
 LINE_CHARS = 160
 # A diff of more lines than these is read by nobody, also by no model that has other changes to read.
 MOST_LINES = 80
@@ -120,7 +120,7 @@ class Hunk(Struct, frozen=True):
 def hunk_of(before: str | None, after: str | None, path: str) -> Hunk | None:
     """The difference of two texts of a file or of some lines of it; None where nothing that is shown differs.
 
-    None in place of a text: there was, or is, none. A text of which too much would have to be read gives None.
+    None in place of a text means that there was, or is, none. A text that is too long to read gives None.
     """
     if any(len(side) > _MOST_CHARS for side in (before, after) if side):
         return None

@@ -31,7 +31,7 @@ _Key = tuple[str, str]
 
 
 class ChangeNature(StrEnum):
-    """What became of a document. `REWORDED`: only what is said about it changed."""
+    """What happened to a document. `REWORDED`: only what is said about it changed."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -74,7 +74,7 @@ class Item(Struct, frozen=True):
 
 
 def happening_of(change: DocumentChange) -> ChangeNature:
-    """What became of a changed document."""
+    """What happened to a changed document."""
     before, after = change.before, change.after
     if before is None or after is None:
         return ChangeNature(change.kind)

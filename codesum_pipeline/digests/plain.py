@@ -30,7 +30,7 @@ _MOST_SHOWN = 14
 _MOST_BESIDE = 3
 _MOST_FOLDERS = 5
 _MOST_REPOSITORIES = 3
-# Of code: of the best item, of the next, and so on.
+# Lines of code that are shown of the best item, of the next, and so on.
 _HUNK_LINES = (16, 12, 9, 9)
 _MOST_QUOTES = 4
 # In one sentence.
@@ -108,7 +108,7 @@ class _PlainDigest(Struct):
             return
         lines = wording.lines_to_show(hunk, next(self._rooms), self.words)
         is_whole = hunk.text.count("\n") < len(lines)
-        # Of something new a part says less than what somebody wrote about it.
+        # A part of something new says less than what somebody wrote about it.
         if not is_whole and item.happening is ChangeNature.ADDED and wording.words_about(item):
             lines = []
         self._add_list(wording.details(item, shown="\n".join(lines), is_whole=is_whole))

@@ -26,7 +26,7 @@ from codesum_pipeline.model.errors import ConfigurationError, DigestGatedOff
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.moments import iso_moment
 
-# Of one digest there is nothing to sum up: a schedule leaves it alone.
+# A single digest has nothing to sum up: a schedule skips it.
 LEAST_MONTHLY = 2
 _ID_DOMAIN = "codesum.rollup/1"
 _ID_CHARS = 16
@@ -41,7 +41,7 @@ class Window(Struct, frozen=True):
 
 
 class RollupPlan(Struct, frozen=True):
-    """What a roll-up would be made of.
+    """The material of a roll-up.
 
     `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None where none may
     be, for the reason in `without_model`. With a `problem` there can be no roll-up.

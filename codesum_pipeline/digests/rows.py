@@ -10,7 +10,7 @@ from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent
 
 
 class DigestKind(StrEnum):
-    """What a digest was made of: of changes, or of earlier digests."""
+    """The material of a digest: changes, or earlier digests."""
 
     DIGEST = "digest"
     ROLLUP = "rollup"
@@ -36,7 +36,7 @@ class DigestWriter(StrEnum):
 
 
 class TickOutcome(StrEnum):
-    """What came of a tick. With `HELD` nothing was sent, and the matches wait for the next tick."""
+    """The outcome of a tick. With `HELD` nothing was sent, and the matches wait for the next tick."""
 
     QUEUED = "queued"
     UNSENT = "unsent"

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class RepositorySource(Struct, frozen=True):
-    """What a repository is called, None where that could not be found out, and its mirror."""
+    """A repository's name, None if it is unknown, and its mirror."""
 
     name: str | None
     git_dir: Path
@@ -85,7 +85,7 @@ class Files:
         return self._readers[repository]
 
 
-# Of one document, the newest.
+# The newest ones of a document.
 _MOST_SUBJECTS = 3
 _MOST_COMMITS = 300
 _MOST_CHARS = 120
@@ -136,7 +136,7 @@ class Subjects:
         return tuple(dict.fromkeys(commit.subject for commit in commits))[:_MOST_SUBJECTS]
 
     def _newest(self, repository: str, last: str, path: str) -> tuple[str, ...]:
-        """The subject of a file's newest commit, for a new document of which no earlier build is known."""
+        """The subject of a file's newest commit, for a new document without a known earlier build."""
         if not self._looks_left:
             return ()
         self._looks_left -= 1

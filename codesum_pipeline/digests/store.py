@@ -160,7 +160,7 @@ class DigestStore(SqliteFile):
             self.connection.execute("UPDATE digests SET told_at = ? WHERE id = ?", (self.moment(), digest_id))
 
     def unfinished(self, intent_name: str | None = None) -> list[DigestRow]:
-        """Digests that are not in the outbox yet, or of which the hooks have not heard, the oldest first."""
+        """Digests that are not in the outbox yet, or not yet passed to the hooks, the oldest first."""
         return self.select(
             DigestRow,
             "FROM digests WHERE (state = 'written' OR told_at IS NULL) AND state <> 'vetoed' "

@@ -52,7 +52,7 @@ _MANY_FILES = 500
 
 
 class GraphReport(Struct, frozen=True):
-    """What was found; `table_hash` covers edges, statistics and contexts.
+    """The results; `table_hash` covers edges, statistics and contexts.
 
     `files_resolved` counts the files that this build resolved; the edges of the others are those of the last build.
     """

@@ -55,7 +55,7 @@ class End(StrEnum):
 
 
 class CompiledTarget(Struct, frozen=True):
-    """What is meant at a place: documents, or the name of something outside the repository."""
+    """The target at a place: documents, or the name of something outside the repository."""
 
     end: End
     ids: frozenset[str] = frozenset()
@@ -102,7 +102,7 @@ class Targets:
             if end is End.OUTSIDE and outside is None:
                 outside = outside_name(key)
         if ids:
-            # Of the overloads of one name the implementation has the plain id.
+            # Among the overloads of one name, the implementation has the plain id.
             plain = {without_suffix(id_) for id_ in ids}
             ids = plain if len(plain) == 1 and plain <= ids else ids
             return CompiledTarget(End.DOCUMENT if len(ids) == 1 else End.SEVERAL, frozenset(ids))
@@ -199,7 +199,7 @@ def with_compiled(
     others: defaultdict[str, list[Edge]] = defaultdict(list)
     for edge in from_table(own.filter(is_compiled).filter(pc.field("kind") != str(EdgeKind.CALL)), Edge):
         others[edge.src_id.partition(SEPARATOR)[0]].append(edge)
-    # Of these no index says how they are.
+    # No index says how these are.
     stale = languages.keys() - compiled.keys()
     targets = Targets(compiled.values())
     table = EdgeTable()

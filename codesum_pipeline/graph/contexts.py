@@ -35,7 +35,7 @@ class SymbolPlace(Struct, frozen=True):
 
 
 class ContextSubjects(Struct, frozen=True):
-    """What gets a context: symbols, indexed files, and every folder from theirs up to `root`."""
+    """The documents that get a context: symbols, indexed files, and every folder from theirs up to `root`."""
 
     symbols: Sequence[SymbolPlace]
     files: Collection[str]

@@ -3,7 +3,7 @@
 A file's edges stay valid while its own facts are unchanged and nothing has changed by which its family's names are
 found: no interface of its files, no project file, no added or removed module. Otherwise every file of the family is
 resolved. Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
-build that was killed between two tables leaves none of it valid.
+build that was killed between two tables invalidates all of it.
 """
 
 from collections import Counter
@@ -26,10 +26,10 @@ PROGRESS_EVERY = 200
 
 
 class ResolvedFile(Struct, frozen=True):
-    """What is known of one file.
+    """The resolved facts of one file.
 
-    The hashes of its facts and interface, how many of its calls came to which
-    end, for which reason, the names by which a method of it may be known, and
+    The hashes of its facts and interface, how many of its calls had which
+    outcome and reason, the names by which a method of it may be known, and
     whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
@@ -74,7 +74,7 @@ class Resolution(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """How many call sites came to which end; `external` includes builtins."""
+    """How many call sites had which outcome; `external` includes builtins."""
 
     call_sites: int
     resolved: int

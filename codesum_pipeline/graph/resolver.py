@@ -192,7 +192,7 @@ class Resolver(ABC, Generic[Expression, Step]):
 
     @abstractmethod
     def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
-        """What a file takes from another to hand it on; modules for all that is in them."""
+        """The values that a file re-exports from another; a module stands for all its contents."""
 
     @abstractmethod
     def files_of(self, module: ModuleValue) -> Sequence[str]:

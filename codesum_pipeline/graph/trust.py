@@ -17,10 +17,10 @@ def of_tool(tool: str) -> str:
 
 
 def is_of_index(edges: pa.Table) -> pa.ChunkedArray:
-    """Of each edge whether an index has it."""
+    """Whether an index has the edge, for each edge."""
     return pc.starts_with(edges.column("reason"), pattern=_TOOL)
 
 
 def is_trusted(edges: pa.Table) -> pa.ChunkedArray:
-    """Of each edge whether an index has it for the text at hand."""
+    """Whether an index has the edge for the current text, for each edge."""
     return pc.and_(pc.equal(edges.column("confidence"), TRUSTED), is_of_index(edges))

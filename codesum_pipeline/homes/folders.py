@@ -67,7 +67,7 @@ def check_may_be_own(home: Path) -> None:
     for place in dict.fromkeys((home, home.resolve())):
         for folder in (place, *place.parents):
             git = folder / ".git"
-            # Of a linked work tree and of a submodule it is a file; a folder without HEAD is no repository to git.
+            # In a linked work tree or a submodule it is a file; git does not accept a folder without HEAD.
             if git.is_file() or (git / "HEAD").is_file():
                 _check_is_not_tracked(folder, place)
 
@@ -103,7 +103,7 @@ def record_home(home: Path, *, at: Path | None = None) -> Path:
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         for file, content in ((folder / token, os.fsencode(at.resolve())), (HomeLayout(home).token, token.encode())):
-            # Whole or not at all, and for nobody else to read.
+            # Written whole or not at all, and readable only by the owner.
             aside = file.with_name(f".{file.name[:8]}.{secrets.token_hex(8)}.tmp")
             handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
             with os.fdopen(handle, "wb") as opened:

@@ -263,7 +263,7 @@ class FolderParts(Struct, frozen=True):
 
 
 def _settings_hash(ws: Workspace) -> str:
-    """Of all but the commit that decides how tables become files."""
+    """The hash of everything except the commit that decides how tables become files."""
     return hash_of([INDEX_SCHEMA_VERSION, ws.fingerprint("")])
 
 

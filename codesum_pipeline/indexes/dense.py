@@ -188,7 +188,7 @@ def _texts(
     for start in range(0, len(some), _TEXTS_AT_ONCE):
         part = sources.take(pa.array(some[start : start + _TEXTS_AT_ONCE]))
         span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
-        # Of the part's texts, lane after lane.
+        # The rows of the part's texts, lane after lane.
         rows = pa.array(numbers[span] * part.num_rows + places[span] - first)
         texts = dense_texts(part, max_tokens=max_tokens, lanes=lanes)
         columns = (

@@ -58,7 +58,7 @@ class StringTable(Struct, frozen=True, dict=True):
             return found
         ours, (content, offsets) = self._sorted_heads, self._views
         lows = ours.searchsorted(heads)
-        # Of most strings nothing has the head, and of most others the first that has it is the string.
+        # Most strings have an unknown head, and for most others the first match is the string itself.
         (there,) = (ours.take(lows, mode="clip") == heads).nonzero()
         highs = ours.searchsorted(heads[there], side="right")
         for place, low, high in zip(there.tolist(), lows[there].tolist(), highs.tolist(), strict=True):

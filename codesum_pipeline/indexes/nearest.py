@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Fewer vectors are all compared: 5,000 vectors of 256 numbers take 0.8 ms, and cells with exact scores after them 1.3;
 # 20,000 take 2.7 against 1.4, a million 140 against 7 (benchmarks/results/latency.md).
 FEWEST_VECTORS = 20_000
-# Of the 512 cells of 100,000 vectors these hold 97 % of the 100 nearest; 64 hold 95 % and save 0.5 ms of 2.4.
+# With 512 cells of 100,000 vectors, these hold 97 % of the 100 nearest; 64 hold 95 % and save 0.5 of 2.4 ms.
 _CELLS_SEARCHED = 96
 # Candidates per wanted vector: a byte per number misplaces few vectors by more.
 _SPARE = 1.5

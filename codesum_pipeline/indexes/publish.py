@@ -96,7 +96,7 @@ def published_version(layout: HomeLayout, key: str, *, read_content: bool = Fals
 
 
 def link_target(name: Path, versions: Path, digest: str) -> Path:
-    """What the link says: the version's folder, relative to the folder of the link."""
+    """The link's target: the version's folder, relative to the folder of the link."""
     return versions.relative_to(name.parent) / digest
 
 

@@ -91,7 +91,7 @@ class WrittenIntents(Struct, frozen=True):
 def read_written(file: Path) -> WrittenIntents:
     """The content of a file; a missing file has no entries.
 
-    Raises `ConfigurationError` where none of it can be read.
+    Raises `ConfigurationError` if it cannot be parsed.
     """
     if not file.exists():
         return WrittenIntents("", (), {})

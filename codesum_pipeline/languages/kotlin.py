@@ -70,7 +70,7 @@ def _as_modifiers(match: re.Match[bytes]) -> bytes:
 
 
 def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Of each declaration with more than one annotation all but the last: with them it may be read as an expression."""
+    """All but the last annotation of each declaration: several may make it read as an expression."""
     for match in _PATTERNS["annotated"].finditer(source):
         if spans := tuple(found.span() for found in _PATTERNS["annotation"].finditer(source, *match.span()))[:-1]:
             yield spans

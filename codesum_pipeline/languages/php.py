@@ -208,7 +208,7 @@ class PhpRules(Rules):
             ]
 
     def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
-        """Of several classes of one name, the one in the file that Composer would load."""
+        """The one among several classes of one name that is in the file that Composer would load."""
         if len(found) > 1 and not any(entry.file is file for entry in found):
             found = [entry for entry in found if self._is_loaded(entry)] or found
         return super()._picked(file, found, why)

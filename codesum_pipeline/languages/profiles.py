@@ -57,7 +57,7 @@ class Trait(StrEnum):
 
 
 class LanguageKind(StrEnum):
-    """What people write in a language: `lang_allowlist` is about programs alone."""
+    """The purpose of a language: `lang_allowlist` is about programs alone."""
 
     PROGRAM = "program"
     PROSE = "prose"
@@ -101,7 +101,7 @@ def profiles() -> Mapping[str, LanguageProfile]:
 
 
 def profile_of(language: str) -> LanguageProfile:
-    """What is known of a language; one that nobody described is a program's, and unlike others in no way."""
+    """The profile of a language; by default, a programming language without special traits."""
     return profiles().get(language) or LanguageProfile(language.capitalize(), language)
 
 
@@ -120,7 +120,7 @@ def library_names(language: str, kind: str) -> frozenset[str]:
     """Names that a language brings along, frozen: a graph must not depend on what is installed where it is drawn.
 
     `builtins` need no import; `modules` are those of the standard library. `methods` belong to the library or to the
-    most used packages: of an object of which nothing is known, a call of such a method is most often the library's.
+    most used packages: a call of such a method on an unknown object is most often the library's.
     """
     return frozenset(_tables().get(language, {}).get("library", {}).get(kind, "").split())
 

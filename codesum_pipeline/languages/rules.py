@@ -201,7 +201,7 @@ class Rules:
         return class_.parent or class_.file.top
 
     def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """Of the definitions of one name, those that a file can mean."""
+        """The definitions of one name that are visible in a file."""
         return definitions
 
     def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
@@ -229,11 +229,11 @@ class Rules:
         return name
 
     def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """Of the definitions of one name, those that other files can import."""
+        """The definitions of one name that other files can import."""
         return definitions
 
     def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
-        """Of several definitions that fit a call, those to prefer."""
+        """The preferred ones among several definitions that fit a call."""
         return definitions
 
     def local_key(self, key: Key, name: str) -> Key:
@@ -245,11 +245,11 @@ class Rules:
         return None
 
     def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
-        """What a called plain name means that nothing else explains."""
+        """The meaning of a called plain name that nothing else explains."""
         return UNKNOWN
 
     def root(self, scope: Scope, name: str) -> Value:
-        """What a name means that nothing else explains: the beginning of a path, a class that is seen anyhow."""
+        """The meaning of a name that nothing else explains: the beginning of a path, a class that is always visible."""
         return UNKNOWN
 
     def whole_name(self, names: Sequence[str]) -> Value:

@@ -25,7 +25,7 @@ _QUOTED_CODE = re.compile(
 
 def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
     """For each macro with items in it, the parts around those: its head, conditions, and the braces of both."""
-    # Of each open bracket: what is blanked if it turns out to be around items, or None.
+    # For each open bracket: what is blanked if it turns out to be around items, or None.
     opened: list[Span | None] = []
     macro: list[Span] = []
     depth, start = -1, 0

@@ -37,7 +37,7 @@ def definition_lines(text: str, patterns: tuple[str, ...]) -> Iterator[Definitio
 def later_branches(source: bytes) -> Iterator[tuple[int, int]]:
     """The directives, and of each condition all branches but the first, for a grammar that knows them only in some
     places."""
-    # Of each `#if` that is open: where its second branch began.
+    # For each open `#if`: where its second branch began.
     began: list[int | None] = []
     for match in _DIRECTIVE.finditer(source):
         word = match["word"]

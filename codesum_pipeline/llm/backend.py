@@ -119,7 +119,7 @@ class ModelBackend(SummaryBackend, Protocol):
     """A backend that carries on conversations, too."""
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
-        """One attempt: the next message, of which `on_text` hears the text while it is written.
+        """One attempt: the next message; `on_text` receives its text while it is written.
 
         Raises `BackendNotConfigured`, `ModelNotInAllowlist`, `SummaryCallFailed` or `SummaryOutputInvalid`.
         """

@@ -51,7 +51,7 @@ class NoopBackend:
         return False
 
     async def aclose(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to release."""
 
 
 class RecordBackend:
@@ -119,7 +119,7 @@ class ReplayBackend:
         return self._path.exists()
 
     async def aclose(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to release."""
 
     def _missing(self, request_hash: str) -> BackendNotConfigured:
         return BackendNotConfigured(f"{self._path} has no answer to {request_hash}: record it first")

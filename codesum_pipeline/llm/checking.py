@@ -175,7 +175,7 @@ _Answer = TypeVar("_Answer", bound=BaseModel)
 
 
 class AnswerProblem(Exception):
-    """What is wrong with an answer, in words for the model that gave it."""
+    """The fault of an answer, worded for the model that gave it."""
 
 
 class AnswerBounds(Struct, frozen=True):

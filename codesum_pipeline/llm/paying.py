@@ -97,7 +97,7 @@ def run_job(
     job_id: str,
     now: Callable[[], datetime],
 ) -> Answer:
-    """What `work` comes to, with the ledger of a job in the file `books`; then the backend is closed."""
+    """The result of `work`, with the ledger of a job in the file `books`; then the backend is closed."""
 
     async def run() -> Answer:
         with open_ledger(books, run_id=job_id, now=now) as ledger:

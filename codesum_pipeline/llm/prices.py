@@ -20,7 +20,7 @@ from codesum_pipeline.llm.pins import TokenUsage
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.llm import LlmSettings
 
-# Of prompts as they are sent: 4.0 in the packaged system prompt, 3.9 in numbered Python.
+# Measured on prompts as they are sent: 4.0 in the packaged system prompt, 3.9 in numbered Python.
 CHARS_PER_TOKEN = 4.0
 # A turn's role, a tool's name and the words that a provider puts around a tool.
 TOKENS_AROUND = 600

@@ -14,7 +14,7 @@ _ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)
 
 
 class Totals(Struct, frozen=True):
-    """Of some attempts: how many were sent and how many gave a text, tokens, dollars, waits.
+    """Sums over attempts: how many were sent and how many gave a text, tokens, dollars, waits.
 
     `estimated_usd` is the unconfirmed part of `cost_usd`: the most that calls
     without an answer can have cost. Latencies are of answers.
@@ -34,7 +34,7 @@ class Totals(Struct, frozen=True):
 
     @property
     def cached_share(self) -> float:
-        """Of the tokens read, the share that a provider's cache held."""
+        """The share of the tokens read that a provider's cache held."""
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 

@@ -41,7 +41,7 @@ class Caps(Struct, frozen=True):
 
 
 class TaskOutcome(Struct, frozen=True):
-    """What became of one task.
+    """The outcome of one task.
 
     Without a text, `gate` says what stopped it and `failure` in a word why
     calls gave none. `written_with` is the context that the text was written

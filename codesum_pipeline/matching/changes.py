@@ -89,7 +89,7 @@ def hold_documents(folder: Path, version: Version) -> Path:
                 shutil.copyfile(source, temporary)
             os.replace(temporary, path)
         finally:
-            # Of two links to one file a rename leaves both.
+            # A rename between two links to one file leaves both.
             temporary.unlink(missing_ok=True)
     return path
 

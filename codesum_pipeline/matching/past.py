@@ -30,7 +30,7 @@ from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.upper import author_opening_of_function
 
 _USUAL_MODE = "100644"
-# Of a symbol.
+# The columns of a symbol.
 _AS_THEY_ARE = ("id", "qualified_name", "content_hash", "signature", "start_line", "end_line")
 
 
@@ -81,7 +81,7 @@ class _Versions:
         self._documents = cache(self._read)
 
     def differing(self, changes: tuple[FileChange, ...]) -> DocumentDifferences:
-        """What differs of some files before and after."""
+        """The differences between some files before and after."""
         found = DocumentDifferences()
         for change in changes:
             before, after = self._documents(change.path, change.before), self._documents(change.path, change.after)

@@ -93,7 +93,7 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
 # Gives the text of a blob, or nothing where it cannot be read.
 ReadBlob = Callable[[str, str], str]
 
-# Of a document, and of what changed in it: more says nothing that these do not.
+# The most lines of a document and of its change: more lines add no information.
 _MOST_LINES = 400
 _BLOBS_KEPT = 64
 
@@ -102,7 +102,7 @@ class ChangeWords(Struct, frozen=True):
     """The tokens of a change: of its name and path, and of the whole document, or of a file the lines that came or
     went.
 
-    `text` is what the change is about, for a document that has no vector or of which only a part changed.
+    `text` is what the change is about, for a document without a vector, or with only a part changed.
     """
 
     named: frozenset[str]
@@ -114,7 +114,7 @@ def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
     """The words of a change; above the file level, and where no blob can be read, only its names and text."""
     state = change.state
     before, after = _lines(change.before, change, read), _lines(change.after, change, read)
-    # Of a file that was and is there, what changed counts, not what it is about as a whole.
+    # For a file that existed before, the change counts, not what the whole file is about.
     is_partial = change.level is Level.FILE and change.kind is ChangeKind.CHANGED
     lines = [*_only_in(after, before), *_only_in(before, after)] if is_partial else after or before
     lines = lines[:_MOST_LINES]
@@ -237,7 +237,7 @@ def _background(queries: Vectors, index: PublishedIndex) -> tuple[Numbers, Numbe
 def _vectors(
     changes: Sequence[DocumentChange], words: Sequence[ChangeWords], index: PublishedIndex, embedder: Embedder
 ) -> Vectors:
-    """The vectors of the published version; those of what is not in it, or of which a part changed, are made here by a
+    """The vectors of the published version; those of documents not in it, or changed in part, are made here by a
     model that runs here, and are NaN else."""
     found = np.full((len(changes), len(index.vectors[Lane.FUSED].T)), np.nan, dtype=np.float32)
     rows = [_vector_row(change, index) for change in changes]

@@ -93,7 +93,7 @@ class InputSpec(Struct, frozen=True):
 
 
 class Returns(Struct, frozen=True):
-    """What comes back."""
+    """The value that a function returns."""
 
     type: str
     type_summary: str

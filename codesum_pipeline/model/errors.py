@@ -162,7 +162,7 @@ class Superseded(WriteConflict):
 
 
 class ProcessGone(CodesumError):
-    """Of the process that builds and the one that records, one ended before the other was done."""
+    """The building process or the recording process ended before the other was done."""
 
 
 class CannotWrite(CodesumError):
@@ -325,7 +325,7 @@ class CompactionCapReached(CompactionRefused):
 
 
 class BrokenStore(CodesumError):
-    """What is stored contradicts itself; a rebuild is the way out."""
+    """The stored data is inconsistent; a rebuild repairs it."""
 
 
 class MissingTable(BrokenStore):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-# How many arguments a step has that is no call; -1 is a call of which that is not known.
+# The number of arguments of a step that is no call; -1 is a call with an unknown number.
 NO_CALL = -2
 # Steps and types that have no name of their own.
 ELEMENT = "[]"

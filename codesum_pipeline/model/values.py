@@ -72,7 +72,7 @@ def weaker(one: Reason, other: Reason) -> Reason:
 
 
 class NoValue(Enum):
-    """Values of which only one exists."""
+    """Values that exist only once."""
 
     UNKNOWN = "cannot be told"
     AMBIGUOUS = "one of several"

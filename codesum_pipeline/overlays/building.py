@@ -45,7 +45,7 @@ _FILES = "files.json"
 _TABLES = "tables"
 # Tables whose rows are taken over for unchanged files.
 _PARSED = ("symbols", "compiler_files", "file_facts")
-# Tables of which edited files share rows with their last version.
+# Tables in which edited files share rows with their last version.
 _MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
 _WRITING = ipc.IpcWriteOptions(compression="zstd")
 # Making one document takes as long as reading the rows of this many.

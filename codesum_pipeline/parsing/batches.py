@@ -77,12 +77,12 @@ class ParsedRows(Struct, frozen=True):
         return cls(*(pa.concat_tables(tables) for tables in zip(*map(ParsedRows.tables, every), strict=True)))
 
     def tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """Of symbols, facts, and what compilers say."""
+        """The tables of symbols, of facts, and of compilers' findings."""
         return self.symbols, self.facts, self.compiled
 
 
 class ParsedBatch(Struct, frozen=True):
-    """What came of a batch, in the order of its files; of a failed one there is the text, if it can be read."""
+    """The results of a batch, in the order of its files; a failed file has its text, if it can be read."""
 
     rows: ParsedRows
     failures: tuple[Failure, ...]

@@ -43,7 +43,7 @@ _LINES_OF_HEAD = 2
 
 
 def match_definitions(symbols: Sequence[Symbol], definitions: Sequence[IndexDefinition]) -> dict[int, str]:
-    """Of each definition that is one of ours, by its number, the id: the name is spelled in the head of ours.
+    """The id of each definition that is one of ours, by its number: the name is spelled in the head of ours.
 
     Of several names in one head, as that of an attribute which a one-line method sets, the first is meant.
     """
@@ -86,7 +86,7 @@ class MissingSymbols(Struct, frozen=True):
 def symbols_lacking(
     parsed: ParsedFile, comparison: IndexComparison, matches: Matches, text: str, policy: HashPolicy
 ) -> MissingSymbols:
-    """What becomes a symbol of its file."""
+    """The definitions that become symbols of their file."""
     numbered = list(enumerate(comparison.definitions))
     matched = {one.named.symbol for number, one in numbered if number in matches}
     wanted = {one.named.symbol: one for _, one in numbered if _is_lacking(one, matched)}

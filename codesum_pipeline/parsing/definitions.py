@@ -179,7 +179,7 @@ def _id_part(name: str) -> str:
 
 
 def _continued(scopes: Sequence[Definition], new: Definition, declaration: Declaration) -> int | None:
-    """The number of the definition right before of which another one is one more clause."""
+    """The number of the previous definition, if the new one is another clause of it."""
     kind = new.nodes[0].type
     if not scopes or not (declaration.heads or kind in declaration.clauses):
         return None

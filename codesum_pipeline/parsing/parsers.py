@@ -65,7 +65,7 @@ class LanguageParser:
         return with_lost_definitions(reader.read(blob, self.version(hash_policy)), self.declaration, source, read)
 
     def reader(self, source: bytes, file_path: str, *, hash_policy: HashPolicy) -> tuple[FileReader, Tree]:
-        """What reads the symbols and facts of one file, and the tree that it reads; raises as `parse`."""
+        """The reader of one file's symbols and facts, and the tree that it reads; raises as `parse`."""
         grammar = self._grammar()
         shown, tree = self._tree(source, grammar)
         given, read = self._recovered(source, file_path, shown, tree)
@@ -162,7 +162,7 @@ def parser_version(language: str, hash_policy: HashPolicy) -> str:
 def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy: HashPolicy) -> ParsedFile:
     """What is in one file of the snapshot; raises `SkippedFile` where its bytes are no text.
 
-    A file that no parser comes to an end with is read as text, and counted as one with an error.
+    A file that no parser finishes is read as text, and counted as one with an error.
     """
     text = decode_text(data, language)
     source = text.encode()

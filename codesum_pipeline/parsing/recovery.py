@@ -32,7 +32,7 @@ RECOVERY_VERSION = "recovery/4"
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000
 MOST_SHARE = 32
-# Of fragments, so many times the length of the file.
+# The fragments together may be this many times as long as the file.
 FRAGMENTS_SHARE = 8
 MOST_ROUNDS = 12
 MOST_PLACES = 8
@@ -95,7 +95,7 @@ class Recovery:
     def recovered(self, shown: bytes, tree: Tree, groups: Iterable[Sequence[Span]]) -> TreeCandidate:
         """The best reading that was found; the first one where nothing is lost or nothing helps.
 
-        Each of the groups are parts of which the grammar is known to make nothing.
+        Each group contains parts that the grammar is known not to parse.
         """
         first = best = self._reading(shown, tree)
         if best.lost:

@@ -3,7 +3,7 @@
 A file whose path, blob, language, parser and documents in indexes are those of
 the last build is not read: its rows are carried over as they are. `file_facts`
 says whose rows of `symbols` and `compiler_files` those are. It is written after
-them, with a note of which they are, so a build that is killed in between costs
+them, with a note of their hashes, so a build that is killed in between costs
 work, never a wrong row.
 """
 
@@ -43,7 +43,7 @@ CARRY_KEY = ("file_path", "blob", "language", "parser")
 LEAST_BYTES = 1_500_000
 
 
-# Of an index, by where it came from, what of it cannot be used.
+# The unusable parts of each index, by its origin.
 Problems = Sequence[tuple[str, str]]
 _MOST_EXAMPLES = 20
 

@@ -288,7 +288,7 @@ def _last_end(tokens: Tokens) -> int:
 def _trailing(tokens: Tokens, text: str, leaf: Node) -> tuple[int, str]:
     """Where a text that comes after the line of its beginning starts, and that text.
 
-    It is all from that line's end, of which grammars leave out what they take for blanks.
+    It is everything from that line's end; grammars leave out what they take for blanks.
     """
     line_end = text.find("\n", _last_end(tokens), leaf.start_byte)
     start = leaf.start_byte if line_end < 0 else line_end

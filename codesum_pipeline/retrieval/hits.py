@@ -203,7 +203,7 @@ def _literals_pattern(words: frozenset[str]) -> re.Pattern[str]:
 
 
 def _literals(source: str, wanted: SearchLiteral) -> Iterator[tuple[int, str]]:
-    """The string literals of a source of which the query may be a filled-in form, and where each begins."""
+    """The string literals that the query may be a filled-in form of, and where each begins."""
     for match in _literals_pattern(frozenset(_WORD.findall(wanted.text.lower()))).finditer(source):
         text = match[match.lastindex or 0]
         if " " in text:

@@ -71,7 +71,7 @@ class FusedRanking(Struct, Generic[R], frozen=True):
 
     @property
     def ranked(self) -> Places:
-        """What any ranking has, ascending."""
+        """The places in any ranking, ascending."""
         return self.scores.nonzero()[0]
 
     def ranks_of(self, places: Iterable[int]) -> dict[int, dict[R, int]]:
@@ -137,7 +137,7 @@ def _are_small(numbers: Places) -> bool:
 
 def grouped(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
     """The order that brings equal numbers together, where in it each group starts, and the group of each place."""
-    # Of small numbers, numpy counts the digits, which is faster than to compare.
+    # For small numbers, numpy counts the digits, which is faster than comparing.
     order = (numbers.astype(np.uint16) if _are_small(numbers) else numbers).argsort(kind="stable")
     return order, *runs(numbers[order])
 
@@ -190,7 +190,7 @@ def earlier_of_group(groups: Places) -> Numbers:
 
 
 class Signal(StrEnum):
-    """What a ranking looks at; a hit's `why` shows the values."""
+    """The signals of a ranking; a hit's `why` shows the values."""
 
     SYMBOL = "symbol"
     CODE_WORDS = "code words"

@@ -34,7 +34,7 @@ MADE_BY = "made by "
 _INDEX_FILE, _RECORD_FILE = "made.scip", "made.json"
 _ROOM_PREFIX = "codesum-scip-"
 _LONGEST_COMMAND = 80
-# Of what a command printed, as far as it helps to find what went wrong.
+# How much of a command's output is kept to find the cause of a failure.
 _SAID_LINES, _LONGEST_SAID = 4, 400
 # Shorter ones may be in any text.
 _SHORTEST_SECRET = 6
@@ -44,7 +44,7 @@ _RUNNING, _MADE, _FAILED = "running", "made", "failed"
 
 
 class MadeIndex(Struct, frozen=True):
-    """What came of the command of an entry: the file that it wrote, or why there is none.
+    """The result of an entry's command: the file that it wrote, or why there is none.
 
     `path` is kept until the next index is made, and may be of an earlier commit. `problem` is one line: what went
     wrong and the way out; empty where nothing did.

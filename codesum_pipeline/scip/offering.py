@@ -293,7 +293,7 @@ class _Content(Struct):
         return content
 
     def notes(self, *, is_used: bool) -> list[str]:
-        """What cannot be used."""
+        """Notes on the parts that cannot be used."""
         found = [f"{self.oversized:,} of its documents are too large to be read"] if self.oversized else []
         some = [*(place.path for place in self.places), *self.others]
         outside = next((path for path in some if _path_below("", path) is None), None)

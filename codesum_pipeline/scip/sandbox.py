@@ -31,7 +31,7 @@ _CODE = "import sys; sys.path[:] = {path!r}; from codesum_pipeline.scip.supervis
 _MB = 1024 * 1024
 # How often bounds are looked at. One look costs about 10 ms of processor time.
 _LOOK_EVERY_S = 0.25
-# Of what a command prints.
+# How much of a command's output is kept.
 _TAIL_BYTES = 16 * 1024
 _PART = 1024 * 1024
 # scip-typescript and scip-python are one process of 11 threads; builds of the JVM have some hundreds of tasks.
@@ -293,7 +293,7 @@ class Sandbox(Struct, frozen=True):
         return self.room.checkout / self.room.subdir
 
     def _environment(self) -> Mapping[str, str]:
-        """What a command sees of the caller's: what the settings name."""
+        """The caller's variables that a command sees: those that the settings name."""
         inside = self.is_confined
         return {
             **{name: os.environ[name] for name in self.settings.environment if name in os.environ},

@@ -219,7 +219,7 @@ def drop_other_copies(folder: Path, kept: Collection[str]) -> None:
 
 
 def _unzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of gzip's members, of which no more is in memory than a part."""
+    """The content of gzip's members, one part in memory at a time."""
     member = zlib.decompressobj(_WITH_GZIP_HEADER)
     is_begun = False
     try:

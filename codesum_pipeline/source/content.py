@@ -130,7 +130,7 @@ _SAYS_SO = re.compile(
 # What a tool writes once, for people to go on with: `rspec --init`.
 _SCAFFOLD = re.compile(r"\bgenerated (?:by|with|from) (?:the )?`?[\w./ -]*\binit\b", re.IGNORECASE)
 
-# Of a few lines a mean says nothing.
+# A mean over a few lines says nothing.
 _MINIFIED_FROM_BYTES = 2_000
 # How many lines of a minified file are short all the same: its licence, a line that ends the bundle.
 _FEW_LINES = 3

@@ -93,7 +93,7 @@ def scan_folder(root: Path, *, timeout_s: float) -> FolderScan:
 
 
 def scan_files(root: Path, names: Iterable[bytes], left_out: Iterable[LeftOut] = ()) -> FolderScan:
-    """Hash some names of a folder, of which nothing else is looked at; one that is no file any more is not in it."""
+    """Hash only the named files of a folder; a name that is no file any more is left out."""
     files: dict[bytes, StoredFile] = {}
     left_out = [*left_out]
     for path in sorted(names):

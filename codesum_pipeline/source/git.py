@@ -44,7 +44,7 @@ _FIXED_ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull,
     "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
 }  # fmt: skip
-# Of the caller's own git variables these two say how to reach a server; the others could redirect what is read.
+# These two of the caller's git variables say how to reach a server; the others could redirect what is read.
 _KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
 # A path such as `:(top)x` is that path, and no pattern.
 LITERAL_PATHS = {"GIT_LITERAL_PATHSPECS": "1"}
@@ -75,7 +75,7 @@ _SAYS_NOTHING = (
 
 # Requests that may wait unanswered: they fit into the smallest pipe buffer (16 KiB), so neither side can block.
 _WINDOW = 200
-# Of a long list, what is read at a time.
+# How much of a long list is read at a time.
 _PART = 1024 * 1024
 
 
@@ -111,7 +111,7 @@ def try_git(
             stop(process)
     status = process.returncode
     if arguments[0] in _MAY_RUN_LONG:
-        # Of the shell that waited for git.
+        # The exit status of the shell that waited for git.
         if status == _NOT_FOUND:
             raise ConfigurationError(_NO_GIT)
         status = _BY_SIGNAL - 1 - status if status > _BY_SIGNAL else status

@@ -26,7 +26,7 @@ _SECRET_PARAMETER = re.compile(
     r"(?P<name>[?&][^=&?\s]{0,60}(?:token|key|pass|secret|auth|sig)[^=&?\s]{0,60})=[^&\s'\"]+", re.IGNORECASE
 )
 
-# Of a location that cannot be one.
+# For a text that cannot be a location.
 _LONGEST_SHOWN = 100
 # Leaves room below the 100 characters of a key for the number that makes it unique.
 _KEY_LENGTH = 90

@@ -123,7 +123,7 @@ class Mirror(Struct, frozen=True):
         """A commit that no ref is named after. Some servers give out only what their refs lead to."""
         ref = entry.ref or ""
         if not is_url(entry.location) and not is_commit_id(ref, full=True):
-            # Of a path, which can be asked, the id is known in full.
+            # The repository at a path can be asked for the full id.
             ref = resolve(ref, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s) or ref
         commit = self.resolve(ref)
         if commit is None and is_commit_id(ref, full=True):
@@ -248,7 +248,7 @@ def our_ref(entry: RepositoryEntry) -> str:
 
 
 def _label(entry: RepositoryEntry) -> str:
-    """What the entry's wanted commit is called."""
+    """The label of the entry's wanted commit."""
     if not is_url(entry.location) and _is_read_as_folder(entry):
         return FOLDER_LABEL
     return entry.ref or "HEAD"
@@ -279,7 +279,7 @@ def _is_read_as_folder(entry: RepositoryEntry) -> bool:
 # Stronger than any .gitattributes of the tree.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
 _MB = 1024 * 1024
-# Of what is free on the disk, what a checkout may take.
+# The share of the free disk space that a checkout may take.
 _MOST_OF_DISK = 0.5
 
 

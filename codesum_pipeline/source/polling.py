@@ -143,7 +143,7 @@ _HERE = ""
 
 
 class Looks(Struct, frozen=True):
-    """Every repository of which a head, or why there is none, is known; and what this round of looks added."""
+    """Every repository whose head, or the reason for having none, is known; and what this poll added."""
 
     polls: Mapping[str, Poll]
     looked_at: frozenset[str]

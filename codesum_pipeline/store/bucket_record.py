@@ -204,7 +204,7 @@ class BucketRecord:
         for path in [*files_of(self._layout, self._key)]:
             if str(path.relative_to(home)) not in manifest.files:
                 path.unlink()
-                # Of a version, or a table, that is no longer kept nothing is left.
+                # Nothing is left of a version or a table that is no longer kept.
                 with suppress(OSError):
                     for folder in path.parents[: path.parents.index(home)]:
                         folder.rmdir()

@@ -111,7 +111,7 @@ class HomeLayout(Struct, frozen=True):
     finished_vectors = _RepositoryPath("state/{}.vectors")
     # Why the last candidate was not published; nothing where it was.
     hold = _RepositoryPath("state/{}.hold.json")
-    # Levels of which a model gave none of the texts that it was asked for.
+    # Levels for which a model returned none of the requested texts.
     outages = _RepositoryPath("state/{}.outages.json")
     # The answers about work trees that clients asking for changes were given.
     tree_views = _RepositoryPath("state/{}.views")

@@ -180,7 +180,7 @@ def record_of(state: Path) -> "BucketRecord | None":
 
 @contextmanager
 def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[None]:
-    # A home in a folder needs none of it.
+    # A home in a folder does not need it.
     from codesum_pipeline.store.bucket_record import open_record
 
     record = open_record(layout, key, run_id=run_id, wait_s=wait_s)

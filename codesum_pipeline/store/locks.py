@@ -43,7 +43,7 @@ def _locked(path: Path, how: int) -> Iterator[bool]:
 
 
 def take_own(path: Path) -> int | None:
-    """Lock a new file that is nobody else's, until the process ends or closes the handle; None where none can be."""
+    """Lock a new file of this process until it ends or closes the handle; None if that is impossible."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

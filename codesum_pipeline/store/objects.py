@@ -38,7 +38,7 @@ SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "memory")
 
 
 class StoredObject(Struct, frozen=True):
-    """What an object holds. `etag` is opaque: it is what `swap` wants; `modified` is by the bucket's clock."""
+    """The content of an object. `etag` is opaque: it is what `swap` wants; `modified` is by the bucket's clock."""
 
     data: bytes
     etag: str
@@ -46,7 +46,7 @@ class StoredObject(Struct, frozen=True):
 
 
 class ObjectInfo(Struct, frozen=True):
-    """What a listing says of an object."""
+    """An object as a listing describes it."""
 
     name: str
     size: int
@@ -236,5 +236,5 @@ def _short(error: Exception) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """What follows are headers, and all of the answer."""
+    """The rest is headers and the whole answer."""
     return str(error).partition("\n")[0]

@@ -85,7 +85,7 @@ def values_of(table: pa.Table, row_type: Any, name: str) -> list[Any]:
 
 
 def lists_of_field(column: pa.ChunkedArray, name: str) -> pa.ListArray:
-    """Of a column of lists of structs, the lists of one field; none of them may be null."""
+    """The lists of one field in a column of lists of structs; none of them may be null."""
     lists = _one_chunk(column)
     lengths = pc.list_value_length(lists).to_numpy()
     offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

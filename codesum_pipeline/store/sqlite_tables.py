@@ -251,6 +251,6 @@ def one_transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None
             yield
             connection.execute("COMMIT")
         finally:
-            # Of some refusals to write SQLite has rolled back by itself.
+            # After some refusals to write, SQLite has already rolled back by itself.
             if connection.in_transaction:
                 connection.execute("ROLLBACK")

@@ -41,7 +41,7 @@ _VECTOR = pa.list_(pa.float32())
 _GROUP_ROWS = 1 << 15
 _GROUP_LONG_ROWS = 1 << 12
 _GROUP_VECTORS = 1 << 13
-# Of fewer rows, more time goes into handing columns to threads than into reading them.
+# With fewer rows, handing columns to threads takes longer than reading them.
 _ROWS_FOR_THREADS = 1 << 13
 
 
@@ -391,7 +391,7 @@ class MemoryTables(TableStore, frozen=True):
 
 
 class _TableReader(RowReader, frozen=True):
-    """Of a table in memory, `empty` has the rows."""
+    """Reads a table in memory; `empty` has the rows."""
 
     def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
         return self.empty.take(pa.array(rows))

@@ -168,7 +168,7 @@ class Workspace(Struct, frozen=True, dict=True):
 
 
 def state_of(commit: str, index_state: str | None) -> str:
-    """What a build starts from: a commit, and compilers' indexes that are not of it."""
+    """The input of a build: a commit, and compilers' indexes that are not part of it."""
     return f"{commit} {index_state}" if index_state else commit
 
 
@@ -181,5 +181,5 @@ def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
 
 
 def shared_part(settings: "Settings", versions: Mapping[str, str]) -> str:
-    """Of what a fingerprint covers, all that is no entry's own, as canonical JSON."""
+    """The part of a fingerprint that is the same for all entries, as canonical JSON."""
     return f"{canonical_json(settings.shaping())},{canonical_json(dict(versions))}"

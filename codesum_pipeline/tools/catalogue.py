@@ -141,7 +141,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         return {*keys} <= {entry.key for entry in self.entries(lambda _: None)}
 
     def keys_of_folder(self, folder: Path) -> list[str]:
-        """The indexed repositories of which a folder is a checkout."""
+        """The indexed repositories that a folder is a checkout of."""
         self._look()
         checkout = checkout_of(folder)
         entries = entries_of(checkout, self._shown(self._survey().entries)) if checkout else []

@@ -44,7 +44,7 @@ def qualified_parts(id_: str) -> list[str]:
 
 
 def names_of(id_: str) -> frozenset[str]:
-    """Words of which a text that uses a document has at least one."""
+    """Words that identify uses: a text that uses the document has at least one of them."""
     parts = qualified_parts(id_)
     if not parts:
         path = PurePosixPath(id_)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class RemovalKind(StrEnum):
-    """What can go."""
+    """The kinds of data that can be removed."""
 
     LEFTOVERS = "leftovers of killed processes"
     OVERLAYS = "overlays"

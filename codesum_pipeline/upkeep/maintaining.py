@@ -117,7 +117,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
     is_dry_run: bool = False
 
     def maintain(self) -> Iterator[Found]:
-        """What went, and what was left as it is, in the order in which it is done."""
+        """What was removed, and what was skipped, in the order in which it is done."""
         yield from _told(None, "", self._drop_leftovers)
         for key in self.keys:
             yield from _told(RemovalKind.OVERLAYS, key, lambda key=key: self._drop_overlays(key))  # type: ignore[misc]
@@ -134,7 +134,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
 
     @cached_property
     def keys(self) -> list[str]:
-        """Repositories of which something is kept."""
+        """Repositories with any stored data."""
         mirrors = {path.name.removesuffix(".git") for path in self.home.layout.mirrors.glob("*.git")}
         mirrors = {key for key in mirrors if not key.startswith(".")}
         tables = {key for table in (HISTORY, "ledger", "avoided") for key in self.home.tables.repositories(table)}
@@ -189,7 +189,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         return _drop(RemovalKind.OVERLAYS, key, unused, delete_index, is_dry_run=self.is_dry_run)
 
     def _drop_leftovers(self) -> Iterator[FreedSpace]:
-        """What processes that were killed left beside the files that they wrote."""
+        """Removes the files that killed processes left beside those that they wrote."""
         before = self.now.timestamp() - _ABANDONED_AFTER_S
         found = []
         for path in self._temporaries():
@@ -223,7 +223,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
             yield FreedSpace(RemovalKind.ANSWERS, "", count, size)
 
     def _collect_parts(self) -> Iterator[FreedSpace]:
-        """Of a home in a bucket, what no repository's state names any more; a dry run does not list them."""
+        """Removes the parts in a bucket that no repository's state names any more; a dry run does not list them."""
         bucket = self.home.layout.bucket
         if bucket is None or self.is_dry_run:
             return

@@ -41,7 +41,7 @@ MOST_DELIVERIES = 10_000
 # As long as one that was sent twice is known again. A push back and forth within it is found by polling.
 REMEMBERED_S = 600.0
 _MINUTE_S = 60.0
-# Of an IPv6 address, what one customer has.
+# The part of an IPv6 address that identifies one customer.
 _IPV6_CUSTOMER_BITS = 64
 
 
@@ -224,5 +224,5 @@ def _refusal(status: int, told: str, headers: dict[str, str] | None = None) -> R
 
 
 def _shown(text: str) -> str:
-    """What a stranger wrote, as a log may have it."""
+    """Untrusted text in a form that is safe to log."""
     return shortened(one_line(text), _SHOWN)

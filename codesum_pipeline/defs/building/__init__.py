@@ -1,1 +1,1 @@
-"""What carries out a build and says what came of it, without Dagster, as values that go between processes."""
+"""Carries out a build and reports its results without Dagster, as values that are sent between processes."""

@@ -100,14 +100,14 @@ class Build(Struct, frozen=True, dict=True):
         )
 
     def show(self, step: str) -> Values:
-        """What a person sees of a step's table; nothing of one that has none of its own."""
+        """The preview of a step's table; nothing for a step without a table of its own."""
         if step in DIGEST_STEPS:
             return show_digest_step(step, self.workspace)
         show = SHOWS.get(step)
         return show(self.workspace) if show else {}
 
     def check(self, name: str) -> list[CheckFinding]:
-        """What a check finds."""
+        """The findings of a check."""
         return CHECK_FUNCTIONS[name](self.workspace)
 
     def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:

@@ -4,7 +4,7 @@ The one that the user started imports the stages and builds. The other, its chil
 records: each asset and check asks the first for what came of its step. Both imports take as long as all the rest of a
 small build, and so are done side by side.
 
-Messages go over an inherited pair of sockets, pickled: nobody else can write there.
+Messages go over an inherited pair of sockets, pickled: no other process can write there.
 """
 
 import pickle
@@ -48,14 +48,14 @@ class RunRequest(Struct, frozen=True):
 
 
 class BuilderRequest(Struct, frozen=True):
-    """What an asset or a check of the run wants of its builder: a method and its argument, where it has one."""
+    """A request of an asset or a check to its builder: a method and its argument, if it has one."""
 
     method: str
     about: str = ""
 
 
 class Reply(Struct, frozen=True):
-    """What a request came to, sent as soon as it is known: most are before they are asked."""
+    """The result of a request, sent as soon as it is known, usually before it is asked for."""
 
     request: BuilderRequest
     value: Any

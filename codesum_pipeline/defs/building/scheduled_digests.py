@@ -50,7 +50,7 @@ def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcom
 
 
 def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
-    """Of which questions the month before is to be rolled up; empty where it is done, or has too little in it."""
+    """The questions whose previous month needs a roll-up; empty if it exists, or if there is too little."""
     desk = home.digest_desk(now=now)
     with kept_digests(desk.layout.digests, now=now) as store:
         asking = _enabled(desk) if store else []
@@ -107,7 +107,7 @@ def _is_usable(desk: DigestDesk, channel: str) -> bool:
 
 
 def _held(desk: DigestDesk, store: DigestStore) -> list[str]:
-    """The repositories of which a digest should have gone out with a build, and none did for a while."""
+    """The repositories whose builds should have sent a digest and did not for a while."""
     asking = [each.name for each in _enabled(desk) if each.schedule.cadence is Cadence.BUILD]
     long_ago, held = desk.sender.now() - HELD_AGAIN_AFTER, []
     for entry in desk.registry.survey().entries if asking else ():

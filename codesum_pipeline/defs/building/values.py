@@ -45,7 +45,7 @@ Numbers = Mapping[str, int | float]
 
 
 class CheckFinding(Struct, frozen=True):
-    """What one check found; `is_warning` where a failure stops nothing."""
+    """The finding of one check; `is_warning` if its failure stops nothing."""
 
     name: str
     passed: bool
@@ -55,7 +55,7 @@ class CheckFinding(Struct, frozen=True):
 
 
 class StepOutcome(Struct, frozen=True):
-    """What one step of a build came to.
+    """The result of one step of a build.
 
     `built_from` is the fingerprint of what it was built from, `rows` the length of its table, `findings` those of
     checks that belong to the step itself. `seconds` is what the step's work took, on the clock.
@@ -91,7 +91,7 @@ class RunOutcome(Struct, frozen=True):
 
 
 class BuildOptions(Struct, frozen=True):
-    """What one run is asked for, besides the settings; the fields of the Dagster resource say more."""
+    """The options of one run, besides the settings; the fields of the Dagster resource say more."""
 
     force: bool = False
     confirm_llm: bool = False

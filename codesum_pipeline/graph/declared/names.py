@@ -32,7 +32,7 @@ MAX_HOPS = 200
 
 
 class FileImports:
-    """One file's imports: single names, and the places of which all names are imported."""
+    """One file's imports: single names, and the modules whose names are all imported."""
 
     def __init__(self, rows: Iterable[tuple[int, ResolvedImport]]) -> None:
         self.rows = list(rows)

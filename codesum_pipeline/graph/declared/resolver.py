@@ -78,7 +78,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         yield from self.members.extended.get(file.path, ())
 
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
-        """Of an imported package, the files whose names are used here."""
+        """The imports; of an imported package, the files whose names are used here."""
         for _, resolved in self.names.imports[file.path].rows:
             yield from ((target, False) for target in resolved.files if target != file.path)
             if isinstance(resolved.target, Outside):
@@ -159,7 +159,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return UNKNOWN
 
     def _chosen(self, value: FunctionValue, count: int) -> Value:
-        """Of several functions of one name, the one that can take this number of arguments."""
+        """The one among several functions of one name that can take this number of arguments."""
         if not value.overloads:
             return value
         fitting = [entry for entry in value.scopes if entry.takes(count)]

@@ -30,7 +30,7 @@ from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import read_json
 
-# Of int32 or float64.
+# An array of int32 or float64.
 Rows = npt.NDArray[Any]
 
 
@@ -169,7 +169,7 @@ class TokenSums:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        """What looks up words that are long or have other characters than ASCII."""
+        """The tokenizer for words that are long or not ASCII."""
         return Tokenizer.from_buffer(self._definition)
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -183,7 +183,7 @@ class TokenSums:
         scales, unit = self._scales_within(max_tokens)
         word_rows = self._sums_of_tokens(words.ids_of_word, scales)
         rows = words.lines_of_text.sums(words.words_of_line.sums(word_rows))
-        # Of these a sum over all tokens may not fit.
+        # A sum of these over all tokens may not fit.
         too_long = np.flatnonzero(words.token_counts() > max_tokens)
         if len(too_long):
             rows[too_long] = self._sums_of_tokens(words.first_tokens(too_long, max_tokens), scales)

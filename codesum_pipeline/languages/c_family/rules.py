@@ -1,4 +1,4 @@
-"""C and C++: one tree of names for all files, of which a file sees what its headers lead to.
+"""C and C++: one tree of names for all files; a file sees the part that its headers lead to.
 
 A function that no header shows is still the one meant if only one file of the
 repository defines it for all others to link with.

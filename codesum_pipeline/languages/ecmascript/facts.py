@@ -274,7 +274,7 @@ def enum_members(node: Node, text: Text) -> Iterable[str]:
 
 
 def documented(docstring: str) -> Iterator[TypedName]:
-    """The parameters of which a comment says the type; without a name, the type of the result."""
+    """The parameters whose type a comment gives; an entry without a name is the type of the result."""
     for tag in _TAG.finditer(docstring[:_LONGEST]):
         if tag["result"]:
             yield TypedName("", _documented_type(tag["type"]))

@@ -271,7 +271,7 @@ def bound_variables(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _unknown(pattern: Node | None, text: Text) -> Iterator[TypedName]:
-    """The names in a pattern, each bound to a value of which nothing is known."""
+    """The names in a pattern, each bound to an unknown value."""
     return (TypedName(name, "") for name in variable_names(pattern, text))
 
 

@@ -138,7 +138,7 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
     place, around = node, node.parent
     has_comma = any(child.type == "," for child in node.children)
     while has_comma and around is not None and around.type == "tuple_pattern" and around.parent is not None:
-        # Of brackets in brackets the innermost are the tuple's.
+        # If brackets are nested, the innermost are the tuple's.
         if any(child.type == "," for child in around.children):
             break
         place, around = around, around.parent

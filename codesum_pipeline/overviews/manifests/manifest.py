@@ -24,7 +24,7 @@ from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
 
 
 class DependencyScope(StrEnum):
-    """What a dependency is needed for."""
+    """The purpose of a dependency."""
 
     RUN = "run"
     DEV = "dev"
@@ -128,7 +128,7 @@ def coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]
 
 
 def image(line: int, named: str) -> Iterator[Dependency]:
-    """`registry/name:tag@digest`, of which the name decides."""
+    """`registry/name:tag@digest`; the name decides."""
     name, _, tag = named.partition("@")[0].rpartition("/")[2].partition(":")
     if name and "$" not in name and name != "scratch":
         yield Dependency("image", name.lower(), tag or None, line)

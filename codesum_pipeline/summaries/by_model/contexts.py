@@ -34,9 +34,9 @@ from codesum_pipeline.summaries.outline import base_name, read_classes
 _MAX_HEAD_CHARS = 200
 _MAX_SAID_CHARS = 300
 _MAX_FIELDS_CHARS = 300
-# Of further callees the name is shown alone; by default five are sampled.
+# Further callees are shown by name only; by default five are sampled.
 _MAX_SIGNATURES = 10
-# Of Python, Ruby and JavaScript, whose classes need not declare what their objects hold.
+# In Python, Ruby and JavaScript, classes need not declare what their objects hold.
 _CONSTRUCTORS = ("__init__", "constructor", "initialize")
 _OWN = ("self.", "this.", "@")
 
@@ -44,7 +44,7 @@ _OWN = ("self.", "this.", "@")
 class Piece(Struct, frozen=True):
     """One line about other code; `code` is the part of it whose names are that code's.
 
-    `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class of which nothing more is known.
+    `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class with nothing else known.
     """
 
     id: str
@@ -191,7 +191,7 @@ class Contexts:
 
     @cached_property
     def _symbols(self) -> Mapping[str, tuple[str | None, str]]:
-        """Of each symbol its parent and its signature."""
+        """The parent and the signature of each symbol."""
         names = ["id", "parent_id", "signature"]
         table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
         ids, parents, signatures = (table.column(name).to_pylist() for name in names)
@@ -216,7 +216,7 @@ class Contexts:
 
     @cached_property
     def _files(self) -> Mapping[str, tuple[str, str | None]]:
-        """Of each file its language and what documents it."""
+        """The language and the documentation of each file."""
         names = ["file_path", "language", "docstring"]
         table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
         paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
@@ -224,7 +224,7 @@ class Contexts:
 
     @cached_property
     def _unsent(self) -> frozenset[str]:
-        """Files and single definitions of which no code is sent: tests, unless the settings say so."""
+        """Files and single definitions whose code is not sent: tests, unless the settings say so."""
         if self._workspace.settings.llm.tests:
             return frozenset()
         return read_tests(self._workspace.tables, self._workspace.key)

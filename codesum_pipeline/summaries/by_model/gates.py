@@ -129,7 +129,7 @@ def importance_of(workspace: Workspace, outline: DocumentTree) -> Mapping[str, f
 
 
 class TrustCount(Struct, frozen=True):
-    """Of the documents that a model may write: how many pass the gate, and what the others would cost."""
+    """How many of the documents that a model may write pass the gate, and what the others would cost."""
 
     edges: int
     passing: int
@@ -212,7 +212,7 @@ def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, C
 
 
 def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict[str, float], set[str]]:
-    """Of a level's plan: the gates of stopped documents, the predicted price of each, and the documented ones."""
+    """From a level's plan: the gates of stopped documents, the predicted price of each, and the documented ones."""
     plan = workspace.tables.read(
         "plan", workspace.key, columns=["id", "level", "gate", "predicted_usd", "is_documented"]
     )

@@ -97,7 +97,7 @@ class ModelPlanner:
         )
 
     def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
-        """What a model does for files of which only the text is shown."""
+        """What a model does for files that are shown as text only."""
         inputs = {found.id: found for found in files}
         sources: list[TextSource] = []
         for found in files:

@@ -27,7 +27,7 @@ from codesum_pipeline.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.summaries.decide import written_by
 from codesum_pipeline.summaries.outline import DocumentTree
 
-# Of the worked examples in the packaged system prompt, at four characters a token.
+# Measured on the worked examples in the packaged system prompt, at four characters a token.
 _ANSWER_TOKENS = {Level.FUNCTION: 480, Level.CLASS: 280, Level.FILE: 280, Level.MODULE: 280}
 # A child's line in its parent's prompt: its name, its level and its summary.
 _CHILD_CHARS = 180
@@ -53,7 +53,7 @@ class Estimator:
         return self._of(predict_tokens(head) + len(children) * predict_tokens(" " * _CHILD_CHARS))
 
     def of_size(self, characters: int, children: int) -> CallTotals:
-        """A document of which only the size is known: what it shows of its children, or else of itself."""
+        """A document with only its size known: what it shows of its children, or else of itself."""
         shown = children * _CHILD_CHARS if children else min(characters, self._most)
         return self._of(predict_tokens(" " * shown))
 
@@ -109,12 +109,12 @@ class PlanPrice(Struct):
 
     @property
     def waiting(self) -> CallTotals:
-        """What waits for an edge that can be trusted."""
+        """The calls that wait for an edge that can be trusted."""
         return self.stopped.get(Gate.TRUST, CallTotals())
 
     @property
     def trusted(self) -> CallTotals:
-        """What passes the gate of trust, whether or not another gate stops it."""
+        """The calls that pass the gate of trust, whether or not another gate stops them."""
         others = (saving for gate, saving in self.stopped.items() if gate not in (Gate.OFFLINE, Gate.TRUST))
         return sum(others, self.asked)
 
@@ -125,7 +125,7 @@ class PlanPrice(Struct):
 
 
 def predicted_call(row: PlanRow) -> CallTotals:
-    """What the call for a planned document would take."""
+    """The predicted call for a planned document."""
     return CallTotals(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
 
 

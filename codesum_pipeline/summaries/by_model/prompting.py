@@ -193,7 +193,7 @@ class ChildOrder:
         return [by_id[found.id] for found in local_order(self._rank(child) for child in children)]
 
     def _rank(self, child: ChildText) -> SiblingRank:
-        """Of a file or folder counts how much is directly in it, which an edit of a body does not change."""
+        """A file or folder is ranked by how much is directly in it, which an edit of a body does not change."""
         if child.level in (Level.FUNCTION, Level.CLASS):
             return self._ranks[child.id]
         return SiblingRank(child.id, True, 0, len(self._outline.children.get(child.id, ())), 0)

@@ -1,1 +1,1 @@
-"""What authors wrote is read: docstrings, doc comments, READMEs and other prose, as plain sentences."""
+"""Reads what authors wrote: docstrings, doc comments, READMEs and other prose, as plain sentences."""

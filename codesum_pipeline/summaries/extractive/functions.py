@@ -100,7 +100,7 @@ def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
 
 
 def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
-    """What comes back or is yielded; None where nothing shows it."""
+    """The value that is returned or yielded; None if nothing shows it."""
     shown = code.result
     written = printable(code.facts.return_type or doc.return_type or "")
     if not shown and not ((doc.returns or doc.return_type) and not code.is_constructor()):

@@ -113,7 +113,7 @@ def _field_name(field: str, language: str) -> str:
 _FILE_CLASSES = 8
 _MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
-# Of the files of C and C++ only these hand on what they include.
+# Among the files of C and C++, only these pass on what they include.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 # First parts of package names that are made from host names.
 _DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
@@ -127,7 +127,7 @@ def write_file(given: FileInput) -> ExtractiveText:
     told, used = opening_of(doc)
     classes, functions = names_of(given.children, Level.CLASS), names_of(given.children, Level.FUNCTION)
     prefix = shared_prefix([*classes, *functions])
-    # Of tests the lead says that they are tests; classes keep the word.
+    # The lead says that tests are tests; classes keep the word.
     listed_classes = listed(classes, _FILE_CLASSES, prefix=() if prefix == ("test",) else prefix)
     told_more = "" if told else told_of_few(given.children)
     imported = [*given.imports, *(one.source for one in given.reexports)]
