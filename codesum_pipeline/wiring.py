@@ -125,7 +125,7 @@ class Home(Struct, frozen=True, dict=True):
             }
             found["masking"] = MASKING_VERSION
             found["author_words"] = AUTHOR_WORDS_VERSION
-            # What the list gives a model can change with LiteLLM.
+            # A model's values in the list can change with LiteLLM.
             found["prompt_chars"] = str(prompt_chars(llm))
         return found
 

@@ -299,7 +299,7 @@ def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bo
     doubled = 2 ** min(condition.tellings, 16) if recent else 1
     wait = min(timedelta(minutes=settings.settle_minutes) * doubled, _LONGEST)
     since = datetime.fromisoformat(condition.since)
-    # What lies in the future was noted before the clock was set back.
+    # A time in the future was recorded before the clock was set back.
     return since <= now - wait or since > now
 
 

@@ -57,8 +57,8 @@ def _level_step(level: Level, *reads: str) -> Step[LevelReport]:
         reads=("snapshot", "files", "symbols", "file_facts", "edges", "graph_stats", "plan", *reads),
         writes=(texts_table(level),),
         idle=_nothing_written,
-        # What stops a model rests on what the levels read and on settings; the plan says why a text is written, and
-        # whether it must be is decided by what the plan is made from.
+        # A model's gates depend on what the levels read and on settings; the plan only says why a text is written.
+        # Whether it must be written follows from the plan's own inputs.
         stamps=_PROVENANCE | {"plan"},
         remember=_all_written,
         account=_note_avoided,
@@ -110,7 +110,7 @@ SUMMARY_PLAN = Step(
     PlanReport,
     reads=(
         *("files", "symbols", "file_facts", "edges", "graph_stats", "contexts"),
-        # What the build before left.
+        # The results of the previous build.
         *("documents", "document_history", *_TEXTS),
     ),
     writes=("plan",),

@@ -41,7 +41,7 @@ _START_S = 4.0
 _BYTES_A_SECOND = 250_000
 # Not by `-m`, which would look for modules in the current folder.
 _CODE = "import sys; sys.path[:] = {path!r}; from codesum_pipeline.cli import main; main()"
-# What stopped a build may be gone by the time that somebody asks again.
+# The cause of a failed build may be gone by the next request.
 _AGAIN_AFTER_S = 30.0
 # Nothing is ready sooner.
 _LEAST_WAIT_S = 2.0
@@ -65,7 +65,7 @@ class UnindexedCheckout(Struct, frozen=True):
         enabled = [entry.key for entry in entries if entry.enabled]
         if any(os.path.lexists(called.layout.published(key)) for key in enabled):
             return None
-        # What is registered is the main work tree; of a repository that has none, itself.
+        # The main work tree is registered, or the repository itself if it has none.
         location = checkout.root if (checkout.root / ".git").is_dir() else main_work_tree(checkout)
         if location is None:
             told = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)

@@ -36,9 +36,9 @@ _READING = frozenset({
     "search", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql", "doctor", "eval",
     "cost",
 })  # fmt: skip
-# These index a checkout by themselves where nobody did.
+# These index a checkout by themselves if it is not indexed yet.
 _INDEX_ON_FIRST_USE = frozenset({"search", "mcp", "web"})
-# What these make belongs to the folder that they are called in.
+# The homes that these make belong to the folder that they are called in.
 _MAKE_A_HOME = frozenset({"add", "index", "plan", "dev"})
 _IGNORE_ALL = "# Made by codesum: what is built here can be built again.\n*\n"
 

@@ -128,7 +128,7 @@ class _RunServer(Struct):
                 serving.cancel()
                 raise
         finally:
-            # A lease that cannot be given back for want of room is known to be free all the same.
+            # A lease that cannot be released on a full disk still counts as free.
             with suppress(CannotWrite):
                 until_end.close()
 
@@ -210,7 +210,7 @@ class _RunServer(Struct):
 
         go_on()
         done = self.outcomes.get(request.about)
-        # What an unchanged table showed last time holds, and Dagster has it.
+        # The last preview of an unchanged table is still valid, and Dagster has it.
         if request.method == "show" and done and done.is_reused:
             return None
         return self._answer(request, replace(self.builder, progress=go_on))

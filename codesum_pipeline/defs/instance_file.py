@@ -82,7 +82,7 @@ def _with_engine(file: Path, engine: EngineSettings) -> str | None:
     own = _BLOCK.sub("", text)
     block = engine_block(engine)
     written = _BLOCK.search(text)
-    # A shell without the fleet's environment would take the home out of the fleet, and record where nobody looks.
+    # A shell without the fleet's environment would take the home out of the fleet, and record where no one looks.
     for key, setting, default in (("storage", "storage", "sqlite"), ("run_launcher", "launcher", "local")):
         if written and _says(written[0], key) and key not in block and setting not in engine.model_fields_set:
             raise ConfigurationError(

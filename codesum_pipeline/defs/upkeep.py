@@ -200,7 +200,7 @@ def _unlink(paths: Collection[Path]) -> None:
 def give_back(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[Found]:
     """Write a file anew without its free pages, where these are many.
 
-    Readers go on meanwhile; whoever writes waits. SQLite leaves the file as it is where it is killed.
+    Readers continue meanwhile; writers wait. If SQLite is killed, the file stays as it is.
     """
     if not file.path.exists():
         return
@@ -273,7 +273,7 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
 
     with stage_failures():
         done = maintain(codesum.open_home(), context.instance, tell=log)
-    # What went in all and by kind, what most went of, and what was left as it is.
+    # The total that was removed and by kind, the largest removals, and what was skipped.
     largest = sorted(done.freed, key=lambda each: (-each.size, each.kind, each.repository))
     shown: dict[str, Sequence[Found]] = {
         "by_kind": done.by_kind(),

@@ -292,9 +292,9 @@ class _DigestRequester(Struct):
 
 
 def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
-    """Characters of material that fit into what system and user's turn leave of the prompt, and into what may be spent.
+    """Characters of material that fit into the rest of the prompt, after system and user's turn, and into the cost cap.
 
-    `texts` are the material, `always_chars` what of it is always shown.
+    `texts` are the material, `always_chars` the size of the part that is always shown.
     """
     room = room_of_prompt(system, wrapper, settings, always_chars=always_chars)
     fixed = system + wrapper + digest_tool().schema_bytes.decode()
@@ -303,7 +303,7 @@ def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings
 
 
 def room_of_prompt(system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
-    """As `room_for`, whatever it costs."""
+    """As `room_for`, without a limit of costs."""
     wrapper_chars = len(wrapper) + len(digest_tool().schema_bytes.decode())
     return body_budget(
         prompt_chars(settings.llm), system=system, wrapper_chars=wrapper_chars, boilerplate_chars=always_chars

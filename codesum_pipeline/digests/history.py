@@ -160,7 +160,7 @@ def request_for(
     fixed, places = _turns(templates, intent, ""), templates.system.has_history + templates.instruction.has_history
     block = join_past(rows, room_for(texts, *fixed, settings) // places)
     if not block.rows_used:
-        # What may be spent was estimated with caution: whether the newest one alone may be asked about, the caps say.
+        # The estimate of costs is cautious: the caps decide whether a request about the newest one alone is allowed.
         room = room_of_prompt(*fixed, settings) // places
         block = join_past(newest_first(rows)[:1], room)
     if not block.rows_used:

@@ -352,7 +352,7 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
             parts[-1].append(line)
     parts = [kept for part in parts if (kept := without_blank_ends(part))]
     if sum(map(len, parts)) > most:
-        # What was said before says least.
+        # The old lines are the least informative.
         parts = [kept for part in parts if (kept := [line for line in part if not _OLD_COMMENT.match(line)])]
     hits = {place: len(words & set(tokenize("\n".join(part)))) for place, part in enumerate(parts)}
     chosen, left = set[int](), most

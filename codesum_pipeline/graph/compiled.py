@@ -311,7 +311,7 @@ class _FileMerger:
         for src, dst, kind in sorted({*self._imports(), *self._overrides(), *pairs}):
             verdict = Agreement.AGREE if (src, dst, kind) in known else Agreement.ONLY_INDEX
             self.verdicts[verdict, "import" if kind is EdgeKind.IMPORT else "base"] += 1
-            # An edge that is there once, whoever else has it.
+            # The edge counts once, even if several sources have it.
             self._add(src, dst, kind, count=0 if (src, dst, False, kind) in self._edges else 1)
 
     def _imports(self) -> Iterator[tuple[str, str, EdgeKind]]:

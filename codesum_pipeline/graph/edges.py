@@ -125,7 +125,7 @@ def folder_of(document_id: str) -> str:
 
 
 def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
-    """The edges that start in a file, whatever other files were resolved before."""
+    """The edges that start in a file, independent of the files resolved before."""
     resolver.forget()
     table = EdgeTable()
     for class_, base in resolver.bases(file):
@@ -158,7 +158,7 @@ def _outcome_of(value: Value) -> tuple[CallOutcome, str | None, Reason | None]:
 
 
 def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
-    """The documents that a file hands on, by their names there; a name with two meanings has none."""
+    """The documents that a file re-exports, by their names there; a name with two meanings has none."""
     found: dict[str, str | None] = {}
     waiting, seen = deque([file]), {file.path}
     while waiting:

@@ -117,7 +117,7 @@ class Resolver(ABC, Generic[Expression, Step]):
 
     @abstractmethod
     def only_method(self, name: str) -> Scope | None:
-        """The method that is all that a name means in the family."""
+        """The method of a name, if the name has no other meaning in the family."""
 
     @abstractmethod
     def taken_in(self, file: ScopedFile) -> Set[str]:

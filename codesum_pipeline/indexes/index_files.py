@@ -118,7 +118,7 @@ def _heads(content: Array, offsets: Array) -> Array:
     numbers = np.ndarray(len(content) + 1, dtype=">u8", buffer=padded.data, strides=(1,))
     beyond = np.uint64(8) * (_HEAD_BYTES - np.minimum(np.diff(offsets), _HEAD_BYTES)).astype(np.uint64)
     heads = numbers[offsets[:-1]].astype(np.uint64)
-    # What follows a short string is not its own; an empty one has nothing, and numpy shifts by less than all bits.
+    # Bytes after a short string are cleared; an empty one has none, and numpy cannot shift by all bits.
     return np.where(beyond < 64, heads >> beyond % 64 << beyond % 64, np.uint64(0))
 
 
@@ -154,7 +154,7 @@ class SymbolNames(Struct, frozen=True):
         found = self.names.with_prefix(wanted)
         if not found:
             return self.rows[:0]
-        # The name that is the prefix itself sorts before all that go on.
+        # A name equal to the prefix sorts before all longer ones.
         is_name = self.names[found.start] == wanted
         first, last = found.start + is_name, found.stop
         order = np.argsort(np.diff(self.names.offsets[first : last + 1]), kind="stable") + first

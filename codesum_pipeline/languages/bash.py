@@ -1,7 +1,7 @@
 """Bash, and what other shells have in common with it.
 
-Blanks part words, so whatever is one word stays as written: texts, expansions,
-substitutions. Commands are looked for in those all the same. `;` before `then`
+Blanks separate words, so each word stays as written: texts, expansions,
+substitutions. Commands in them are found all the same. `;` before `then`
 and `do` is shown whether written or a line's end, and left out between commands,
 which are on lines of their own.
 """

@@ -204,7 +204,7 @@ class Declaration(Struct, frozen=True):
     sections: frozenset[str] = frozenset()
     # The texts that are such labels, where not all of those kinds are one.
     section_words: frozenset[str] = frozenset()
-    # What the grammar is given in place of a source, byte for byte as long: without the words that only the
+    # The source that the grammar is given instead, with the same number of bytes: without the words that only the
     # preprocessor understands. It is asked again, with True, where that did not parse.
     masked: Callable[[bytes, bool], bytes] | None = None
     # Groups of parts of a source, in bytes, that hide definitions from the grammar, though it parses (the heads and

@@ -153,7 +153,7 @@ _REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2
 _USE = re.compile(r"^use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 # The module of the language's own library, whose packages are imported without its name.
 _LIBRARY = "std"
-# What the compiler has for a package, whatever a file of the library says of it.
+# A package of the compiler itself, even if the library has a file for it.
 _OF_COMPILER = "unsafe"
 _VERSION = re.compile(r"v\d+")
 

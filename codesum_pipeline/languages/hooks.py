@@ -183,7 +183,7 @@ def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, 
         values: list[Node | None] = [*right.named_children] if right is not None and is_list else [right]
         variables = [left] if is_name else [child for child in left.named_children if child.type in _NAMES]
         for number, variable in enumerate(variables):
-            # What is taken apart gives its first part as the call says it; the others are of classes unknown.
+            # Of an unpacked value, only the first part has the class that the call says; the others are unknown.
             given = values[number] if number < len(values) else None
             is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
             is_said = is_name or (left.type.endswith("_list") and (number == 0 or len(values) > 1))

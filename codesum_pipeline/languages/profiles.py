@@ -42,7 +42,7 @@ class Trait(StrEnum):
     FILES_ARE_MODULES = "files_are_modules"  # a file is imported by its path
     FREE_MAIN = "free_main"  # a program starts at a function `main` outside of all others
     LAST_PART_TELLS = "last_part_tells"  # the last part of a module's name says most
-    MACROS = "macros"  # a preprocessor replaces words of the code, and headers pass on what they include
+    MACROS = "macros"  # a preprocessor replaces words of the code, and headers re-export what they include
     MAIN_GUARD = "main_guard"  # a program starts where a condition asks whether the module is run
     MARKED_MAIN = "marked_main"  # a program starts at what is marked so
     METHOD_MAIN = "method_main"  # a program starts at a method `main` of some class

@@ -15,7 +15,7 @@ _STANDARD = frozenset({"std", "core", "alloc"})
 
 
 class RustRules(Rules):
-    """A module sees its own names and what it uses; `pub use` hands on."""
+    """A module sees its own names and what it uses; `pub use` re-exports."""
 
     languages = frozenset({"rust"})
     separator = "::"

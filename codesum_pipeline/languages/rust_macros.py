@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from codesum_pipeline.languages.spec import Span, patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
-# What a macro of Rust writes is text: it belongs to the macro. So does what is quoted in its code.
+# The code that a Rust macro writes is text that belongs to the macro. So is code quoted in it.
 _TEMPLATES = re.compile(
     r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
     re.MULTILINE | re.DOTALL,

@@ -160,7 +160,7 @@ def reading(blobs: BlobReader) -> ReadBlob:
 
 # Documents that show how near one is to a query by chance.
 _SAMPLED = 2000
-# What the shipped model gives in the repositories of the calibration, and how many documents that counts as.
+# The shipped model's values in the calibration's repositories, and the number of documents they count as.
 _USUAL_COUNT = 50
 _USUAL_MEAN = 0.08
 _USUAL_DEVIATION = 0.13
@@ -362,7 +362,7 @@ def _scores(
     return np.concatenate(found, axis=1)
 
 
-# What fits worse is no answer, however few fit better.
+# A worse match is no answer, even if few are better.
 _SOMETHING = 0.1
 
 

@@ -17,7 +17,7 @@ UNWRAPPED = "?"
 CAST = ":"
 # An object whose members are named after the function that it is written in.
 OBJECT = "{}"
-# What a type's name begins with that says all of it.
+# The beginning of a type's full name.
 ROOT = "\\"
 
 

@@ -40,7 +40,7 @@ class CallRow(Struct, frozen=True):
 
 
 class Alias(Struct, frozen=True):
-    """A file hands on the document `target` as `name`."""
+    """A file re-exports the document `target` as `name`."""
 
     file_path: str
     name: str

@@ -121,9 +121,9 @@ class Import(Struct, frozen=True):
 
 
 class Reexport(Struct, frozen=True):
-    """A name that a file hands on: others find under `name` here what `source` calls `original`.
+    """A name that a file re-exports: `name` here is what `source` calls `original`.
 
-    `source` is a module as the file writes it. `name` is `*` where all of it is handed on; `original` is None where it
+    `source` is a module as the file writes it. `name` is `*` where all is re-exported; `original` is None where it
     is the module itself.
     """
 

@@ -59,7 +59,7 @@ CONFIDENCE: Mapping[str, float] = {
     Reason.CONSTRUCTOR_TYPE: 0.95,
     # The annotation is true, and no derived class overrides the method.
     Reason.ANNOTATION: 0.93,
-    # All that a function gives back was seen.
+    # All results of the function are known.
     Reason.INFERRED_RETURN: 0.9,
     # Nothing outside the repository has a method of that name.
     Reason.UNIQUE_NAME: 0.8,

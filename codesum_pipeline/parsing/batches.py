@@ -97,7 +97,7 @@ class ParseFiles(Struct, frozen=True):
         guard = FailureGuard()
         parsed = [found for file in files if (found := self._parse(file, guard)) is not None]
         stored = list(in_halves(parsed, ParsedRows.of_values, guard=guard, name=_path))
-        # What is read of a file can be such as no table holds.
+        # Facts read from a file may have values that no table can hold.
         lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
         texts = ParsedRows.of_values([ReadFile(self._as_text(file)) for file in files if file.path in lost])
         return ParsedBatch(ParsedRows.joined([*(rows for _, rows in stored), texts]), guard.failures)

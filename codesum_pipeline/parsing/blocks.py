@@ -20,7 +20,7 @@ from codesum_pipeline.parsing.definitions import FileOutline
 OUTSIDE = -1
 # A row of what is written about one scope: its number, a name of it, and more.
 NameRow = list[Any]
-# What ends where its last branch does, whose names the others do not see.
+# Nodes that end with their last branch, and whose branches do not see each other's names.
 _BRANCHING = frozenset({"if_statement"})
 
 

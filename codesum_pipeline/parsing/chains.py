@@ -33,7 +33,7 @@ _TYPE_WORDS = frozenset((
 ))  # fmt: skip
 _TYPE_MARKS = frozenset("&*?!")
 _NOTHING = frozenset(("null", "undefined", "nil", "None", "void"))
-# What a type's text may go on with that says nothing of its class.
+# Marks after a type's text that do not change its class.
 _AFTER_TYPES = frozenset(("+", "where", "=", "{"))
 _THIS_TYPE = "@This"
 

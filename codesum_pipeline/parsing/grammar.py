@@ -29,11 +29,11 @@ class NodeRole:
     LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
 
 
-# What is added to the kind of a node that is laid out flat.
+# Added to the kind of a node that is laid out flat.
 FLAT = 65536
-# What is added to the kind of a node without its brackets, or whose parts are one.
+# Added to the kind of a node without its brackets, or whose parts are one.
 BARE = 2 * FLAT
-# What is added to the class of a bracket before which a comma is left out.
+# Added to the class of a bracket before which a comma is left out.
 WITHOUT_COMMA = 32
 CLOSERS = (")", "]", "}", ">")
 OMITTED_IF_BARE = ("(", ")", ";")

@@ -320,7 +320,7 @@ def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
 def _reexports(
     handed_on: Iterable[ImportSyntax], imports: Sequence[Import], exports: Iterable[str]
 ) -> tuple[Reexport, ...]:
-    """What a file hands on, in source order: names that others define and that are found here too.
+    """A file's re-exports, in source order: names that other files define and that are found here, too.
 
     A file says so by a statement of its language (`export … from`, `pub use`, an export list), or by listing the name
     of an import among what it exports: names, or `a as b`.
@@ -333,7 +333,7 @@ def _reexports(
 def _are_all(
     reexports: Sequence[Reexport], *, symbols: int, globals_: Iterable[str], exports: Sequence[str] | None
 ) -> bool:
-    """Whether a file hands on and defines nothing itself, but for names such as `__version__`."""
+    """Whether a file only re-exports and defines nothing itself, but for names such as `__version__`."""
     names = {one.name for one in reexports}
     own = {name for name in globals_ if not (name.startswith("__") and name.endswith("__"))} - names
     listed = {name.rpartition(" as ")[2] for name in exports or ()}

@@ -1,6 +1,6 @@
 """Definitions that were lost to a syntax error are read again, without the parts that the grammar does not know.
 
-One word that a grammar lacks can cost it all that follows. So where a file does
+One word that a grammar lacks can cost everything after it. So where a file does
 not parse, and lines of it that look like definitions have no definition, parts
 around its errors are shown to the grammar as blanks, as long as that brings
 definitions back; where it does not, each lost definition is read apart, by its
@@ -37,7 +37,7 @@ FRAGMENTS_SHARE = 8
 MOST_ROUNDS = 12
 MOST_PLACES = 8
 MOST_GROUPS = 50
-# A longer error is no word that the grammar lacks, but all that it made nothing of.
+# A longer error is not a missing word, but everything that the grammar could not parse.
 LONGEST_WORDS = 200
 # An error at most so many bytes before a definition may hide it.
 NEAR = 400
@@ -45,7 +45,7 @@ _NOT_LINE_END = re.compile(rb"[^\n]")
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
 _INDENTED = re.compile(rb":(?=[ \t]*(?:#[^\n]*)?\n)")
-# What goes on with the definition above it, as deep as that begins.
+# Lines that continue the definition above them at its own indentation.
 _GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
 # A directive, a comment or a label may be anywhere.
 _ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
@@ -105,7 +105,7 @@ class Recovery:
             if better is None:
                 break
             best = better
-        # What brought some definitions back may have blanked others.
+        # The blanks that brought some definitions back may have hidden others.
         for reading in (best, first) if best is not first else (best,):
             if best.lost and reading.tree.root_node.has_error:
                 self._left = max(self._left, FRAGMENTS_SHARE * len(shown))

@@ -34,9 +34,9 @@ from codesum_pipeline.parsing.definitions import Definition, FileOutline
 from codesum_pipeline.parsing.facts import CallReader
 from codesum_pipeline.parsing.structures import CalleeNames, Structures
 
-# What a hook may say instead of a long receiver.
+# A hook may give this instead of a long receiver.
 LONG = "…"
-# A function that gives back more is of no one class.
+# A function with more results has no single class.
 MAX_RESULTS = 8
 REFERENCES_VERSION = 7
 

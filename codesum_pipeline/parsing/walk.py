@@ -324,7 +324,7 @@ def _note(
     is_line |= bool(role & STARTING or (role & NodeRole.LINE and (is_open or around & NodeRole.CONTAINER)))
     is_wrapped = bool(around & NodeRole.WRAPPER) and not is_open
     defines = role & NodeRole.DEFINING and _is_definition(tokens, node, grammar, is_wrapped=is_wrapped)
-    # What is only a scope has no source of its own, so it need not start a line.
+    # A node that is only a scope has no source of its own, so it need not start a line.
     if defines and not is_line and tokens.found[-1].wrapper is None and tokens.found[-1].defined.type is not None:
         tokens.forced.append(node.end_byte)
         return True

@@ -147,7 +147,7 @@ def compare(content: bytes, text: str) -> IndexComparison:
         document = read_message("Document", content)
     except ValueError as error:
         return IndexComparison(problem=f"its document cannot be read: {error}")
-    # What the document's columns may count.
+    # The possible units of the document's columns.
     encodings: Sequence[PositionEncoding] = ASSUMED[:1] if text.isascii() else ASSUMED
     declared = document.position_encoding
     if declared in _KNOWN_ENCODINGS and declared != PositionEncoding.UNSPECIFIED:
@@ -170,7 +170,7 @@ def _compare(document: Any, text: str, encoding: PositionEncoding) -> IndexCompa
     written = {one.named.span for one in found.definitions if not one.is_generated}
     written |= {one.span for one in found.references}
     for one in found.definitions:
-        # What is not written is made from something that is.
+        # A generated definition must be derived from a name that is written.
         if one.is_generated and one.named.span not in written:
             problem = f"line {one.named.span.line} defines {one.named.text!r}, not {one.named.name.last.name!r}"
             return IndexComparison(problem=problem, occurrences=found.occurrences)

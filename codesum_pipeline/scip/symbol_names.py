@@ -125,7 +125,7 @@ _ACCESSOR = re.compile(r"<(?:get|set)>(.+)")
 # `X as Y`, `X: Y` of a pattern, and `Y = X` of an import.
 _ALIASES = re.compile(r"([\w$]+)['\"]?\s*(?:\bas\b|:)\s*([\w$]+)")
 _ASSIGNED = re.compile(r"(?:import|using)\s+([\w$]+)\s*=\s*(?:[\w$]+\.)*([\w$]+)")
-# What says "this object", "its class" or "what is handed on by default" and no name.
+# Words for "this object", "its class" or "the default export", which are no names.
 _NAMELESS = frozenset({"this", "self", "super", "cls", "Self", "static", "default", "new", "constructor", "init"})
 _CONSTRUCTORS = frozenset({
     "<constructor>", "constructor", "__init__", "__new__", "__construct", "<init>", "initialize", "new", "init",

@@ -108,7 +108,7 @@ class LlmSettings(SettingsGroup):
     max_retries: int = setting(4, "A call is repeated up to N times after a transient failure.", NOTHING, ge=0, le=20)
     max_tokens: int = setting(2048, "One answer has at most N tokens.", _TEXTS, ge=256)
     timeout_s: float = setting(60.0, "One call takes at most N seconds.", NOTHING, gt=0)
-    # What it comes to is among the versions, since the models say it, too.
+    # Its resulting value is among the versions, since it also depends on the models.
     max_prompt_chars: int | None = setting(
         None,
         "A prompt has at most N characters, of which 85 % may be system, instruction and code. Default, "

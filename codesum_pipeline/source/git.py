@@ -49,10 +49,10 @@ _KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
 # A path such as `:(top)x` is that path, and no pattern.
 LITERAL_PATHS = {"GIT_LITERAL_PATHSPECS": "1"}
 
-# What asks another side, which may never answer.
+# Commands that ask another side, which may never answer.
 _ASKS_ELSEWHERE = frozenset({"fetch", "ls-remote"})
 _PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "https:ssh:file"}
-# What may run long. A killed process closes its end of a pipe whatever killed it; then git and its helpers, which are
+# These may run long. A killed process closes its end of a pipe whatever killed it; then git and its helpers, which are
 # one process group with the shell that waits for them, are killed: git itself would wait for a silent server for ever.
 _MAY_RUN_LONG = _ASKS_ELSEWHERE | {"repack"}
 _SUPERVISOR = """exec 3<&0 </dev/null

@@ -5,7 +5,7 @@ former holder fails, whatever its clock says and however long it was stopped: it
 has. Clocks decide only when another worker may try.
 
 Another worker may try once the head has not changed for the length of a lease on its own monotonic clock, so a clock
-that was set back blocks nobody; at once, where the head is older than two leases by the bucket's date, or where the
+that was set back blocks no one; at once, where the head is older than two leases by the bucket's date, or where the
 holder was a process of this machine that is gone.
 """
 

@@ -296,7 +296,7 @@ def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[Buck
 
 
 def release_head(objects: Objects, key: str) -> HeadHolder | None:
-    """Take the lease of a repository from whoever holds it, who can commit nothing from then on; the former holder."""
+    """Take the lease of a repository from its holder, who can commit nothing from then on; returns that holder."""
     found = read_head(objects, key)
     if found is None or found.head.holder is None:
         return None

@@ -207,7 +207,7 @@ def current_holder(state: Path) -> Holder | None:
 
 
 def release_lease(state: Path) -> Holder | None:
-    """Take the lease away from whoever holds it, and say who that was."""
+    """Take the lease away from its holder, and return the holder."""
     holder = current_holder(state)
     if holder:
         _give_back(state, holder)

@@ -1,4 +1,4 @@
-"""Locks that the kernel gives back when their holder ends, however it ends.
+"""Locks that the kernel releases when their holder ends, however it ends.
 
 `flock` belongs to the open file, not to the process's number: it works between containers that share a folder of one
 machine. Between machines, over NFS, it works where the server keeps locks.

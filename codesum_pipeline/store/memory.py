@@ -14,9 +14,9 @@ def collect_seldom() -> None:
 
 
 def give_back() -> None:
-    """Ask Arrow and the C library for what they keep for later; what is in use stays.
+    """Ask Arrow and the C library to release memory that they keep for later; used memory stays.
 
-    A process that never held much keeps all: what is given back has to be asked for again.
+    A process that never used much keeps it all, since released memory has to be requested again.
     """
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < _LITTLE_KB:
         return

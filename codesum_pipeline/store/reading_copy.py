@@ -39,7 +39,7 @@ _AT_ONCE = 16
 _TABLES_STAY_S = 60.0
 # A server does not wait for a bucket that is away with each answer.
 _AWAY_S = 30.0
-# What room is made beyond the bound, so that not each part that comes looks for what has to go.
+# How much extra room is made, so that not every new part has to search for parts to delete.
 _ROOM = 0.1
 # Others may delete what was brought before it is opened; not again and again.
 _MOST_TRIES = 20

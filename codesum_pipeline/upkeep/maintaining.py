@@ -3,7 +3,7 @@
 Unneeded files are deleted first, since a full disk may leave no room for anything else. What cannot be pruned now is
 reported and left as it is.
 
-Mirrors are packed anew where many small files have come together, and go where nobody needs them. Whatever a kept index
+Mirrors are packed anew where many small files have come together, and deleted if unused. Every commit that a kept index
 was made from gets a ref, so that its commit outlives the branch that moved on. Git writes a new pack before it deletes
 an old one, keeps what came in lately, and leaves a mirror whole wherever it is killed.
 """
@@ -177,7 +177,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         return commits
 
     def _drop_vectors(self, key: str, *, is_dry_run: bool) -> Iterator[FreedSpace]:
-        """Vectors of a build that nobody went on with."""
+        """Deletes vectors of a build that was abandoned."""
         path = self.home.layout.finished_vectors(key)
         before = self._days_ago(self.home.settings.maintenance.overlays_days)
         old = [path] if path.exists() and path.stat().st_mtime < before else []

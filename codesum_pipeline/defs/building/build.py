@@ -83,9 +83,9 @@ class Build(Struct, frozen=True, dict=True):
         if step == _PUBLISHING:
             commit_held(ws.layout, self.key)
         seconds = time.perf_counter() - start
-        # What changed, as soon as that is known, and all of it where the index is published.
+        # The changes as soon as they are known, and the whole run once the index is published.
         told = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
-        # What a person who reads the run's log should do.
+        # Advice for a person who reads the run's log.
         held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
         return StepOutcome(
             table_hash=done.report.table_hash,

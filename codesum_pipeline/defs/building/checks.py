@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Examples shown of each kind of fault.
 EXAMPLES = 5
-# What squares of float32 lose when they are added up.
+# The rounding error of a sum of float32 squares.
 NORM_TOLERANCE = 1e-3
 # Commits whose share of resolved calls is remembered; fewer than the least say nothing about what is usual.
 REMEMBERED = 10
@@ -51,7 +51,7 @@ _PAST_FILE = "coverage.json"
 
 Faults = Mapping[str, list[str]]
 
-# What was looked at, so that a fault's number can be set against it, and the UI plots both over time.
+# The number of checked items, to compare with the number of faults; the UI plots both over time.
 DOCUMENT_COUNTS = {
     "documents": "SELECT count(*) FROM documents",
     "symbols": "SELECT count(*) FROM symbols",

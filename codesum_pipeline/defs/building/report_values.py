@@ -33,7 +33,7 @@ _MOST_EXAMPLES = 10
 WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
-# What the graph does not know the language of is in one that no parser reads.
+# A file of a language unknown to the graph is of one that no parser reads.
 _NO_LANGUAGE = "other"
 PREFIX = "model_"
 
@@ -43,7 +43,7 @@ def report_values(report: Struct) -> dict[str, Value]:
     given = asdict(report)
     given.pop("table_hash", None)
     others: dict[str, Value] = {}
-    # What a model did, or would do, has entries of its own, as has what compilers' indexes say.
+    # A model's work, done or planned, has entries of its own, as have the findings of compilers' indexes.
     match report:
         case LevelReport():
             others = asked_values(given.pop("asked"))

@@ -27,7 +27,7 @@ from codesum_pipeline.model.values import (
 if TYPE_CHECKING:
     from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 
-# How many places one name is looked for through what modules hand on to each other.
+# How many places one name is looked up in through re-exports of modules.
 MAX_HOPS = 200
 
 
@@ -193,7 +193,7 @@ class DeclaredNames:
                 self.use(scope.file, value)
                 return value
             if (*key, name) in self.tree.spaces:
-                # It may be no more than what a file says of a type of another place.
+                # It may only be a file's extension of a type from elsewhere.
                 taken = self._starred(scope, name)
                 return taken if isinstance(taken, ClassValue | FunctionValue) else ModuleValue((*key, name))
         return None

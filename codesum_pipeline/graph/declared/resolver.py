@@ -113,7 +113,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return UNKNOWN if isinstance(value, ContainerValue) else value
 
     def _handed(self, value: Value) -> Value:
-        """What is called where a module itself is called: its default export."""
+        """The target of a call of a module itself: its default export."""
         if not isinstance(value, ModuleValue):
             return value
         handed = self.rules.called(value.module)

@@ -124,7 +124,7 @@ class Members:
         return self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
 
     def of_call(self, value: Value) -> Value:
-        """What a call of the value gives back."""
+        """The result of a call of the value."""
         match value:
             case ClassValue(scope, why, is_own):
                 return InstanceValue(scope, weaker(Reason.CONSTRUCTOR_TYPE, why), is_own)

@@ -88,7 +88,7 @@ class PythonNames:
         value = self.settle([(scope, binding) for binding in picked])
         if all(binding[0] == Bound.NARROWED for binding in picked):
             return self._narrowed(value, self.settle(plain))
-        # What a name is declared to be holds for whatever it is given.
+        # A declared type of a name holds for all values assigned to it.
         is_declared = any(binding[0] in (Bound.ANNOTATED, Bound.NARROWED) for binding in bindings)
         return self.settle(plain) if is_declared and value in _UNTOLD else value
 

@@ -19,7 +19,7 @@ _BRACKETED, _LAMBDA, _OR, _UNARY, _POWER, _AWAIT = _RULES.levels("bracketed lamb
 # Words that are names or begin a statement, depending on what follows them.
 _SOFT_WORDS = ("print", "exec", "match", "case", "type")
 _SOFT = re.compile(rb"(?:print|exec|match|case|type|async|await)\b(?![.(])")
-# What not every place takes that takes a tuple without brackets; the grammar reads a star there as another one.
+# Not every place that accepts a bare tuple accepts these; the grammar reads a star there as another one.
 _ENCLOSED = ("named_expression", "yield", "list_splat")
 # One argument and the comments around it: the rest is not looked at, since calls are many.
 _FEW = 4

@@ -1,7 +1,7 @@
 """What Python's definitions and files say about themselves.
 
 A definition says its parameters, values, what it assigns, and what decorators, bases and names make of it: a closed
-list of words. A file says its imports, upper-case globals, `__all__` and what it hands on.
+list of words. A file says its imports, upper-case globals, `__all__` and its re-exports.
 """
 
 import tomllib

@@ -129,7 +129,7 @@ def plainly(names: Iterable[str], limit: int) -> str:
 
 
 def shortened(items: Iterable[str], limit: int, *, are_all: bool = True) -> str:
-    """The first items, each once, and how many more there are, where they are all that there are."""
+    """The first items, each once, and the number of further ones, if the items are complete."""
     found = list(dict.fromkeys(filter(None, items)))
     more = len(found) - limit
     return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
