@@ -175,7 +175,7 @@ class AlertBook(SqliteFile):
         return Lateness(late, [key for key in in_time if known[key][1]])
 
     def behind_since(self, repository: str) -> str | None:
-        """Since when an index is behind; None where it is not, as far as is known."""
+        """Since when an index is behind; None if it is not, as far as is known."""
         row = self.connection.execute("SELECT since FROM behind WHERE repository = ?", (repository,)).fetchone()
         return row[0] if row else None
 

@@ -51,7 +51,7 @@ class RepositoryFiles(Struct, frozen=True):
         return self._index(repo).commit
 
     def text(self, file: FileRef) -> str | None:
-        """A file's text; None where the file is missing, deleted in the work tree, or no text."""
+        """A file's text; None if the file is missing, deleted in the work tree, or no text."""
         ours = [index for index in self.indexes if index.repo == file.repo]
         is_deleted = all(index.row(file.path) is None for index in ours) and any(
             replace(index, visible=None).row(file.path) is not None for index in ours

@@ -63,7 +63,7 @@ def best_without_model(question: str, *, tools: Mapping[str, ModelTool], repos: 
 
 
 def _run(tools: Mapping[str, ModelTool], name: str, **arguments: object) -> ToolResult | None:
-    """The result of a tool; None where there is no such tool, or it failed."""
+    """The result of a tool; None if there is no such tool, or it failed."""
     tool = tools.get(name)
     if tool is None:
         return None
@@ -164,7 +164,7 @@ class AskedQuestion(Struct, frozen=True):
         return replace(answer, conversation=conversation)
 
     def _conversation(self, store: AskStore, repos: Sequence[str]) -> str:
-        """The id of the turn's conversation; raises `ConfigurationError` where it does not exist."""
+        """The id of the turn's conversation; raises `ConfigurationError` if it does not exist."""
         asker = self.catalogue.holder or ""
         if self.conversation is None:
             return store.begin_conversation(repos, asker=asker)

@@ -134,7 +134,7 @@ class AskStore(SqliteFile):
         return str(found[0]) if found else None
 
     def repositories_of(self, conversation: str, *, asker: str = "") -> list[str] | None:
-        """The repositories of a conversation; None where this asker has none with this id."""
+        """The repositories of a conversation; None if this asker has none with this id."""
         found = self.connection.execute(
             "SELECT repositories FROM conversations WHERE id = ? AND asker = ?", (conversation, asker)
         ).fetchone()
@@ -256,7 +256,7 @@ class Notebook:
         self.problems: list[str] = []
 
     def begin(self, role: Speaker, *parts: MessagePart) -> str:
-        """Begin a message; its id is empty where it could not be stored."""
+        """Begin a message; its id is empty if it could not be stored."""
         return self._try(lambda: self._store.begin_message(self.turn, role, parts)) or ""
 
     def add(self, message: str, *parts: MessagePart) -> None:

@@ -208,7 +208,7 @@ class Synthesiser(Struct, frozen=True):
     earlier: Sequence[Exchange] = ()
 
     async def write(self, question: str, overview: CapturedCall) -> str | None:
-        """The answer, or None where the synthesis fails; raises `CancelledError` when the caller cancels."""
+        """The answer, or None if the synthesis fails; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Speaker.ASSISTANT)
         failed = "error"
         try:

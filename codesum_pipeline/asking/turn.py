@@ -100,7 +100,7 @@ class Turn(Struct):
     _has_synthesised: bool = False
 
     async def run(self) -> TurnAnswer:
-        """Answer the question; raises `CancelledError` where the caller cancels."""
+        """Answer the question; raises `CancelledError` if the caller cancels."""
         life = asyncio.create_task(self._touch())
         try:
             text, is_synthesis = await self._answer()

@@ -33,9 +33,9 @@ _LOOKING = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
 
 
 class Fingerprints(Struct, frozen=True, kw_only=True):
-    """The fingerprints of one repository; None where there is none.
+    """The fingerprints of one repository; None if there is none.
 
-    `wanted` is that of a build that would start now, None where the repository cannot be read. `begun` is that of the
+    `wanted` is that of a build that would start now, None if the repository cannot be read. `begun` is that of the
     snapshot in the tables, which is ahead where a build did not end. `published` is that of the version that readers
     see, `recorded` that of Dagster's last materialisation. `is_held` says that the gate would keep a build of `wanted`
     from being published again.
@@ -130,7 +130,7 @@ def compare(ws: Workspace, *, commit: str | None, fingerprint: str | None, head:
 class Judgement(Struct, frozen=True):
     """The state of a repository's index, and more words about it, where there are any.
 
-    `manifest` is that of the published index, `holder` the process that builds now; None where there is none.
+    `manifest` is that of the published index, `holder` the process that builds now; None if there is none.
     """
 
     state: IndexState

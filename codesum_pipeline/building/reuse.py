@@ -39,7 +39,7 @@ _FAILURES = ".failures.json"
 
 class RecordingStore(TableStore, frozen=True):
     """The tables of one root folder, and which of them were touched, by several threads: of those read also the
-    columns, None where they may have been all."""
+    columns, None if they may have been all."""
 
     _reads: dict[str, set[str | None]] = field(default_factory=dict)
     _writes: set[str] = field(default_factory=set)
@@ -69,7 +69,7 @@ class RecordingStore(TableStore, frozen=True):
 
 
 class Input(Struct, frozen=True):
-    """One table as it was read: which columns (None: all), and the hash of their values; None where it was missing."""
+    """One table as it was read: which columns (None: all), and the hash of their values; None if it was missing."""
 
     columns: tuple[str, ...] | None
     content_hash: str | None = None
@@ -156,7 +156,7 @@ class Done(Struct, Generic[R], frozen=True):
 
     @property
     def failures(self) -> Sequence[Failure]:
-        """None where a step works on all at once."""
+        """None if a step works on all at once."""
         return _failures_in(self.report)
 
 

@@ -259,7 +259,7 @@ def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:
 
 
 def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
-    """How many files have uncommitted changes; None where there is no work tree, and where git fails."""
+    """How many files have uncommitted changes; None if there is no work tree, and where git fails."""
     try:
         return uncommitted_files(entry, PathRules.of(entry, home.settings), home=home.layout.home)
     except CodesumError:
@@ -269,7 +269,7 @@ def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
 class ModelReport(Struct, frozen=True, dict=True):
     """What a build asked of a model: dollars spent and predicted, texts left and why, calls that were not needed.
 
-    It is empty where no model writes.
+    It is empty if no model writes.
     """
 
     home: Home

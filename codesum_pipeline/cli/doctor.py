@@ -209,7 +209,7 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
 
 
 def _model(home: Home) -> Iterator[Problem]:
-    """Whether a model can be reached. Raises `ConfigurationError` where none is set up.
+    """Whether a model can be reached. Raises `ConfigurationError` if none is set up.
 
     Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
     """

@@ -127,7 +127,7 @@ def _ask_given(
     *,
     progress: Progress,
 ) -> Report:
-    """Ask all questions about what is indexed; raises `ConfigurationError` where there are none."""
+    """Ask all questions about what is indexed; raises `ConfigurationError` if there are none."""
     left_out = Counter(question.repo for question in questions if not indexes_of(indexes, question))
     kept = [question for question in questions if question.repo not in left_out]
     named = ", ".join(f"{repo} ({number})" for repo, number in sorted(left_out.items(), key=str))
@@ -186,7 +186,7 @@ def _lifts(
     called: Invocation, indexes: Sequence[PublishedIndex], questions: Sequence[Question] | None, *, progress: Progress
 ) -> dict[str, Lift]:
     """What written texts add to each repository's index, and what they cost, by key; of those without a question
-    there is nothing. Raises `ConfigurationError` where no repository has a question."""
+    there is nothing. Raises `ConfigurationError` if no repository has a question."""
     found, options = {}, called.settings.evaluation
     for index in indexes:
         about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]

@@ -211,7 +211,7 @@ def new(
 
 
 def _add(file: Path, entry: str) -> None:
-    """Raises `ConfigurationError` where what comes of it would be no file of tokens; then it stays as it was."""
+    """Raises `ConfigurationError` if what comes of it would be no file of tokens; then it stays as it was."""
     with exclusive(file.with_name(f".{file.name}.lock")):
         before = ""
         if file.exists():

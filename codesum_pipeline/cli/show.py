@@ -140,7 +140,7 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
 
 def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
     """The last answer of a model that could not be taken, and why: what the ledger keeps of it, and the same for a
-    person. Raises `ConfigurationError` where there is none."""
+    person. Raises `ConfigurationError` if there is none."""
     from codesum_pipeline.store.tables import TableStore
 
     tables = TableStore(called.layout.warehouse)
@@ -321,7 +321,7 @@ class MarkdownPage(Struct, frozen=True):
 
 
 def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
-    """The one repository that is meant; raises `ConfigurationError` where there are several, or none."""
+    """The one repository that is meant; raises `ConfigurationError` if there are several, or none."""
     if name:
         found = catalogue_of(called).entries_named(name)
     else:

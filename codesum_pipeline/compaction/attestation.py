@@ -111,7 +111,7 @@ class SignedAttestation(Struct, frozen=True):
 
 
 def read_attestation(path: Path) -> tuple[Attestation, bytes]:
-    """An attestation and its bytes; raises `AttestationInvalid`, and `OSError` where there is no such file."""
+    """An attestation and its bytes; raises `AttestationInvalid`, and `OSError` if there is no such file."""
     with path.open("rb") as file:
         data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:

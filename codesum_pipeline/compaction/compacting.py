@@ -78,7 +78,7 @@ class CompactionResult(Struct, frozen=True):
 
 
 def compaction_template(settings: Settings) -> ResolvedTemplate:
-    """The template as it is now; raises `TemplateRenderError` where it cannot be used."""
+    """The template as it is now; raises `TemplateRenderError` if it cannot be used."""
     folder, language = settings.prompts_dir, settings.llm.language
     written = load_template(folder, TemplateKind.SYSTEM, COMPACTION_NAME)
     return ResolvedTemplate(
@@ -138,7 +138,7 @@ class Compactor(Struct, frozen=True):
     ) -> Attestation:
         """An attestation of the rows as they are now, by the settings as they are now; nothing is signed or asked.
 
-        Raises `ConfigurationError` where there are no such rows, and what a run with it would be refused for.
+        Raises `ConfigurationError` if there are no such rows, and what a run with it would be refused for.
         """
         llm, template = self.settings.llm, compaction_template(self.settings)
         pinned = model or llm.model

@@ -162,7 +162,7 @@ def _unpacked(data: bytes, count: int, *, may_have_more: bool = False) -> list[b
 
 
 class SignerLine(Struct, frozen=True):
-    """Who may sign with which key, for what and when; None where a line does not say."""
+    """Who may sign with which key, for what and when; None if a line does not say."""
 
     principals: str
     key: bytes

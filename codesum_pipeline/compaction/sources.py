@@ -294,7 +294,7 @@ def _of_history(row: HistoryRow) -> SourceRow:
 # raises `ConfigurationError` for a selection that says nothing to this kind. `compactions` gives what replaced rows,
 # oldest first. During the block `held` nobody else compacts these rows, or changes them where that can be held off; it
 # raises `LeaseHeld`. `replace` adds the record, and deletes the rows where the policy says so, in one transaction; it
-# raises `SourcesChanged` where the rows are others by now.
+# raises `SourcesChanged` if the rows are others by now.
 CompactionSource = PromptTexts | DigestRows | HistoryRows
 
 

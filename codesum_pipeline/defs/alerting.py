@@ -98,7 +98,7 @@ def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
 
 
 def _registered(home: Home) -> set[str] | None:
-    """Repositories that somebody waits for; None where the registry cannot be read, which the planner's ticks say."""
+    """Repositories that somebody waits for; None if the registry cannot be read, which the planner's ticks say."""
     try:
         survey = home.registry.survey()
     except CodesumError as error:
@@ -246,7 +246,7 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
 
 
 def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
-    """The faults of the published index; None where nothing is published.
+    """The faults of the published index; None if nothing is published.
 
     Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
     ones.

@@ -174,7 +174,7 @@ class Sightings:
 
 
 def carried_out(app: Celery) -> frozenset[str] | None:
-    """The ids of the tasks that workers have in hand; None where the broker cannot be asked."""
+    """The ids of the tasks that workers have in hand; None if the broker cannot be asked."""
     try:
         asked = app.control.inspect(timeout=ANSWER_S)
         answers = [asked.active() or {}, asked.reserved() or {}]

@@ -133,7 +133,7 @@ class _RunServer(Struct):
                 until_end.close()
 
     def serve(self) -> RunOutcome:
-        """Until the run has ended; raises `KeyboardInterrupt` where it was canceled."""
+        """Until the run has ended; raises `KeyboardInterrupt` if it was canceled."""
         last = self._work_ahead()
         self.recorder.send(BuildSignal.NOTHING_AHEAD)
         while True:

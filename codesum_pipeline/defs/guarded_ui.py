@@ -90,7 +90,7 @@ class UiGuard:
 
 
 def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
-    """Why a request is refused; None where it is not."""
+    """Why a request is refused; None if it is not."""
     # A header that comes twice with two values is as good as none that can be trusted.
     headers: dict[str, str] = {}
     for raw, value in scope["headers"]:

@@ -46,7 +46,7 @@ def ensure_dagster_home(layout: HomeLayout) -> Path:
 def apply_engine(layout: HomeLayout, engine: EngineSettings, environ: Mapping[str, str] | None = None) -> None:
     """Bring the home's `dagster.yaml` to what the settings say of the engine.
 
-    Raises `ConfigurationError` where a variable is missing, or where the file says the same in its own words.
+    Raises `ConfigurationError` if a variable is missing, or where the file says the same in its own words.
     """
     check_variables(engine, os.environ if environ is None else environ)
     file = layout.dagster_home / INSTANCE_FILE
@@ -77,7 +77,7 @@ def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
 
 
 def _with_engine(file: Path, engine: EngineSettings) -> str | None:
-    """The file's new text; None where it says all that already."""
+    """The file's new text; None if it says all that already."""
     text = file.read_text(encoding="utf-8")
     own = _BLOCK.sub("", text)
     block = engine_block(engine)
@@ -113,7 +113,7 @@ def _says(text: str, key: str) -> bool:
 
 
 def engine_block(engine: EngineSettings) -> dict[str, Any]:
-    """The keys of `dagster.yaml` that the settings decide; nothing where they are Dagster's own defaults."""
+    """The keys of `dagster.yaml` that the settings decide; nothing if they are Dagster's own defaults."""
     found: dict[str, Any] = {}
     if engine.storage == "postgres":
         place = {"module": "codesum_pipeline.defs.postgres", "class": "PostgresRecords"}

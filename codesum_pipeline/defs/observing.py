@@ -120,7 +120,7 @@ def _observation(
 def recorded_fingerprints(
     instance: dg.DagsterInstance, state: PollState, keys: Collection[str], *, give_up_at: float
 ) -> dict[str, str | None]:
-    """The fingerprint that the last published index of each repository is tagged with; None where there is none.
+    """The fingerprint that the last published index of each repository is tagged with; None if there is none.
 
     Keys that there was no time for are left out.
     """

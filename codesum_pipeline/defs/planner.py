@@ -196,7 +196,7 @@ def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[R
 
 
 def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
-    """A name of what a build would go on from; None where nothing is left over, or nothing may be spent on it."""
+    """A name of what a build would go on from; None if nothing is left over, or nothing may be spent on it."""
     if not _may_go_on(home) or not has_left_over(home.workspace(entry, run_id="look")):
         return None
     if outages_of_build(home.layout, entry.key, fingerprint=fingerprint):

@@ -204,7 +204,7 @@ def severity_of(home: "Home", check: CheckName) -> dg.AssetCheckSeverity:
 def check_upstream(context: dg.AssetExecutionContext, builder: "Builder") -> None:
     """A step that is run without the steps before it may only build on what they made of the present snapshot.
 
-    Raises `BrokenStore` where they made it of another commit or under other
+    Raises `BrokenStore` if they made it of another commit or under other
     settings: publishing that would mix two states of the repository.
     """
     run = context.run

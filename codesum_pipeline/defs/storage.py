@@ -100,7 +100,7 @@ class StorageFile(Struct, frozen=True):
 def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
     """The instance that the UI shows.
 
-    Raises `CannotWrite` where its records have no room, and `BrokenStore` for broken ones. Its files are
+    Raises `CannotWrite` if its records have no room, and `BrokenStore` for broken ones. Its files are
     whole before it is opened: Dagster's webserver and daemon open them at one moment.
     """
     with writing_records(layout):
@@ -288,7 +288,7 @@ def _mended(file: StorageFile, fault: str) -> str:
 
 
 def _is_repaired(file: StorageFile) -> bool:
-    """Complete and stamp the tables of a file; returns False where they cannot be read or used."""
+    """Complete and stamp the tables of a file; returns False if they cannot be read or used."""
     try:
         if _damage(file):
             return False

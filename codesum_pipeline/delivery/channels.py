@@ -34,7 +34,7 @@ class PostKind(StrEnum):
 class Post(Struct, frozen=True):
     """One digest or notice. `text` is Markdown of a digest, plain text of a notice.
 
-    `links` has an address of the web for each citation, or None where its host has no pages that are known.
+    `links` has an address of the web for each citation, or None if its host has no pages that are known.
     """
 
     id: PostId

@@ -41,7 +41,7 @@ class HookFailed(CodesumError):
 
 
 class HookAnswer(Struct, frozen=True):
-    """The result of one call. `value` is what the hook returned; `problem` is empty where it went well."""
+    """The result of one call. `value` is what the hook returned; `problem` is empty if it went well."""
 
     hook: str
     value: object = None

@@ -126,7 +126,7 @@ class Outbox(SqliteFile):
         return [channel for (channel,) in found]
 
     def claim(self, channel: str, holder: str) -> tuple[Post, Delivery] | None:
-        """Claim the oldest post that is due on a channel for `holder`; None where none is due."""
+        """Claim the oldest post that is due on a channel for `holder`; None if none is due."""
         with self.together():
             found = self.connection.execute(
                 "SELECT post_id FROM deliveries JOIN posts ON id = post_id "
@@ -187,7 +187,7 @@ class Outbox(SqliteFile):
         return left
 
     def retry(self, post: PostId, *, channel: str | None = None, tries: int) -> list[Delivery]:
-        """Try again what was given up, as if it were new; raises `ConfigurationError` where nothing was given up."""
+        """Try again what was given up, as if it were new; raises `ConfigurationError` if nothing was given up."""
         self.post(post)
         with self.together():
             given_up = [each for each in self.deliveries(post=post, channel=channel) if each.state == "given_up"]

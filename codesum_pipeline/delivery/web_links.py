@@ -23,7 +23,7 @@ _PAGES = {
 
 
 def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = None) -> str | None:
-    """The address of `path#L@commit` of a repository, by where it is cloned from; None where its host is not known.
+    """The address of `path#L@commit` of a repository, by where it is cloned from; None if its host is not known.
 
     `own_hosts` says what runs on others. No user or password of the location is in it.
     """

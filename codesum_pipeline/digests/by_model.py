@@ -120,7 +120,7 @@ class DigestTemplates(Struct, frozen=True):
 
     @property
     def rollup_problem(self) -> str:
-        """Why a roll-up with them would show no digest, and the way out; empty where it would show them."""
+        """Why a roll-up with them would show no digest, and the way out; empty if it would show them."""
         if self.system.has_history or self.instruction.has_history:
             return ""
         return (
@@ -169,7 +169,7 @@ def write_by_model(job: DigestJob, items: Sequence[Item]) -> DigestDraft:
 def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> DigestRequest:
     """What a model is asked about these items: as many as fit into the prompt, and into what may be spent.
 
-    Raises `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError` where the templates leave no room.
+    Raises `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError` if the templates leave no room.
     """
     templates = DigestTemplates.of(intent, settings.prompts_dir)
     system, instruction = templates.system, templates.instruction

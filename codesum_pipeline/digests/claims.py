@@ -76,7 +76,7 @@ def digest_tool() -> AnswerTool:
 
 
 def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[Article]) -> CheckedClaims:
-    """The claims of an answer that hold; raises `AnswerProblem` where it has another form, or none of them does."""
+    """The claims of an answer that hold; raises `AnswerProblem` if it has another form, or none of them does."""
     answer = validated(object_of(response, form, digest_tool()), DigestAnswer)
     shown = {article.number: article for article in articles}
     claims, removed = [], []

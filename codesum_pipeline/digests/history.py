@@ -154,7 +154,7 @@ def request_for(
 ) -> tuple[DigestRequest, PastBlock]:
     """What a model is asked about these digests, the oldest cut or left out where there is no room.
 
-    Raises `ConfigurationError` where there is none for any digest, and where the templates alone are too long.
+    Raises `ConfigurationError` if there is none for any digest, and where the templates alone are too long.
     """
     texts = (row.result.summary for row in newest_first(rows))
     fixed, places = _turns(templates, intent, ""), templates.system.has_history + templates.instruction.has_history

@@ -118,7 +118,7 @@ class Hunk(Struct, frozen=True):
 
 
 def hunk_of(before: str | None, after: str | None, path: str) -> Hunk | None:
-    """The difference of two texts of a file or of some lines of it; None where nothing that is shown differs.
+    """The difference of two texts of a file or of some lines of it; None if nothing that is shown differs.
 
     None in place of a text means that there was, or is, none. A text that is too long to read gives None.
     """

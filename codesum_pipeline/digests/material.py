@@ -45,7 +45,7 @@ class Item(Struct, frozen=True):
 
     `change` is the best of its group, `alike` are the others, near-duplicates of it, best first. `parts` are changed
     documents that are reported with it: the contents of one that was added, removed or moved, else its containers.
-    `before` and `after` are the texts about it without secrets, None where it was not, or is not, there. `subjects` are
+    `before` and `after` are the texts about it without secrets, None if it was not, or is not, there. `subjects` are
     those of the commits that changed its file, newest first.
     """
 

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class Window(Struct, frozen=True):
-    """From a moment on and before another (ISO 8601, UTC); None where there is no bound."""
+    """From a moment on and before another (ISO 8601, UTC); None if there is no bound."""
 
     since: str | None = None
     until: str | None = None
@@ -43,7 +43,7 @@ class Window(Struct, frozen=True):
 class RollupPlan(Struct, frozen=True):
     """The material of a roll-up.
 
-    `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None where none may
+    `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None if none may
     be, for the reason in `without_model`. With a `problem` there can be no roll-up.
     """
 
@@ -146,7 +146,7 @@ def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
     """Roll up the month before of each enabled intent that had two digests in it and has no roll-up of it yet.
 
     It may be called at any time, again and again: a month is rolled up once, and one whose roll-up failed is tried
-    again. Raises `ConfigurationError` where the intents cannot be read at all.
+    again. Raises `ConfigurationError` if the intents cannot be read at all.
     """
     moment = desk.sender.now()
     done: list[MonthlyRollup] = []

@@ -38,7 +38,7 @@ _FindDue = Callable[[DigestStore, Intent], _DueTick | None]
 def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
     """The ticks of the intents that have a digest with each build, about this repository.
 
-    Raises `ConfigurationError` where the file of intents cannot be read at all, as the others do.
+    Raises `ConfigurationError` if the file of intents cannot be read at all, as the others do.
     """
 
     def due(store: DigestStore, intent: Intent) -> _DueTick | None:

@@ -50,7 +50,7 @@ class Files:
         self._open.close()
 
     def hunk(self, change: DocumentChange) -> Hunk | None:
-        """How a document's lines changed; None where one side cannot be read, or has no lines."""
+        """How a document's lines changed; None if one side cannot be read, or has no lines."""
         before, after = (self._lines(change, state) for state in (change.before, change.after))
         if (change.before and before is None) or (change.after and after is None):
             return None
@@ -112,7 +112,7 @@ class Subjects:
         self._looks_left = _MOST_LOOKED_AT
 
     def of(self, change: DocumentChange) -> tuple[str, ...]:
-        """The subjects between a document's two builds, newest first; none where the mirror has no such commits.
+        """The subjects between a document's two builds, newest first; none if the mirror has no such commits.
 
         For a new or removed document: between the builds of the other changes of its repository.
         """

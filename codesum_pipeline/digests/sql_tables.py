@@ -74,7 +74,7 @@ SQL_TABLES: Mapping[str, tuple[pa.Schema, str]] = {
 
 
 def read_sql_tables(path: Path, *, query: str) -> dict[str, pa.Table]:
-    """Each table by its name, in the order in which its rows came; empty where nothing was ever matched.
+    """Each table by its name, in the order in which its rows came; empty if nothing was ever matched.
 
     The file is read for a query that names one of them. Raises `BrokenStore`.
     """

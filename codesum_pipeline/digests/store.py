@@ -202,7 +202,7 @@ class DigestStore(SqliteFile):
     def served_at(self, intent_name: str) -> str | None:
         """The last moment of an intent's schedule that had its tick; of a new intent, since when it is known.
 
-        None where it is not known at all.
+        None if it is not known at all.
         """
         (found,) = self.connection.execute(
             "SELECT coalesce((SELECT served_at FROM schedules WHERE intent_name = ?1), "
@@ -217,7 +217,7 @@ class DigestStore(SqliteFile):
             self.connection.execute("INSERT OR REPLACE INTO schedules VALUES (?, ?)", (intent_name, moment))
 
     def matches_of(self, digest_id: str) -> list[IntentMatch]:
-        """The matches that a digest handled, in the order of repository and document; none where they are forgotten."""
+        """The matches that a digest handled, in the order of repository and document; none if they are forgotten."""
         of_digest = "FROM matches WHERE digest_id = ? ORDER BY repository, document_id"
         return self.select(IntentMatch, of_digest, (digest_id,))
 
@@ -312,7 +312,7 @@ def open_digests(path: Path, *, now: Callable[[], datetime]) -> AbstractContextM
 
 @contextmanager
 def kept_digests(path: Path, *, now: Callable[[], datetime]) -> Iterator[DigestStore | None]:
-    """As `open_digests`; None where there is no file, since nobody has asked for a digest yet."""
+    """As `open_digests`; None if there is no file, since nobody has asked for a digest yet."""
     if path.exists():
         with open_digests(path, now=now) as store:
             yield store

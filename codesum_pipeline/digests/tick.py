@@ -95,7 +95,7 @@ class DigestPreview(Struct, frozen=True):
 def preview(
     desk: DigestDesk, store: DigestStore, intent: Intent, *, repository: str | None = None, with_model: bool = False
 ) -> DigestPreview | None:
-    """The digest that a tick would make now, or None where nothing waits; nothing is sent or handled.
+    """The digest that a tick would make now, or None if nothing waits; nothing is sent or handled.
 
     A model is asked `with_model` alone, and what it answers is not paid for again by the tick. Must be inside
     `one_at_a_time`; raises what would hold the tick.
@@ -228,7 +228,7 @@ def _items(
 
 
 def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
-    """The registered repositories by key; none where the registry cannot be read."""
+    """The registered repositories by key; none if the registry cannot be read."""
     try:
         return {entry.key: entry for entry in desk.registry.survey().entries}
     except Exception as error:

@@ -95,7 +95,7 @@ def _listed(label: str, were: Sequence[str], are: Sequence[str]) -> str:
 
 
 def parameters(signature: str) -> list[str] | None:
-    """The parameters of a signature; None where its bracket is not closed."""
+    """The parameters of a signature; None if its bracket is not closed."""
     start = signature.find("(")
     waiting: list[str] = []
     parts, last = [], start + 1

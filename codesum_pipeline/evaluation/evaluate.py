@@ -65,7 +65,7 @@ class Interval(Struct, frozen=True):
 
 
 def interval(values: Sequence[float], *, samples: int = 10_000) -> Interval:
-    """The 95 % interval of the mean; raises `ValueError` where there is no value."""
+    """The 95 % interval of the mean; raises `ValueError` if there is no value."""
     if not len(values):
         raise ValueError("the mean of no values")
     array = np.asarray(values, dtype=np.float64)
@@ -176,7 +176,7 @@ def _overlap(hit: Hit, target: AnswerPlace) -> bool:
 
 
 class EvaluationSetup(Struct, frozen=True):
-    """One way of asking. A question with a level is asked at that level, or not at all where the setup lacks it."""
+    """One way of asking. A question with a level is asked at that level, or not at all if the setup lacks it."""
 
     name: str
     lanes: tuple[Lane, ...] = LANES
@@ -243,7 +243,7 @@ def evaluate(
 
 
 def indexes_of(indexes: Sequence[PublishedIndex], question: Question) -> list[PublishedIndex]:
-    """The index with the question's key, else those of its owner/name; all where it names none."""
+    """The index with the question's key, else those of its owner/name; all if it names none."""
     if question.repo is None:
         return list(indexes)
     return [index for index in indexes if index.repo == question.repo] or [

@@ -243,7 +243,7 @@ def _by_level(answers: Sequence[QuestionResult], groups: Mapping[str, str]) -> d
 
 
 def _paid(ws: Workspace) -> list[tuple[str, str, float]]:
-    """Level, id and price of each text that a model wrote; none where no model wrote any."""
+    """Level, id and price of each text that a model wrote; none if no model wrote any."""
     documents = ws.tables.read("documents", ws.key, columns=["id", "type", "text_hash", "written_by"])
     by_model = documents.filter(pc.equal(documents["written_by"], WrittenBy.LLM.value))
     # A text from the cache was paid for when it was first written.

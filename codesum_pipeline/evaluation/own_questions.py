@@ -136,7 +136,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
 
 
 def clean_subject(subject: str) -> str:
-    """The words of a commit's first line; empty where there are too few, or it is about a chore."""
+    """The words of a commit's first line; empty if there are too few, or it is about a chore."""
     text = _PREFIX.sub("", _REFERENCE.sub("", subject)).strip(" .,:;-")
     return text if len(text.split()) >= _LEAST_WORDS_OF_SUBJECT and not _CHORE.search(subject) else ""
 
@@ -154,7 +154,7 @@ def _touched(functions_of: Callable[[str, str | None], list[_Function]], changes
 
 
 def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, blob: str | None) -> list[_Function]:
-    """The functions of one version of a file; none where it does not exist or cannot be read."""
+    """The functions of one version of a file; none if it does not exist or cannot be read."""
     if blob is None:
         return []
     try:

@@ -73,7 +73,7 @@ def add_figures(
 
 
 def last_figures(ws: Workspace) -> list[dict[str, Any]]:
-    """The rows of the last evaluation; none where there was none."""
+    """The rows of the last evaluation; none if there was none."""
     table = ws.tables.read("evaluations", ws.key)
     last = table.filter(pc.equal(table["sequence"], pc.max(table["sequence"])))
     rows: list[dict[str, Any]] = last.to_pylist()

@@ -58,7 +58,7 @@ EVALUATION_VERSION = f"3/{OWN_QUESTIONS_VERSION}"
 
 
 class EvaluationReport(Struct, frozen=True):
-    """The candidate's figures, all lanes together; `asked` is 0 where the last evaluation is still valid.
+    """The candidate's figures, all lanes together; `asked` is 0 if the last evaluation is still valid.
 
     `code_only_ndcg_at_10` is that of an index without written texts; `model_texts_gain` is what a model's texts add to
     the score of extractive ones (of code alone where embedding has a price), and `model_texts_cost_usd` their price.
@@ -240,7 +240,7 @@ def judge_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Evalu
 
 
 def publish_unless_held(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
-    """Publish the candidate; raises `HeldBack` where the gate holds it back."""
+    """Publish the candidate; raises `HeldBack` if the gate holds it back."""
     fingerprint = _candidate(ws)["fingerprint"]
     if hold := standing_hold(ws.layout, ws.key, ws.settings.evaluation, fingerprint=fingerprint):
         raise HeldBack(hold.because)
@@ -248,7 +248,7 @@ def publish_unless_held(ws: Workspace, *, progress: Progress = no_progress) -> P
 
 
 def standing_hold(layout: HomeLayout, key: str, settings: EvaluationSettings, *, fingerprint: str) -> Hold | None:
-    """The hold that a build of this fingerprint would end with again; None where any of its facts changed."""
+    """The hold that a build of this fingerprint would end with again; None if any of its facts changed."""
     try:
         content, published = layout.hold(key).read_bytes(), layout.published(key).readlink().name
     except OSError:

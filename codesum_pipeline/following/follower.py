@@ -33,7 +33,7 @@ class TreeFolders(Struct, frozen=True, dict=True):
     _noise: set[str] = field(default_factory=set)
 
     def watched(self) -> frozenset[str]:
-        """The folders to watch; raises `RepositoryUnavailable` where git cannot read the tree."""
+        """The folders to watch; raises `RepositoryUnavailable` if git cannot read the tree."""
         folders = {self.root}
         for name in self._listed("--cached", "--others"):
             folders.update((self.root / name).parents)
@@ -140,7 +140,7 @@ class NotFollowed(CodesumError):
 
 
 class TreeWatch:
-    """The watch of a tree, for several threads; raises `NotFollowed` or `RepositoryUnavailable` where it is impossible.
+    """The watch of a tree, for several threads; raises `NotFollowed` or `RepositoryUnavailable` if it is impossible.
 
     The system reports changes in their order. To know of all changes until now, a file in another watched folder is
     changed, and its event is awaited (Watchman's *cookies*).
@@ -171,7 +171,7 @@ class TreeWatch:
             return self._generation
 
     def take_change(self) -> frozenset[str] | None:
-        """The paths below the root that changed since the last call; None where nothing changed.
+        """The paths below the root that changed since the last call; None if nothing changed.
 
         A change of git's own files has no paths. Raises as the constructor.
         """
@@ -241,7 +241,7 @@ class TreeWatch:
                 return
 
     def _watch(self, folders: frozenset[str]) -> RustNotify:
-        """Watch some folders; raises `FileNotFoundError` where one of them is gone."""
+        """Watch some folders; raises `FileNotFoundError` if one of them is gone."""
         if len(folders) > self._most_folders:
             raise NotFollowed(f"it has {len(folders):,} folders, more than {self._most_folders:,}")
         try:

@@ -153,7 +153,7 @@ class _Level:
         self._weights = self._degrees
 
     def moved(self) -> Numbers | None:
-        """The best communities found, in order of their first node; None where no move gains."""
+        """The best communities found, in order of their first node; None if no move gains."""
         best, best_quality, idle = None, self._quality(), 0
         waiting = np.ones(self._links.size, np.bool_)
         for number in range(_MAX_ROUNDS):

@@ -73,7 +73,7 @@ def check_may_be_own(home: Path) -> None:
 
 
 def _check_is_not_tracked(root: Path, home: Path) -> None:
-    """Raises `ConfigurationError` where a work tree around a home tracks files of it, or cannot say: the settings would
+    """Raises `ConfigurationError` if a work tree around a home tracks files of it, or cannot say: the settings would
     be those of whoever wrote the repository."""
     # Where names differ in case alone, `.Codesum` in the index is `.codesum` on some disks.
     pathspec = f":(top,literal,icase){home.relative_to(root)}" if home != root else ":(top)"
@@ -96,7 +96,7 @@ def _check_is_not_tracked(root: Path, home: Path) -> None:
 def record_home(home: Path, *, at: Path | None = None) -> Path:
     """Give a home a new token and record that it is the user's own; returns the record's file.
 
-    `at` is where the home will be, if it is not there yet. Raises `ConfigurationError` where the record or the home
+    `at` is where the home will be, if it is not there yet. Raises `ConfigurationError` if the record or the home
     cannot be written.
     """
     token, folder, at = secrets.token_hex(_TOKEN_BYTES), state_folder() / "homes", at or home
@@ -141,7 +141,7 @@ def _named(home: Path) -> str:
 
 
 def state_folder() -> Path:
-    """For what programs note between their runs; raises `ConfigurationError` where the user has no folder for it."""
+    """For what programs note between their runs; raises `ConfigurationError` if the user has no folder for it."""
     return _user_folder("XDG_STATE_HOME", ".local/state", "what codesum notes about you")
 
 
@@ -151,7 +151,7 @@ def user_home() -> Path:
 
 
 def _user_folder(variable: str, usual: str, holds: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """A folder of the user for what `holds` says; raises `ConfigurationError` where there is none."""
+    """A folder of the user for what `holds` says; raises `ConfigurationError` if there is none."""
     chosen = Path(environ.get(variable, ""))
     if chosen.is_absolute():
         return chosen / "codesum"
@@ -172,7 +172,7 @@ def bucket_of(address: str) -> str | None:
 def cache_folder(bucket: str, environ: Mapping[str, str] = os.environ) -> Path:
     """Where this worker keeps what it uses of a bucket: `codesum/homes/<hash of the URL>` in the user's cache folder.
 
-    Raises `ConfigurationError` where the user has no folder for it.
+    Raises `ConfigurationError` if the user has no folder for it.
     """
     name = hashlib.sha256(bucket.encode()).hexdigest()[:_HASH_CHARS]
     return _user_folder("XDG_CACHE_HOME", ".cache", f"this worker's copy of {bucket}", environ) / "homes" / name

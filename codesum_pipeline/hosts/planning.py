@@ -90,7 +90,7 @@ def plan_sync(
 
 
 def why_left_out(organisation: Organisation, one: ListedRepository) -> str:
-    """Why a listed repository is not wanted; empty where it is."""
+    """Why a listed repository is not wanted; empty if it is."""
     if one.is_archived and not organisation.archived:
         return "archived"
     if one.is_fork and not organisation.forks:
@@ -168,7 +168,7 @@ def _why_held(
     is_empty: bool,
     rules: SyncRules,
 ) -> str:
-    """Why nothing is retired at all; empty where it may be."""
+    """Why nothing is retired at all; empty if it may be."""
     active = sum(entry.enabled and entry.organisation == organisation.name for entry in entries)
     if not gone or rules.is_confirmed:
         return ""

@@ -158,7 +158,7 @@ def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], h
 
 
 def _known_hashes(ws: Workspace, embedder: Embedder) -> pa.Array:
-    """The hash of the text of each vector of the last build; null where it may not be used again."""
+    """The hash of the text of each vector of the last build; null if it may not be used again."""
     last = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
     may_be_used = pc.and_(pc.equal(last.column("model"), embedder.model_id), not ws.force)
     return pc.if_else(may_be_used, last.column("text_hash"), pa.scalar(None, pa.string())).combine_chunks()
@@ -256,7 +256,7 @@ _CHARACTERS_PER_TOKEN = 3
 
 class EmbeddingPlan(Struct, frozen=True):
     """At most `texts` are embedded by `model`, about `tokens` in all. `replaces` is the model of the vectors that are
-    there, where it is another: then all are made anew. `cost_usd` is None where the price is not known."""
+    there, where it is another: then all are made anew. `cost_usd` is None if the price is not known."""
 
     model: str
     replaces: str | None

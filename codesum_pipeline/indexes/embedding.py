@@ -57,7 +57,7 @@ def embed_texts(
 
 
 def cost_usd(embedder: Embedder, tokens: int) -> float | None:
-    """The provider's price for tokens; None where it is not known. No tokens cost nothing."""
+    """The provider's price for tokens; None if it is not known. No tokens cost nothing."""
     if not tokens:
         return 0.0
     return None if embedder.usd_per_token is None else tokens * embedder.usd_per_token
@@ -195,7 +195,7 @@ def _open(path: Path, *, is_second_try: bool = False) -> sqlite3.Connection:
 
 
 def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
-    """A label with about the price that will be paid; "" where nothing is paid."""
+    """A label with about the price that will be paid; "" if nothing is paid."""
     if embedder.usd_per_token == 0:
         return ""
     counts = in_halves(texts, embedder.count_tokens, guard=FailureGuard(), name=str)

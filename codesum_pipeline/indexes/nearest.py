@@ -131,7 +131,7 @@ def highest_above_zero(scores: Scores, limit: int) -> Numbers:
 
 
 def _guess(scores: Scores, limit: int) -> float:
-    """A number that about `limit` scores, or a few more, are above; 0 where none is known."""
+    """A number that about `limit` scores, or a few more, are above; 0 if none is known."""
     stride = max(_FEWEST_STRIDE, len(scores) // _SAMPLED)
     sample = scores[::stride]
     spare = int(_SPARE_SHARE * limit / stride) + _SPARE_MORE

@@ -57,7 +57,7 @@ def map_bytes(path: Path) -> Bytes:
 
 
 def _mapped(file: BinaryIO, size: int) -> Bytes | None:
-    """The pages of a file, unmapped when no array uses them any more; None where the system refuses."""
+    """The pages of a file, unmapped when no array uses them any more; None if the system refuses."""
     address = _SYSTEM.mmap(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, file.fileno(), 0)
     if address == _FAILED:
         return None

@@ -113,7 +113,7 @@ def read_version(folder: Path) -> Version:
 
 
 def version_at(name: Path) -> Version | None:
-    """The version that a published name points at, None where it does not exist; raises `BrokenIndex`."""
+    """The version that a published name points at, None if it does not exist; raises `BrokenIndex`."""
     if not os.path.lexists(name):
         return None
     try:
@@ -141,7 +141,7 @@ class PublishedState(Struct, frozen=True):
 
 
 def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
-    """The state of a repository's index; None where none was published."""
+    """The state of a repository's index; None if none was published."""
     if copy := reading_copy(layout.home):
         copy.bring(key, INDEX_MANIFEST)
     name = layout.published(key)

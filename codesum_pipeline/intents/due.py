@@ -46,7 +46,7 @@ def _moments(schedule: IntentSchedule, now: datetime) -> Iterator[datetime]:
 
 
 def _moment_of(day: date, at: time, zone: ZoneInfo) -> datetime | None:
-    """The one moment of a local day, in UTC; None where the zone left that day out."""
+    """The one moment of a local day, in UTC; None if the zone left that day out."""
     written = datetime.combine(day, at, tzinfo=zone)
     # The first of two, and of none: as much after the jump as the clocks then jump.
     first = written.astimezone(UTC)

@@ -68,7 +68,7 @@ class Intents(Struct, frozen=True):
     def survey(self) -> IntentSurvey:
         """Every entry on its own, by name: one that cannot be does not stop the others.
 
-        Raises `ConfigurationError` where the file as a whole cannot be read.
+        Raises `ConfigurationError` if the file as a whole cannot be read.
         """
         written = read_written(self.file)
         intents: list[Intent] = []
@@ -129,7 +129,7 @@ class Intents(Struct, frozen=True):
     def users_of_template(self, field: str, template: str) -> list[str]:
         """The names of all entries whose `field` (system, instruction) is this template: broken and disabled ones too.
 
-        Raises `ConfigurationError` where a part of the file cannot be read.
+        Raises `ConfigurationError` if a part of the file cannot be read.
         """
         written = read_written(self.file)
         if written.problems:
@@ -140,7 +140,7 @@ class Intents(Struct, frozen=True):
     def rename_template(self, field: str, old: str, new: str) -> list[str]:
         """Have every entry that uses a template use another one, in one write; the names of these entries.
 
-        Within `locked()`. Raises `ConfigurationError` where a part of the file cannot be read.
+        Within `locked()`. Raises `ConfigurationError` if a part of the file cannot be read.
         """
         users = self.users_of_template(field, old)
         if users:

@@ -172,7 +172,7 @@ def _changed(text: str, meant: dict[str, Any], edit: Callable[[yaml.Node | None]
 
 
 def _plain(text: str) -> dict[str, Any]:
-    """The entries of a text as plain data; raises `ConfigurationError` where the text cannot be read whole."""
+    """The entries of a text as plain data; raises `ConfigurationError` if the text cannot be read whole."""
     try:
         loader = _Loader(text)
         content = loader.get_single_data() or {}
@@ -216,7 +216,7 @@ def _entries_of(file: str, root: yaml.Node | None) -> tuple[list[WrittenEntry], 
 def _read_pieces(file: str, text: str, error: Exception) -> WrittenIntents:
     """The entries of a text that is no YAML as a whole, each in its own lines.
 
-    Raises `ConfigurationError` where the text has no such form, or every piece of it can be read.
+    Raises `ConfigurationError` if the text has no such form, or every piece of it can be read.
     """
     entries: list[WrittenEntry] = []
     problems: Problems = {}
@@ -284,7 +284,7 @@ def _dumped(content: Mapping[str, Any]) -> str:
 
 
 def _line_of(error: Exception, text: str) -> int:
-    """Where something was found; 0 where that is not known."""
+    """Where something was found; 0 if that is not known."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is not None:
         return int(mark.line) + 1

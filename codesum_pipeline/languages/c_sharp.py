@@ -219,7 +219,7 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _result(body: Node) -> Node | None:
-    """What an expression body gives: that of the getter for a property, nothing where nothing is returned."""
+    """What an expression body gives: that of the getter for a property, nothing if nothing is returned."""
     if body.type == "accessor_list":
         getters = [at(child, "body") for child in body.named_children if raw_text(child).startswith("get")]
         return _result(getters[0]) if getters and getters[0] is not None else None

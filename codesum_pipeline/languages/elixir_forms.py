@@ -110,7 +110,7 @@ def head_of(definition: Node) -> Node | None:
 
 
 def head_name(head: Node | None) -> str:
-    """The name that a head defines: a plain one, or an operator's; empty where it is computed."""
+    """The name that a head defines: a plain one, or an operator's; empty if it is computed."""
     if head is not None and head.type == "identifier":
         return raw_text(head)
     return operator_of(head) or (called_word(head) if called_word(head) != "unquote" else "")

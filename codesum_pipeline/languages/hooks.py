@@ -26,7 +26,7 @@ _DECIMAL = re.compile(r"(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?")
 
 
 def at(node: Node | None, *fields: str) -> Node | None:
-    """The node that fields lead to, one in the other; None where one of them is not there."""
+    """The node that fields lead to, one in the other; None if one of them is not there."""
     for name in fields:
         if node is None:
             return None
@@ -51,7 +51,7 @@ def first_shown(node: Node | None, *fields: str) -> Node | None:
 
 
 def only_shown(node: Node) -> Node | None:
-    """The only named child that is no comment; None where there are several, or none."""
+    """The only named child that is no comment; None if there are several, or none."""
     held = shown(node)
     return held[0] if len(held) == 1 else None
 
@@ -163,7 +163,7 @@ def call_of_path(path: str, mark: str = ".", *, is_new: bool = False) -> CallSyn
 
 
 def last_expression(body: Node, but: Iterable[str]) -> Node | None:
-    """The last node of a body, comments aside; None where it is of one of these kinds."""
+    """The last node of a body, comments aside; None if it is of one of these kinds."""
     last = next((child for child in reversed(body.named_children) if not child.is_extra), None)
     return last if last is not None and last.type not in but else None
 

@@ -50,7 +50,7 @@ def operator_of(node: Node | None) -> str:
 
 
 def held_in(node: Node, kind: str) -> Node | None:
-    """What brackets of a kind hold, also where several are around each other; None where they hold several things."""
+    """What brackets of a kind hold, also where several are around each other; None if they hold several things."""
     inner = only_shown(node)
     while inner is not None and inner.type == kind:
         inner = only_shown(inner)

@@ -34,7 +34,7 @@ class Projects:
         return [path for path in found if path == suffix or path.endswith(f"/{suffix}")]
 
     def json(self, path: str) -> dict[str, Any]:
-        """A JSON object, with comments and trailing commas; empty where it is none."""
+        """A JSON object, with comments and trailing commas; empty if it is none."""
         text = _COMMENT.sub(lambda found: found[1] or " ", self.texts.get(path, ""))
         text = _TRAILING_COMMA.sub(lambda found: found[1] or "", text)
         try:
@@ -43,7 +43,7 @@ class Projects:
             return {}
 
     def toml(self, path: str) -> dict[str, Any]:
-        """A TOML file; empty where it is none."""
+        """A TOML file; empty if it is none."""
         try:
             return tomllib.loads(self.texts.get(path, ""))
         except (ValueError, RecursionError):
@@ -51,7 +51,7 @@ class Projects:
 
 
 def table(content: Any, *names: str) -> dict[str, Any]:
-    """A table inside of a project file; empty where there is none."""
+    """A table inside of a project file; empty if there is none."""
     found = content
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
@@ -64,13 +64,13 @@ def texts(content: Any) -> list[str]:
 
 
 def text(content: Mapping[str, Any], name: str) -> str:
-    """A text of a project file; empty where there is none."""
+    """A text of a project file; empty if there is none."""
     found = content.get(name)
     return found if isinstance(found, str) else ""
 
 
 def join(folder: str, path: str) -> str | None:
-    """A path from a folder; None where it leads out of the repository."""
+    """A path from a folder; None if it leads out of the repository."""
     parts = folder.split("/") if folder and not path.startswith("/") else []
     for part in path.split("/"):
         if part == "..":

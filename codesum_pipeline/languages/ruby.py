@@ -69,7 +69,7 @@ def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> s
 
 
 def _path(node: Node | None) -> tuple[str, ...]:
-    """`A::B` as its names; nothing where that is no constant."""
+    """`A::B` as its names; nothing if that is no constant."""
     if node is None or node.type not in _CONSTANTS:
         return ()
     parts = tuple(part for part in raw_text(node).split("::") if part)

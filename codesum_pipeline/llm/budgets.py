@@ -88,7 +88,7 @@ def least_prompt_chars(template_chars: int) -> int:
 
 
 def body_budget(max_prompt_chars: int, *, system: str, wrapper_chars: int, boilerplate_chars: int = 0) -> int:
-    """Characters left for bodies; raises `ConfigurationError` where what is always sent does not fit."""
+    """Characters left for bodies; raises `ConfigurationError` if what is always sent does not fit."""
     usable = int(max_prompt_chars * USABLE_SHARE)
     budget = usable - len(system) - wrapper_chars - boilerplate_chars
     if budget < 0:
@@ -180,7 +180,7 @@ def _last_stop(body: str, room: int) -> int:
 
 
 def common_cap(lengths: Sequence[int], budget: int) -> int | None:
-    """The largest cap under which the lengths fit the budget together; None where they fit as they are."""
+    """The largest cap under which the lengths fit the budget together; None if they fit as they are."""
     if sum(lengths) <= budget:
         return None
     ordered = sorted(lengths)

@@ -233,7 +233,7 @@ def send(writer: StreamWriter, value: Any) -> None:
 
 
 async def receive(reader: StreamReader) -> Any:
-    """Read one value; raises `EOFError` where there are no more, and `ConnectionError`."""
+    """Read one value; raises `EOFError` if there are no more, and `ConnectionError`."""
     length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES))
     return pickle.loads(await reader.readexactly(length))
 

@@ -38,7 +38,7 @@ class DigestTemplate(Struct, frozen=True):
     def for_digest(self, **fields: str) -> str:
         """The turn of one digest: `language`, or `intent_text` and `articles`.
 
-        Raises `TemplateRenderError` where it has `{history}`.
+        Raises `TemplateRenderError` if it has `{history}`.
         """
         if self.has_history:
             raise TemplateRenderError(

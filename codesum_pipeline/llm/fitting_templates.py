@@ -14,7 +14,7 @@ def fitting_templates(
 ) -> dict[Level, ResolvedTemplate]:
     """The templates of levels under this bound: a short one is read and used only where the full one does not fit.
 
-    Raises `ConfigurationError` where neither can be used; the error names a bound that fits all of the levels.
+    Raises `ConfigurationError` if neither can be used; the error names a bound that fits all of the levels.
     """
     found: dict[Level, ResolvedTemplate] = {}
     too_long: list[tuple[ResolvedTemplate, ...]] = []

@@ -290,7 +290,7 @@ def erase_ledger(state: Path) -> None:
 
 
 def spent_today(state: Path, *, now: datetime) -> float:
-    """US dollars of a repository since midnight, UTC, for readers without its lease; 0 where no call was made."""
+    """US dollars of a repository since midnight, UTC, for readers without its lease; 0 if no call was made."""
     return calls_since(state, iso_moment(_midnight(now)))[1]
 
 
@@ -313,7 +313,7 @@ def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
 
 def calls_about(books: Path, *, subjects: str, table: str, since: str) -> list[tuple[tuple[str, ...], LedgerRow]]:
     """The calls in the books of questions or digests that were begun since a moment (ISO 8601; "": all), in their
-    order, each with the repositories that it was about; none where that is not known.
+    order, each with the repositories that it was about; none if that is not known.
 
     `subjects` is a query for the repositories (a JSON list) of each run, in a file that has `table`. Raises
     `BrokenStore`.

@@ -242,7 +242,7 @@ class LiteLlmCalls:
         await litellm_client().close_litellm_async_clients()
 
     def missing_key(self, model: str) -> str:
-        """The names of the variables where a model's key is missing; empty where it is there."""
+        """The names of the variables where a model's key is missing; empty if it is there."""
         name = self._settings.api_key_env
         if name and _provider_of(model) == self._provider:
             return "" if self._named_key() else name
@@ -343,7 +343,7 @@ class LiteLlmCalls:
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
-    """What was answered, and whether by a call of the tool; empty where nothing was."""
+    """What was answered, and whether by a call of the tool; empty if nothing was."""
     message = answer.choices[0].message if answer.choices else None
     if message is None:
         return "", False

@@ -245,7 +245,7 @@ _VARIATION_SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e0
 
 
 def enclose(text: str, label: str) -> str:
-    """The visible text between markers that say what it is; nothing at all where there is no text."""
+    """The visible text between markers that say what it is; nothing at all if there is no text."""
     shown = visible(text)
     if not shown.strip():
         return ""

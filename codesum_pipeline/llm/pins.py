@@ -95,7 +95,7 @@ class SummaryResponse(Struct, frozen=True):
 
     `has_tool_call` says which; a call of another tool is written as text.
     `model_name_echoed` is the name under which the provider says it answered.
-    `cost_usd` is None where neither LiteLLM's list nor the settings have a price.
+    `cost_usd` is None if neither LiteLLM's list nor the settings have a price.
     """
 
     claim: str
@@ -111,7 +111,7 @@ def blake3_of(text: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text is; None where it is none."""
+    """The JSON object that a text is; None if it is none."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -162,7 +162,7 @@ class ChatRequest(Struct, frozen=True, dict=True):
 
 
 class ChatResponse(Struct, frozen=True):
-    """A whole message of the model. `cost_usd` is None where the price or the tokens are not known."""
+    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known."""
 
     text: str
     reasoning: str

@@ -100,7 +100,7 @@ class Price(Struct, frozen=True):
 
 
 def price_of(model: str, settings: LlmSettings) -> Price:
-    """The price of a model; raises `ConfigurationError` where it is not known."""
+    """The price of a model; raises `ConfigurationError` if it is not known."""
     for own in settings.prices:
         if own.model == model:
             cached = own.input if own.cached_input is None else own.cached_input

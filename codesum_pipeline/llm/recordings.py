@@ -36,7 +36,7 @@ def write_recording(folder: Path, request: Request, response: SummaryResponse | 
 def read_recordings(path: Path) -> dict[str, SummaryResponse]:
     """The answers of a folder or file by the hash of their request, which is computed anew.
 
-    Raises `SummaryCallFailed` where something cannot be read, or a request has two answers.
+    Raises `SummaryCallFailed` if something cannot be read, or a request has two answers.
     """
     return _read(path, None, SummaryRequest, SummaryResponse)
 

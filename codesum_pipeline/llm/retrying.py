@@ -72,7 +72,7 @@ def wait_before_retry(
     first_wait_s: float = FIRST_WAIT_S,
     longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
 ) -> float | None:
-    """How long to wait after a failed attempt, counted from 1; None where another one makes no sense."""
+    """How long to wait after a failed attempt, counted from 1; None if another one makes no sense."""
     if not failure.is_passing:
         return None
     if failure.retry_after_s is not None:

@@ -131,12 +131,12 @@ class ResolvedTemplate(Struct, frozen=True):
 
 
 def resolve(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate:
-    """The templates of a level; raises `TemplateRenderError` where one of them cannot be used."""
+    """The templates of a level; raises `TemplateRenderError` if one of them cannot be used."""
     return _resolved(prompts_dir, level, find_for(prompts_dir, TemplateKind.SYSTEM, level), language)
 
 
 def resolve_short(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate | None:
-    """The templates of a level with the short system template; None where there is none for it."""
+    """The templates of a level with the short system template; None if there is none for it."""
     short = find_short(prompts_dir, level)
     return _resolved(prompts_dir, level, short, language) if short else None
 
@@ -219,7 +219,7 @@ def render_system(prompts_dir: Path | None, name: str, *, language: str) -> str:
 
 
 def try_render(kind: TemplateKind, name: str, content: str) -> None:
-    """Raise `TemplateRenderError` where a template of that name could not be used."""
+    """Raise `TemplateRenderError` if a template of that name could not be used."""
     size = len(content.encode("utf-8", "surrogatepass"))
     if size > MAX_TEMPLATE_BYTES:
         raise TemplateRenderError(
@@ -265,7 +265,7 @@ def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_na
 
 
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
-    """Remove a template of the project; raises `TemplateNotFound` where it has none of that name."""
+    """Remove a template of the project; raises `TemplateNotFound` if it has none of that name."""
     path = own_template(prompts_dir, kind, name)
     with writing(path):
         path.unlink()
@@ -293,7 +293,7 @@ def _folders(prompts_dir: Path | None) -> tuple[Path, ...]:
 
 
 def _path_in(folder: Path, kind: TemplateKind, name: str) -> Path:
-    """The file of a template, which may not be there; raises `ConfigurationError` where it would lie outside."""
+    """The file of a template, which may not be there; raises `ConfigurationError` if it would lie outside."""
     check_template_name(name)
     path = folder / kind / f"{name}{_SUFFIX}"
     if not path.resolve().is_relative_to(folder.resolve()):
@@ -302,7 +302,7 @@ def _path_in(folder: Path, kind: TemplateKind, name: str) -> Path:
 
 
 def own_template(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
-    """The file of a template that the project can change; raises `ConfigurationError` where it has none."""
+    """The file of a template that the project can change; raises `ConfigurationError` if it has none."""
     path = _path_in(prompts_dir, kind, name)
     if path.is_file():
         return path

@@ -55,7 +55,7 @@ class Baseline(Struct, frozen=True):
 
 
 def read_baseline(folder: Path) -> Baseline | None:
-    """The baseline; None where there is none, or where it cannot be read."""
+    """The baseline; None if there is none, or where it cannot be read."""
     path = folder / _NAMED
     try:
         found = Baseline(**json.loads(path.read_text(encoding="utf-8")))
@@ -123,7 +123,7 @@ class VersionComparison(Struct, frozen=True):
 
 
 def compare_published(ws: Workspace) -> VersionComparison | None:
-    """What changed; None where nothing is published. The repository's lease is held, so nothing is published
+    """What changed; None if nothing is published. The repository's lease is held, so nothing is published
     meanwhile."""
     version = published_version(ws.layout, ws.key)
     if version is None:
@@ -239,7 +239,7 @@ def _above(id_: str, lines: Mapping[str, Line]) -> Iterator[str]:
 
 
 def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str, FileChange] | None:
-    """The files whose blobs differ between two trees; None where git does not know one of them any more."""
+    """The files whose blobs differ between two trees; None if git does not know one of them any more."""
     mirror, timeout_s = ws.layout.mirror(ws.key), ws.settings.git_timeout_s
     try:
         found = files_between(mirror, since.tree, version.manifest["tree"], timeout_s=timeout_s)
@@ -250,7 +250,7 @@ def _changed_files(ws: Workspace, since: Baseline, version: Version) -> dict[str
 
 
 def _date(ws: Workspace, commit: str) -> str | None:
-    """The date of a commit; None where it is not the last build's."""
+    """The date of a commit; None if it is not the last build's."""
     try:
         snapshots = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     except MissingTable:

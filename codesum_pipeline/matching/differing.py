@@ -39,7 +39,7 @@ class DocumentDifferences(Struct, frozen=True):
 
 
 def differing_documents(before: Path, after: Path, files: Collection[str] | None) -> DocumentDifferences:
-    """What differs between two files of documents; `files` are the paths whose blobs differ, None where that is not
+    """What differs between two files of documents; `files` are the paths whose blobs differ, None if that is not
     known."""
     found = DocumentDifferences()
     may_differ = _in_changed_files(files)
@@ -55,7 +55,7 @@ def differing_documents(before: Path, after: Path, files: Collection[str] | None
 
 
 def _unequal_lines(old: Iterator[bytes], new: Iterator[bytes]) -> Iterator[tuple[Line | None, Line | None]]:
-    """The lines of documents that are not equal byte for byte, side by side; None where one side has no such
+    """The lines of documents that are not equal byte for byte, side by side; None if one side has no such
     document."""
     then, now = next(old, b""), next(new, b"")
     while then or now:

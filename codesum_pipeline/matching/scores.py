@@ -90,7 +90,7 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
     return {token: weight / total for token, weight in weights.items()} if total else {}
 
 
-# Gives the text of a blob, or nothing where it cannot be read.
+# Gives the text of a blob, or nothing if it cannot be read.
 ReadBlob = Callable[[str, str], str]
 
 # The most lines of a document and of its change: more lines add no information.
@@ -251,7 +251,7 @@ def _vectors(
 
 
 def _vector_row(change: DocumentChange, index: PublishedIndex) -> int | None:
-    """The row of the document's vector; None where the document as a whole does not count, or has none."""
+    """The row of the document's vector; None if the document as a whole does not count, or has none."""
     if change.kind is ChangeKind.REMOVED or (change.level is Level.FILE and change.kind is ChangeKind.CHANGED):
         return None
     row = index.row(change.document_id)

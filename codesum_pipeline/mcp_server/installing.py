@@ -45,7 +45,7 @@ class _Member(Struct, frozen=True):
 def insert_member(content: str, group: str, name: str, value: Any) -> Insertion:
     """Insert `name: value` at the beginning of the root object's object `group`, which is made where it is missing.
 
-    Raises `ConfigurationError` where the text or `group` is no JSON object, or has `name` already.
+    Raises `ConfigurationError` if the text or `group` is no JSON object, or has `name` already.
     """
     lines = json.dumps(value, indent=len(_INDENT)).split("\n")
     entry = f"{json.dumps(name)}: " + f"\n{_INDENT * 2}".join(lines)
@@ -140,7 +140,7 @@ def _insertion(agent: Agent, content: str, command: Sequence[str]) -> Insertion:
 
 
 def _in_toml(content: str, command: Sequence[str]) -> Insertion:
-    """A table at the end; raises `ConfigurationError` where there is one already, or it cannot be added."""
+    """A table at the end; raises `ConfigurationError` if there is one already, or it cannot be added."""
     try:
         known = tomllib.loads(content).get("mcp_servers", {})
     except tomllib.TOMLDecodeError as error:
@@ -202,7 +202,7 @@ class Installer(Struct, frozen=True):
     def uninstall(self, agent: Agent) -> tuple[Path, str]:
         """Remove the server; returns the file and the removed text.
 
-        Raises `ConfigurationError` where the record has no entry for the file, or the entry was changed since.
+        Raises `ConfigurationError` if the record has no entry for the file, or the entry was changed since.
         """
         file = self._file(agent)
         record = self._record()

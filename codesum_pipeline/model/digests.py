@@ -22,7 +22,7 @@ class CitedPlace(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "CitedPlace | None":
-        """The place that `path#L12@commit` or `path#L12-20@commit` names; None where it names none."""
+        """The place that `path#L12@commit` or `path#L12-20@commit` names; None if it names none."""
         found = _PLACE.fullmatch(text)
         if found is None:
             return None
@@ -33,7 +33,7 @@ class CitedPlace(Struct, frozen=True):
 class DigestCitation(Struct, frozen=True):
     """A document that a digest rests on. `place` is `path#L@commit`.
 
-    `source_name` is None where the source is gone, `score` where the document was not found by matching.
+    `source_name` is None if the source is gone, `score` where the document was not found by matching.
     """
 
     document_id: str

@@ -107,7 +107,7 @@ class DocumentState(Struct, frozen=True):
 class DocumentChange(Struct, frozen=True):
     """One document that differs between two builds; `before` is None for a new one, `after` for one that is gone.
 
-    `date` is that of the later commit, ISO 8601 in UTC, None where it is not known. `renamed_from` is the id that the
+    `date` is that of the later commit, ISO 8601 in UTC, None if it is not known. `renamed_from` is the id that the
     document had before, where that was another one: `before` is of that id then.
     """
 
@@ -138,7 +138,7 @@ class DocumentChange(Struct, frozen=True):
 
 
 class IntentMatch(Struct, frozen=True):
-    """A change that concerns an intent. `score` lies between 0 and 1, and is None where nothing was matched."""
+    """A change that concerns an intent. `score` lies between 0 and 1, and is None if nothing was matched."""
 
     intent_name: str
     change: DocumentChange

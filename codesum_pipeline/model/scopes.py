@@ -32,7 +32,7 @@ _NOTHING: Mapping[str, Any] = {}
 class CallExpression(NamedTuple):
     """A call of a declared language as written; `arguments` is how many it has, -1 where that is not known.
 
-    `receiver` has no steps where there is none, and is None where it is no chain.
+    `receiver` has no steps where there is none, and is None if it is no chain.
     """
 
     scope: int
@@ -65,7 +65,7 @@ class TypeExtension(NamedTuple):
 
 
 class Scope(Struct, eq=False):
-    """A file, function or class, or a part of one that binds names; `id` is None where there is no document.
+    """A file, function or class, or a part of one that binds names; `id` is None if there is no document.
 
     Functions can be called with `least` to `most` arguments (-1: any number). `results` are what a function gives back
     that does not say of what type that is, each with the scope that it is written in. A member is known through its
@@ -288,7 +288,7 @@ def _add_names(file: ScopedFile, facts: dict[str, Any]) -> None:
 
 
 class LazyFiles(Mapping[str, ScopedFile]):
-    """Files by path, in the order of paths; each is read once, and is empty where it cannot be."""
+    """Files by path, in the order of paths; each is read once, and is empty if it cannot be."""
 
     def __init__(self, rows: Mapping[str, Row], guard: FailureGuard) -> None:
         self.rows = dict(sorted(rows.items()))

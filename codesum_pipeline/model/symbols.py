@@ -37,7 +37,7 @@ class Form(StrEnum):
 class Fact(Struct, frozen=True):
     """Something the code says, as canonical text, and the 1-based canonical line that says it.
 
-    `names` are those of the chain that it is, outermost first; none where it is
+    `names` are those of the chain that it is, outermost first; none if it is
     no chain. `said` is the first text in it, without quotes.
     """
 
@@ -139,9 +139,9 @@ class FileFacts(Struct, frozen=True):
     is the JSON that the graph resolves.
 
     `call_places` are two numbers for each call in `references`, in the order of its list: the 1-based line and the
-    0-based column of the callee's last name (`c` of `a.b.c()`); 0 and 0 where it has none. A column is the number of
+    0-based column of the callee's last name (`c` of `a.b.c()`); 0 and 0 if it has none. A column is the number of
     bytes before the name on its line, in UTF-8; a tab is one. Both are of the decoded text: a byte order mark is not
-    in it, and each `\\r\\n`, `\\r` and `\\n` ends a line. None where no parser read the file.
+    in it, and each `\\r\\n`, `\\r` and `\\n` ends a line. None if no parser read the file.
     """
 
     file_path: str

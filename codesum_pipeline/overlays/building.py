@@ -92,7 +92,7 @@ def _blobs(scan: FolderScan) -> dict[str, str]:
 
 
 def _read_all(folder: Path) -> Mapping[str, pa.Table]:
-    """The tables of an overlay; none where one of them is damaged, deleted now or of another version."""
+    """The tables of an overlay; none if one of them is damaged, deleted now or of another version."""
     found = {}
     for name in (*_PARSED, *_MADE):
         try:
@@ -128,7 +128,7 @@ _REF = "refs/codesum/overlay"
 def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     """Index only the files of a scan into `folder`, which appears when it is complete.
 
-    Raises `ConfigurationError` where the embedding model is called over the network, or the repository has sha256 ids;
+    Raises `ConfigurationError` if the embedding model is called over the network, or the repository has sha256 ids;
     `RepositoryUnavailable` where files were written meanwhile.
     """
     _check(ws)

@@ -55,7 +55,7 @@ class Differences(Struct, frozen=True):
 def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
     """Compare a work tree, without `home`, with a commit of a mirror.
 
-    Raises `RepositoryUnavailable` where git cannot read one of them.
+    Raises `RepositoryUnavailable` if git cannot read one of them.
     """
     before = _files_of_commit(mirror, commit)
     tracked, uncompared = _tracked_files(root)

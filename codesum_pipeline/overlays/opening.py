@@ -164,7 +164,7 @@ class TreeIndex(Struct, frozen=True):
     """The indexes that answer for a work tree: the published one without the differing files and one of these, or one
     settled index of the whole tree.
 
-    `found` are the differences from the commit of the index; None where the tree of `root` was not compared, or there
+    `found` are the differences from the commit of the index; None if the tree of `root` was not compared, or there
     is none. `lags` names the facts that are not the tree's yet. `warning` names differing files that could not be
     indexed, whose lines may be wrong.
     """

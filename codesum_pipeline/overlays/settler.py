@@ -58,7 +58,7 @@ class Settler:
                 _log.exception("%s: the work tree %s was not settled", repo, root)
 
     def _next(self) -> tuple[tuple[str, Path], Callable[[], None]] | None:
-        """Wait for the tree that is due first; None where none waits."""
+        """Wait for the tree that is due first; None if none waits."""
         with self._changed:
             while self._waiting:
                 tree, first = min(self._waiting.items(), key=lambda each: each[1].due)

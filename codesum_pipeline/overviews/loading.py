@@ -311,5 +311,5 @@ def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator
 
 
 def read_text(ws: Workspace, path: str, commit: str) -> str | None:
-    """One file as it is in the mirror; None where it has none."""
+    """One file as it is in the mirror; None if it has none."""
     return _texts(ws, [path], commit).get(path)

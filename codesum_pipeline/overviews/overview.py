@@ -33,7 +33,7 @@ _COLUMNS = ["id", "written_by", "summary", "responsibilities"]
 
 
 class ModelWords(Struct, frozen=True):
-    """A model's text about a repository; empty where no model wrote. Sentences with `unknown_names` were left out."""
+    """A model's text about a repository; empty if no model wrote. Sentences with `unknown_names` were left out."""
 
     is_by_model: bool = False
     summary: str = ""

@@ -219,7 +219,7 @@ def _unread(overview: Overview) -> Iterator[str]:
 
 
 def _first_sentence(summary: str, name: str) -> str:
-    """The first sentence of a text; empty where the text only lists contents or repeats the name."""
+    """The first sentence of a text; empty if the text only lists contents or repeats the name."""
     if summary.startswith(_SAYS_LITTLE) or not summary[:1].isalnum():
         return ""
     first = next(iter(sentences(" ".join(summary.split()), limit=1)), "")
@@ -240,7 +240,7 @@ def _and_more(number: int, noun: str = "") -> str:
 
 
 class OverviewReport(Struct, frozen=True):
-    """`written` is false where the page was up to date. `commit` is the page's; None where the published version has no
+    """`written` is false where the page was up to date. `commit` is the page's; None if the published version has no
     page. `by_model` says that the page has a model's words, without sentences that had so many `unknown_names`."""
 
     written: bool

@@ -30,9 +30,9 @@ PARSER_ENDED = "the parser ended"
 
 
 class SourceText(Struct, frozen=True):
-    """A file's bytes, None where its blob cannot be read, and what compilers' indexes hold about it.
+    """A file's bytes, None if its blob cannot be read, and what compilers' indexes hold about it.
 
-    `documents_hash` covers the documents; empty where there are none.
+    `documents_hash` covers the documents; empty if there are none.
     """
 
     path: str

@@ -197,7 +197,7 @@ def _is_movable(first: str, others: Sequence[str]) -> bool:
 
 
 def _margin(line: str) -> int | None:
-    """The width of a line's indent; None where there is nothing after it, or only the closing quotes."""
+    """The width of a line's indent; None if there is nothing after it, or only the closing quotes."""
     shown = line.lstrip(BLANKS)
     if shown in BLANK_PIECES:
         return None

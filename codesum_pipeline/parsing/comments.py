@@ -93,7 +93,7 @@ class Comments:
         return ()
 
     def text_of(self, docs: Sequence[Node]) -> str | None:
-        """What comments say; None where that is nothing."""
+        """What comments say; None if that is nothing."""
         said = self._tokens.decoded(doc_text([self._raw(node) for node in docs]))
         return self._declaration.plain_doc(said) or None
 

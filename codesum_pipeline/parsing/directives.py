@@ -60,7 +60,7 @@ def folded(text: str) -> str:
 
 
 def written(text: str, shown: str, start: int, end: int) -> str:
-    """What a token was shown in place of, with what was shown as blanks after it; none where it is as shown."""
+    """What a token was shown in place of, with what was shown as blanks after it; none if it is as shown."""
     if text[start:end] == shown[start:end]:
         return ""
     while end < len(text) and shown[end] == " " and text[end] not in OUTER_BLANKS:

@@ -174,7 +174,7 @@ def _literal_form(first: str, rest: Sequence[str]) -> Form | None:
 
 
 def _chain(flat: Sequence[str]) -> tuple[tuple[str, ...], Form]:
-    """The names of a chain, and how it ends; none where it is more than a chain."""
+    """The names of a chain, and how it ends; none if it is more than a chain."""
     names: list[str] = []
     form, wants_name = Form.NAME, True
     for piece in flat:

@@ -40,7 +40,7 @@ OMITTED_IF_BARE = ("(", ")", ";")
 
 
 # What follows a token of one class, by kind: the blank before it with, for a fixed token, its
-# spelling, and the class that it settles to. None where that depends on the parent.
+# spelling, and the class that it settles to. None if that depends on the parent.
 Step = tuple[str, int]
 Follow = dict[int, Step | None]
 

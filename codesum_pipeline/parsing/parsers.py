@@ -59,7 +59,7 @@ class LanguageParser:
         """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
 
         What does not parse is counted in `syntax_errors`, and the definitions
-        around it are read. Raises `ParserGaveUp` where nothing can be trusted.
+        around it are read. Raises `ParserGaveUp` if nothing can be trusted.
         """
         reader, read = self.reader(source, file_path, hash_policy=hash_policy)
         return with_lost_definitions(reader.read(blob, self.version(hash_policy)), self.declaration, source, read)
@@ -129,7 +129,7 @@ class LanguageParser:
                 yield defined.parts[-1], not node.has_error
 
     def _defined(self, node: Node) -> DefinitionHead | None:
-        """What a node defines: nothing where a name is missing, but a scope may have none at all."""
+        """What a node defines: nothing if a name is missing, but a scope may have none at all."""
         found = self.declaration.definitions[node.type](node)
         is_named = found is not None and all(found.parts) and (found.parts or found.type is None)
         return found if is_named else None
@@ -160,7 +160,7 @@ def parser_version(language: str, hash_policy: HashPolicy) -> str:
 
 
 def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy: HashPolicy) -> ParsedFile:
-    """What is in one file of the snapshot; raises `SkippedFile` where its bytes are no text.
+    """What is in one file of the snapshot; raises `SkippedFile` if its bytes are no text.
 
     A file that no parser finishes is read as text, and counted as one with an error.
     """

@@ -58,7 +58,7 @@ class FileReader:
         docstrings = declaration.docstrings
         self._file_docstring = docstrings.find(self._read_root) if docstrings else None
         outside, readers = self._outline.outside, declaration.listed
-        # The names that the file exports; None where it does not say.
+        # The names that the file exports; None if it does not say.
         self._exports: tuple[str, ...] | None = None
         if declaration.made_exports:
             self._exports = declaration.made_exports(outside, self._text)
@@ -67,7 +67,7 @@ class FileReader:
         lists = [readers[kind](node, self._text) for kind, _, node in outside if kind in readers]
         if declaration.made_exports and self._exports is not None:
             lists = [self._exports]
-        # What the file gives away; None where it does not say.
+        # What the file gives away; None if it does not say.
         self._listed = frozenset().union(*lists) if lists else None
         self._file_docs = self._comments.of_file()
         self._canonical = self._lay_out()
@@ -341,7 +341,7 @@ def _are_all(
 
 
 def _bound_name(imported: Import) -> str:
-    """What an import is called in its file; empty where it binds nothing that could be listed."""
+    """What an import is called in its file; empty if it binds nothing that could be listed."""
     return imported.alias or ("" if imported.name in (None, _ALL) else imported.name or "")
 
 

@@ -149,7 +149,7 @@ class Recovery:
             return None
 
     def _round(self, best: TreeCandidate) -> TreeCandidate | None:
-        """The best reading of those with one more part blanked; None where none is better."""
+        """The best reading of those with one more part blanked; None if none is better."""
         chosen = None
         seen: set[Span] = set()
         for span in self._spans(best):

@@ -168,7 +168,7 @@ def _indexed_files(ws: Workspace) -> list[_ParseTask]:
 
 
 def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
-    """The carry key of every file of the last build; none where the three tables are not of one run."""
+    """The carry key of every file of the last build; none if the three tables are not of one run."""
     hashes = (ws.tables.content_hash(table, ws.key) for table in ("symbols", "compiler_files"))
     if ws.tables.note("file_facts", ws.key) != facts_note(*hashes):
         return set()

@@ -286,7 +286,7 @@ def _same(index: PublishedIndex, row: int, id_: str, called: Iterable[int]) -> l
 
 
 def _direction(index: PublishedIndex, row: int, lane: Lane) -> Vectors | None:
-    """The vector of a document at length one, shape (dimensions,); None where it has none."""
+    """The vector of a document at length one, shape (dimensions,); None if it has none."""
     place = int(index.dense_rows.searchsorted(row))
     if place == len(index.dense_rows) or index.dense_rows[place] != row:
         return None

@@ -196,7 +196,7 @@ class Lookup:
         return ScoredDocuments(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
 
     def _products(self, lane: Lane) -> Array:
-        """The products of all vectors with the query's, index after index; 0 where the filters leave a document out."""
+        """The products of all vectors with the query's, index after index; 0 if the filters leave a document out."""
         if lane not in self._dense:
             shelf = self._shelf
             found = self._dense[lane] = np.empty(shelf.vector_starts[-1], dtype=np.float32)

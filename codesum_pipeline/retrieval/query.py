@@ -88,7 +88,7 @@ _COMPOUND_WORDS = (2, 3)
 
 class Query(Struct, frozen=True, dict=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
-    words that look like code, `compounds` neighbouring words as one name. `vector` is None where no lane needs it,
+    words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
     `related` are tokens of other words that mean nearly the same, with their likeness."""
 
     text: str
@@ -107,7 +107,7 @@ class Query(Struct, frozen=True, dict=True):
 
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
-    """Take a query apart; `embedder` is None where no dense lane is searched."""
+    """Take a query apart; `embedder` is None if no dense lane is searched."""
     tokens = tokenize(text)
     vector = None if embedder is None else embedder.embed_query(text)
     compounds = compounds_in(text)

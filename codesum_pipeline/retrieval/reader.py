@@ -102,7 +102,7 @@ class PublishedIndex(Struct, frozen=True, dict=True):
     @classmethod
     def open(cls, path: Path) -> "PublishedIndex":
         """Open the version that a published name points at now. Everything is mapped here, so that the version stays
-        readable when it is replaced and deleted later. Raises `MissingTable` where nothing is published, `BrokenIndex`
+        readable when it is replaced and deleted later. Raises `MissingTable` if nothing is published, `BrokenIndex`
         where the index cannot be read."""
         # The folder of an index is three levels below its home.
         if copy := reading_copy(path.parents[2]):
@@ -260,7 +260,7 @@ class PublishedIndex(Struct, frozen=True, dict=True):
         return self._lines[start:end].tobytes()
 
     def check_embedder(self, embedder: Embedder) -> None:
-        """Raise `ConfigurationError` where another model made the vectors."""
+        """Raise `ConfigurationError` if another model made the vectors."""
         made_by = self.version.manifest["embedder"]
         if made_by["model_id"] != embedder.model_id or made_by["query_prompt"] != embedder.query_prompt:
             raise ConfigurationError(

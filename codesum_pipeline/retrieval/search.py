@@ -88,7 +88,7 @@ def _asked(
     filters: Filters,
     weights: Weights,
 ) -> DocumentQuery | None:
-    """The question with the weights of its signals; None where no document could be found."""
+    """The question with the weights of its signals; None if no document could be found."""
     weights = _weights_of(indexes, lanes, weights)
     signals = signals_of(lanes)
     of_documents = tuple(signal for signal in signals if weights.signals[signal])

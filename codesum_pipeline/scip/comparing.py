@@ -50,7 +50,7 @@ class EncodedLines:
         return len(self._lines)
 
     def span(self, range_: Sequence[int]) -> tuple[Span, str] | None:
-        """The place of a range within one line, and the text there; None where the text has no such place."""
+        """The place of a range within one line, and the text there; None if the text has no such place."""
         number, start, end = range_
         if not (0 <= number < len(self._lines) and 0 <= start <= end):
             return None
@@ -74,7 +74,7 @@ class EncodedLines:
 
 def _range_of(occurrence: Any, *, kind: str = "range") -> tuple[int, ...]:
     """The range of an occurrence: (line, start, end), or with a second line before the end; 0-based. The `kind`
-    `enclosing_range` is that of what it names, with its body; empty where the index does not say."""
+    `enclosing_range` is that of what it names, with its body; empty if the index does not say."""
     if found := tuple(getattr(occurrence, kind)):
         return found
     if occurrence.HasField(f"single_line_{kind}"):
@@ -87,7 +87,7 @@ def _range_of(occurrence: Any, *, kind: str = "range") -> tuple[int, ...]:
 
 
 def _index(line: str, column: int, width: Callable[[str], int]) -> int | None:
-    """The character at a column; None where the line is shorter, or a character goes across it."""
+    """The character at a column; None if the line is shorter, or a character goes across it."""
     at = 0
     for index, character in enumerate(line):
         if at >= column:

@@ -47,7 +47,7 @@ class MadeIndex(Struct, frozen=True):
     """The result of an entry's command: the file that it wrote, or why there is none.
 
     `path` is kept until the next index is made, and may be of an earlier commit. `problem` is one line: what went
-    wrong and the way out; empty where nothing did.
+    wrong and the way out; empty if nothing did.
     """
 
     path: Path | None
@@ -75,7 +75,7 @@ class _NotMade(Exception):
 
 
 def made_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress = no_progress) -> MadeIndex | None:
-    """The index that the entry's command makes of a commit, made now if it was not; None where there is no command.
+    """The index that the entry's command makes of a commit, made now if it was not; None if there is no command.
 
     Whatever goes wrong is its `problem`.
     """
@@ -114,7 +114,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
         return shortened(one_line(redact(self.ws.entry.scip_command)), _LONGEST_COMMAND)
 
     def last(self) -> _Attempt | None:
-        """None where nothing is known of an earlier attempt."""
+        """None if nothing is known of an earlier attempt."""
         return read_json(self.folder / _RECORD_FILE, _Attempt)
 
     def brought_up(self, commit: str, *, progress: Progress) -> str:

@@ -46,7 +46,7 @@ Index: 1 metadata Metadata, 2 documents *Document, 3 external_symbols *SymbolInf
 
 
 def read_message(name: str, content: bytes) -> Any:
-    """Raises `ValueError` where the content is no such message."""
+    """Raises `ValueError` if the content is no such message."""
     from google.protobuf.message import DecodeError
 
     try:
@@ -124,7 +124,7 @@ class OversizedDocument(Struct, frozen=True):
 
 
 def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
-    """What an index holds, in its order. Raises `RefusedIndex` where it is no SCIP index, or is not whole."""
+    """What an index holds, in its order. Raises `RefusedIndex` if it is no SCIP index, or is not whole."""
     size = index.stat().st_size
     documents = 0
     with index.open("rb") as file:
@@ -340,7 +340,7 @@ def _slashed(path: str) -> str:
 
 
 def _path_below(root: str, path: str) -> str | None:
-    """A document's path in the repository; None where it leads out of it."""
+    """A document's path in the repository; None if it leads out of it."""
     parts = _slashed(path).split("/")
     if path.startswith("/") or ".." in parts or ":" in parts[0]:
         return None

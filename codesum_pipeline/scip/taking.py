@@ -171,7 +171,7 @@ _COPY = re.compile(r"[0-9a-f]{64}")
 def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> tuple[str, int]:
     """Copy an index into a folder, under its sha256; returns this name and how many bytes it has, uncompressed.
 
-    Raises `RefusedIndex` where it cannot be copied; nothing is left of it then.
+    Raises `RefusedIndex` if it cannot be copied; nothing is left of it then.
     """
     temporary = folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
     digest, size = hashlib.sha256(), 0

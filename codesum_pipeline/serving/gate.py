@@ -52,7 +52,7 @@ class Attempts(Struct):
     _records: OrderedDict[str, _Record] = field(default_factory=OrderedDict)
 
     def wait_s(self, address: str, digest: bytes) -> float:
-        """How long tokens of this address are refused without comparing them; 0 where they are compared."""
+        """How long tokens of this address are refused without comparing them; 0 if they are compared."""
         record = self._records.get(_group(address))
         if record is None or digest in record.right:
             return 0.0
@@ -207,7 +207,7 @@ class TokenGate(Struct, eq=False):
     _is_over: anyio.Event = field(default_factory=anyio.Event)
 
     def _said(self, headers: Headers) -> str:
-        """The token of a request; none where there are two, since a proxy might have checked the other one."""
+        """The token of a request; none if there are two, since a proxy might have checked the other one."""
         every = headers.getlist("authorization")
         if len(every) != 1:
             return ""

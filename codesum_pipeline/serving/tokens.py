@@ -231,7 +231,7 @@ def _digest(said: str, source: str) -> bytes:
 
 
 def check_reachable(address: Address, tokens: Sequence[AccessToken], *, variable: str) -> None:
-    """Raise `ConfigurationError` where others could reach the server without a token."""
+    """Raise `ConfigurationError` if others could reach the server without a token."""
     if not tokens and not address.is_loopback:
         raise ConfigurationError(
             f"{address.option} can be reached from other machines: give a token with --token-file "

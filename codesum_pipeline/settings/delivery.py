@@ -59,7 +59,7 @@ class _ChannelSettings(SettingsGroup):
         return self
 
     def secret(self, name: str, *, home: Path, environ: Mapping[str, str] = os.environ) -> str:
-        """The secret of the channel called `name`; empty where it has none.
+        """The secret of the channel called `name`; empty if it has none.
 
         Raises `ConfigurationError`, which names the variable or file, for one that is not there.
         """
@@ -196,7 +196,7 @@ class DeliverySettings(SettingsGroup):
 
 
 def unknown_channel(name: str, settings: DeliverySettings) -> str:
-    """Why there is no channel of this name; empty where there is one."""
+    """Why there is no channel of this name; empty if there is one."""
     if name in settings.channels:
         return ""
     near = difflib.get_close_matches(name, settings.channels, n=1, cutoff=0.0)

@@ -71,7 +71,7 @@ def _encoding_of(data: bytes, language: str) -> tuple[str, int]:
 def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float) -> str:
     """The text of a file, its lines ended by line feeds.
 
-    Raises `RepositoryUnavailable` where the mirror does not have it, `SkippedFile` for what is no text.
+    Raises `RepositoryUnavailable` if the mirror does not have it, `SkippedFile` for what is no text.
     """
     return _text_of(path, run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s))
 

@@ -172,7 +172,7 @@ def _git_dir_of(root: Path, *, timeout_s: float) -> Iterator[Path]:
 
 
 def _read(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
-    """Mode and content of one name; None where there is no file any more.
+    """Mode and content of one name; None if there is no file any more.
 
     Nothing is read through a link, so a work tree cannot point out of itself.
     """

@@ -149,7 +149,7 @@ def resolve(name: str, *, git_dir: Path, timeout_s: float, kind: str = "commit")
 
 
 class TreeFile(NamedTuple):
-    """One file, link or submodule of a commit; `size` is 0 where it was not asked for, or is not known."""
+    """One file, link or submodule of a commit; `size` is 0 if it was not asked for, or is not known."""
 
     path: bytes
     mode: str
@@ -208,7 +208,7 @@ def _lifeline(process: subprocess.Popen[bytes], arguments: Sequence[str | Path])
 
 
 def _check_room(complaint: bytes, status: int, git_dir: Path) -> None:
-    """Raise `CannotWrite` where git failed for want of room here; what a server says of its own disk does not count."""
+    """Raise `CannotWrite` if git failed for want of room here; what a server says of its own disk does not count."""
     lines = complaint.decode("utf-8", "replace").splitlines()
     own = "\n".join(line for line in lines if not line.startswith(("remote:", "fatal: remote error")))
     is_cut = status == -signal.SIGXFSZ or f"signal {signal.SIGXFSZ:d}" in own
@@ -296,7 +296,7 @@ class BlobReader:
         self._complaints.close()
 
     def read(self, blob: str) -> bytes:
-        """The content of one blob; raises `SkippedFile` where the repository does not have it."""
+        """The content of one blob; raises `SkippedFile` if the repository does not have it."""
         if self._waiting:
             raise RuntimeError("a blob was asked for while read_many was under way")
         self._ask([blob])
@@ -306,7 +306,7 @@ class BlobReader:
         return data
 
     def read_many(self, blobs: Iterable[str]) -> Generator[bytes | None, None, None]:
-        """The content of each blob in order, None where the repository does not have it."""
+        """The content of each blob in order, None if the repository does not have it."""
         pending = iter(blobs)
         self._ask(list(islice(pending, _WINDOW)))
         try:

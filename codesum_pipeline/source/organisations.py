@@ -94,7 +94,7 @@ class _OrganisationData(BaseModel):
 
 
 def organisation_of(name: Any, fields: Any) -> Organisation:
-    """One entry of the file; raises `ConfigurationError` where it cannot be."""
+    """One entry of the file; raises `ConfigurationError` if it cannot be."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ConfigurationError("an organisation's name is HOST:OWNER, or letters, digits and ._:/-")
     try:

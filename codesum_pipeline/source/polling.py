@@ -130,7 +130,7 @@ def _trace(git_dir: Path, common: Path, names: Sequence[str]) -> str | None:
 
 
 def _content(path: Path) -> str:
-    """The first of a small file; empty where there is none."""
+    """The first of a small file; empty if there is none."""
     try:
         with path.open("rb") as file:
             return file.read(_LONGEST).decode("utf-8", "replace")
@@ -261,7 +261,7 @@ class _Round(Struct):
                 pending.update(pool.submit(self._next, host) for host in hosts)
 
     def _next(self, host: str) -> str | None:
-        """Look at the host's next repository; the host, or None where there is nothing more to do."""
+        """Look at the host's next repository; the host, or None if there is nothing more to do."""
         with self._lock:
             wait_s = self._turn(host)
             due = self._waiting[host].popleft() if wait_s is not None and self._waiting[host] else None
@@ -272,7 +272,7 @@ class _Round(Struct):
         return host
 
     def _turn(self, host: str) -> float | None:
-        """How long to wait for the host's next turn; None where there is none in this round."""
+        """How long to wait for the host's next turn; None if there is none in this round."""
         policy, now = self.poller.policy, time.monotonic()
         rest = self.rests.get(host, self.hosts.get(host))
         if host == _HERE:

@@ -125,7 +125,7 @@ class Registry(Struct, frozen=True):
         """Every entry on its own: one that cannot be does not stop the others.
 
         A file that is still the one that was read is not read again: to parse ten thousand entries takes seconds.
-        Raises `ConfigurationError` where the file as a whole cannot be read.
+        Raises `ConfigurationError` if the file as a whole cannot be read.
         """
         file, state, now = self.file.absolute(), FileState.of(self.file), time.monotonic()
         known = _surveys.get(file)

@@ -32,7 +32,7 @@ class RemoteRef(Struct, frozen=True):
 
 
 def check_ref(ref: str) -> str:
-    """Return `ref` unchanged, or raise `ConfigurationError` where it cannot be a branch, tag or commit."""
+    """Return `ref` unchanged, or raise `ConfigurationError` if it cannot be a branch, tag or commit."""
     if _NOT_IN_A_REF.search(ref):
         raise ConfigurationError(f"ref {ref!r} cannot be the name of a branch or tag, nor a commit id")
     return ref
@@ -185,7 +185,7 @@ def cannot_fetch(
     if is_url(entry.location):
         lacking = []
     else:
-        # The objects of the commit itself that the repository lacks; none where it has no such commit either.
+        # The objects of the commit itself that the repository lacks; none if it has no such commit either.
         arguments = ["rev-list", "--objects", "--missing=print", "--no-walk", commit]
         listed = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=timeout_s)
         lines = listed.output.splitlines() if listed.status == 0 else []

@@ -36,7 +36,7 @@ class WorkTreeState(Struct, frozen=True):
 def uncommitted_files(entry: RepositoryEntry, rules: PathRules, *, home: Path) -> int | None:
     """How many files that an index of the entry's commit would hold differ from it in the work tree.
 
-    None where that is no question: of a URL, of a folder that is read as it is, of a bare repository, and of a ref that
+    None if that is no question: of a URL, of a folder that is read as it is, of a bare repository, and of a ref that
     is not what is checked out. What lies in `home` is not counted.
     """
     root = Path(entry.location)
@@ -53,7 +53,7 @@ def uncommitted_files(entry: RepositoryEntry, rules: PathRules, *, home: Path) -
 def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
     """What git says of a work tree, or of one folder of it, while nothing that the repository configures runs.
 
-    Raises `RepositoryUnavailable` where git cannot read it.
+    Raises `RepositoryUnavailable` if git cannot read it.
     """
     # All settings by which a filter would run, in whichever file of the repository they are; the environment wins.
     listed = run_git(["config", "--list", "--name-only", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)

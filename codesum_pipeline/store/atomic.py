@@ -112,7 +112,7 @@ def _look_at(folder: Path) -> int | None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Replace `path` by what the block writes, durably: a temporary file beside it, fsync, rename.
 
-    Raises `CannotWrite` where the system refuses.
+    Raises `CannotWrite` if the system refuses.
     """
     with writing(path):
         temporary = temporary_beside(path)
@@ -143,7 +143,7 @@ def write_text_atomically(path: Path, text: str) -> None:
 
 
 def read_json(path: Path, kind: type[Kind]) -> Kind | None:
-    """The value in a file of our own; None where there is no file, or another version wrote it in another form."""
+    """The value in a file of our own; None if there is no file, or another version wrote it in another form."""
     try:
         return json.decode(path.read_bytes(), type=kind)
     except (OSError, ValueError):
@@ -223,7 +223,7 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, *, on_any_machine: bool = False) -> Self | None:
-        """None where there is no file. Another machine has a copy of the file under another inode."""
+        """None if there is no file. Another machine has a copy of the file under another inode."""
         try:
             found = path.stat()
         except OSError:

@@ -114,7 +114,7 @@ class BucketRecord:
         self.journal = Journal(objects, key, fence=lease.head.fence)
 
     def check(self) -> None:
-        """Raises `LeaseLost` where it is known that another worker took over."""
+        """Raises `LeaseLost` if it is known that another worker took over."""
         self._lease.check()
 
     def note_spending(self, *, day: date, usd: float) -> None:
@@ -151,7 +151,7 @@ class BucketRecord:
         """Make the files of the repository those of the bucket's state.
 
         Where the folder was made from the very same state, what a killed build added to it is kept, as in a home that
-        is a folder. Raises `BrokenStore` where the bucket lacks a part.
+        is a folder. Raises `BrokenStore` if the bucket lacks a part.
         """
         layout, notes, state = self._layout, self._notes, self._lease.head.state
         home, kept = layout.home, notes.manifest

@@ -57,7 +57,7 @@ class HeadLease:
         return self._head
 
     def check(self) -> None:
-        """Raises `LeaseLost` where it is known that another worker took over."""
+        """Raises `LeaseLost` if it is known that another worker took over."""
         if self._is_lost.is_set():
             raise LeaseLost(
                 f"repository {self._key!r}: another worker took it over, since this one did not renew its lease in "

@@ -129,7 +129,7 @@ class FoundHead(NamedTuple):
 
 
 def read_head(objects: Objects, key: str) -> FoundHead | None:
-    """A repository's head; None where nothing was ever built. Raises `BrokenStore`."""
+    """A repository's head; None if nothing was ever built. Raises `BrokenStore`."""
     found = objects.get(head_name(key))
     if found is None:
         return None
@@ -138,7 +138,7 @@ def read_head(objects: Objects, key: str) -> FoundHead | None:
 
 
 def read_manifest(objects: Objects, state: str) -> StateManifest:
-    """The files of a state; raises `BrokenStore` where the bucket does not have it as it was written."""
+    """The files of a state; raises `BrokenStore` if the bucket does not have it as it was written."""
     found = objects.get(part_name(state))
     if found is None or sha256_hex(found.data) != state:
         raise BrokenStore(f"{objects.url}: {part_name(state)} is missing or damaged, which a head names")
@@ -309,7 +309,7 @@ def broken_parts(place: BucketPlace, key: str, *, near: Path) -> list[tuple[str,
     """Objects that the newest state of a repository needs and that are not there or not what their names say, by name,
     and what is wrong; each is fetched once, into a folder beside `near`.
 
-    Raises `BucketUnavailable`, and `BrokenStore` where the list of them is broken.
+    Raises `BucketUnavailable`, and `BrokenStore` if the list of them is broken.
     """
     state = _state(place, key)
     broken = list(_broken(place, state, near)) if state else []

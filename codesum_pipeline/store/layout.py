@@ -109,7 +109,7 @@ class HomeLayout(Struct, frozen=True):
     parsing = _RepositoryPath("state/{}.steps/symbols.parsing")
     # SQLite: the vectors of a build that was interrupted.
     finished_vectors = _RepositoryPath("state/{}.vectors")
-    # Why the last candidate was not published; nothing where it was.
+    # Why the last candidate was not published; nothing if it was.
     hold = _RepositoryPath("state/{}.hold.json")
     # Levels for which a model returned none of the requested texts.
     outages = _RepositoryPath("state/{}.outages.json")

@@ -159,7 +159,7 @@ def hold_unless_held(
 
 
 def check_is_held(layout: HomeLayout, key: str) -> None:
-    """Raises `LeaseLost` where another worker took the repository over from this process."""
+    """Raises `LeaseLost` if another worker took the repository over from this process."""
     if record := record_of(layout.state(key)):
         record.check()
 

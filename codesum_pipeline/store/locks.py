@@ -84,7 +84,7 @@ def boot_id() -> str:
 def pid_namespace() -> str:
     """The space in which this process has its number: a container has its own, and sees no process outside of it.
 
-    Empty where the system has only one such space, as macOS.
+    Empty if the system has only one such space, as macOS.
     """
     try:
         return os.readlink("/proc/self/ns/pid").strip("pid:[]")  # noqa: PTH115 - no path: `pid:[4026531836]`
@@ -98,7 +98,7 @@ def is_of_this_namespace(namespace: str) -> bool:
 
 
 def process_started(pid: int) -> float:
-    """When a process started, in a unit that setting the clock does not move; 0 where there is none."""
+    """When a process started, in a unit that setting the clock does not move; 0 if there is none."""
     if Path("/proc/self").exists():
         try:
             # After the name in brackets, which may hold anything: the state first, the start in ticks as the 20th.

@@ -57,7 +57,7 @@ class ObjectInfo(Struct, frozen=True):
 class Objects(Struct, frozen=True):
     """The objects below one URL, such as `s3://bucket/prefix`. For many threads; not to be used across a fork.
 
-    Every method raises `BucketUnavailable` where the bucket cannot be reached
+    Every method raises `BucketUnavailable` if the bucket cannot be reached
     now, and `ConfigurationError` where it is missing or refuses the credentials.
     """
 
@@ -65,7 +65,7 @@ class Objects(Struct, frozen=True):
     _store: "ObjectStore"
 
     def get(self, name: str) -> StoredObject | None:
-        """The object; None where there is none."""
+        """The object; None if there is none."""
         import obstore
 
         with suppress(FileNotFoundError), self._asking("get", name):
@@ -81,7 +81,7 @@ class Objects(Struct, frozen=True):
         return self._put_if(name, data, "create", refused, AlreadyThere(f"{self._where(name)} is there already"))
 
     def swap(self, name: str, data: bytes, *, etag: str) -> str:
-        """Replace the object that has this tag, and return the new tag; raises `Superseded` where it has another."""
+        """Replace the object that has this tag, and return the new tag; raises `Superseded` if it has another."""
         from obstore.exceptions import NotFoundError, PreconditionError
 
         tag, _, version = etag.partition("\n")

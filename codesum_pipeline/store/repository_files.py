@@ -108,7 +108,7 @@ class PartNotes(Struct):
 
     @classmethod
     def read(cls, path: Path, *, url: str) -> "PartNotes":
-        """The notes of a bucket; none where there are none that can be read."""
+        """The notes of a bucket; none if there are none that can be read."""
         found = read_json(path, cls)
         return found if found and found.url == url else cls(url)
 

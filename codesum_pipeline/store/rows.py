@@ -160,7 +160,7 @@ def _decode(array: pa.Array, shape: _Shape) -> list[Any]:
 
 
 def _without_nulls(values: list[Any], array: pa.Array) -> list[Any]:
-    """The values with None where the array has null."""
+    """The values with None if the array has null."""
     if not array.null_count:
         return values
     return [value if valid else None for value, valid in zip(values, array.is_valid().to_pylist(), strict=True)]

@@ -29,7 +29,7 @@ _SCALARS = {str: "TEXT", bool: "INTEGER", int: "INTEGER", float: "REAL"}
 
 
 class SqliteFile:
-    """An open file with the tables of its class. Methods raise `CannotWrite` where the system refuses, else
+    """An open file with the tables of its class. Methods raise `CannotWrite` if the system refuses, else
     `sqlite3.Error`."""
 
     # Columns and constraints by the table's name.
@@ -160,7 +160,7 @@ def one_of(column: str, values: type[StrEnum]) -> str:
 
 @contextmanager
 def reading(path: Path, table: str) -> Iterator[sqlite3.Connection | None]:
-    """A connection that writes nothing; None where there is no such file, or no such table in it.
+    """A connection that writes nothing; None if there is no such file, or no such table in it.
 
     Raises `BrokenStore` for a file that cannot be read.
     """
@@ -216,7 +216,7 @@ def _open_tables(path: Path, tables: Mapping[str, str], indexes: Sequence[str]) 
 
 
 def _bring_up_to_date(connection: sqlite3.Connection, table: str, content: str) -> bool:
-    """Create a table, or copy it into one with the columns and constraints of this version; False where it has none of
+    """Create a table, or copy it into one with the columns and constraints of this version; False if it has none of
     these columns."""
     wanted = f"CREATE TABLE {table} ({content})"
     found = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone()
@@ -241,7 +241,7 @@ def _bring_up_to_date(connection: sqlite3.Connection, table: str, content: str) 
 
 @contextmanager
 def one_transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
-    """Within another such block, that one's transaction. Raises `CannotWrite` where the system refuses."""
+    """Within another such block, that one's transaction. Raises `CannotWrite` if the system refuses."""
     if connection.in_transaction:
         yield
         return

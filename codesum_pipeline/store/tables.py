@@ -71,7 +71,7 @@ class TableStore(Struct, frozen=True):
         return self.root / TABLES[table].name / f"repo={repo}" / "part-0.parquet"
 
     def readable_path(self, table: str, repo: str) -> Path | None:
-        """Where a table is read from; None where it was never written."""
+        """Where a table is read from; None if it was never written."""
         self._note_read(table, None)
         return self._find(table, repo)
 
@@ -96,7 +96,7 @@ class TableStore(Struct, frozen=True):
     def read_parts(
         self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
     ) -> Iterator[pa.Table]:
-        """The rows as `read` gives them, some at a time, so that all of them need not be held; none where the table
+        """The rows as `read` gives them, some at a time, so that all of them need not be held; none if the table
         was never written.
 
         `having` is a column of `columns` and its value in the rows that are wanted: parts without it are not read.
@@ -132,7 +132,7 @@ class TableStore(Struct, frozen=True):
         return from_table(self.read(table, repo, columns=column_names(row_type)), row_type)
 
     def read_rows_or_empty(self, table: str, repo: str, row_type: type[T]) -> list[T]:
-        """The rows as values; none where the table was never written."""
+        """The rows as values; none if the table was never written."""
         return from_table(self.read_or_empty(table, repo, columns=column_names(row_type)), row_type)
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
@@ -166,7 +166,7 @@ class TableStore(Struct, frozen=True):
     def content_hash(self, table: str, repo: str, *, columns: Sequence[str] | None = None) -> str | None:
         """The hash of the values of these columns, or of all, in key order; only the footer is read.
 
-        None where there is no table that this package wrote whole.
+        None if there is no table that this package wrote whole.
         """
         hashes = decode(self._footer(table, repo).get(_COLUMNS_KEY, b"{}"))
         wanted = TABLES[table].schema.names if columns is None else columns
@@ -191,7 +191,7 @@ class TableStore(Struct, frozen=True):
         """Columns of a table, or all of them, are read: a store may keep account of it."""
 
     def _footer(self, table: str, repo: str) -> Mapping[bytes, bytes]:
-        """What this package wrote into a file's footer; nothing where it wrote none."""
+        """What this package wrote into a file's footer; nothing if it wrote none."""
         path = self._find(table, repo)
         try:
             found = (_metadata(path, FileState.of(path)).metadata or {}) if path else {}
@@ -271,7 +271,7 @@ def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[st
 
 
 def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
-    """The rows with a value in a column; all where nothing is asked for."""
+    """The rows with a value in a column; all if nothing is asked for."""
     if having is None:
         return rows
     is_wanted = pc.equal(rows.column(having[0]), having[1])

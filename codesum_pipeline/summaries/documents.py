@@ -144,7 +144,7 @@ def _container_places(outline: DocumentTree, files: pa.Table, facts: pa.Table) -
 
 
 def _texts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
-    """The text of each document; raises `BrokenStore` where one has none."""
+    """The text of each document; raises `BrokenStore` if one has none."""
     tables = [workspace.tables.read(texts_table(level), workspace.key, columns=_OF_TEXTS) for level in Level]
     texts = pa.concat_tables(tables)
     rows = pc.index_in(ids, texts.column("id"))

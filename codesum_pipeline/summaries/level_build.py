@@ -257,7 +257,7 @@ def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: Docume
 
 
 def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
-    """Raise `BrokenStore` where the plan was made from other functions than `symbols` has now."""
+    """Raise `BrokenStore` if the plan was made from other functions than `symbols` has now."""
     hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
     if {found.id: found.summary_hash for found in wanted} != hashes:
         raise BrokenStore(

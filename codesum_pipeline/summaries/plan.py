@@ -42,7 +42,7 @@ class PlanReport(Struct, frozen=True):
     """How many documents there are by level and action, and by cause how many functions are written.
 
     `forecast` is what a model would do at each level, and `predicted_usd_with_cache` the price of its calls with the
-    provider's prompt cache; empty and None where none writes.
+    provider's prompt cache; empty and None if none writes.
     """
 
     rows: int

@@ -219,7 +219,7 @@ def write(shown: AnyInput, writer: str) -> ExtractiveText:
 
 
 def _text(shown: AnyInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
-    """A text, or None where it cannot be written."""
+    """A text, or None if it cannot be written."""
     with guard.item(shown.id):
         return None if writer == FAILED else write(shown, writer)
     return None

@@ -131,7 +131,7 @@ class ToolContext(Struct, frozen=True, dict=True):
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """The indexes of the named repositories, else of those of the caller's folder, else of all. Unknown names are
-        left out with a note; raises `UnknownRepository` where none is known. Where the caller's repository has no index
+        left out with a note; raises `UnknownRepository` if none is known. Where the caller's repository has no index
         yet but gets one automatically, raises `BeingIndexed`, or the reason why it cannot."""
         wanted = self._published(names) if names else self.keys_here()
         if not wanted and (waiting := self.first_index(names)):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # Takes a note for the caller.
 Tell = Callable[[str], None]
-# Starts the first build of a checkout's index, and returns why there is no index yet; None where there is one.
+# Starts the first build of a checkout's index, and returns why there is no index yet; None if there is one.
 FirstIndexOf = Callable[[Checkout], CodesumError | None]
 # How many indexes of a bucket are fetched together, which is faster than one after the other; the copy's bound may drop
 # more.
@@ -151,7 +151,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         return os.path.lexists(self.layout.published(key))
 
     def open(self, key: str) -> PublishedIndex:
-        """The present published version; raises `MissingTable` where there is none, `BrokenIndex` for a damaged one."""
+        """The present published version; raises `MissingTable` if there is none, `BrokenIndex` for a damaged one."""
         checkpoint()
         path = self.layout.published(key)
         try:
@@ -276,7 +276,7 @@ class AsOf(BaseModel):
 
     @property
     def of_tree(self) -> str:
-        """The part of the work tree in the answer, in words; empty where the tree equals the commit."""
+        """The part of the work tree in the answer, in words; empty if the tree equals the commit."""
         if self.differ == 0:
             return ""
         if self.differ is None:

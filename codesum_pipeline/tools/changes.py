@@ -45,7 +45,7 @@ AS_PUBLISHED: View = {}
 
 
 def view_of(tree: TreeIndex, base: PublishedIndex) -> View | None:
-    """The differing documents, or the differing files where these are not indexed; None where nothing was compared."""
+    """The differing documents, or the differing files where these are not indexed; None if nothing was compared."""
     if tree.root is None:
         return AS_PUBLISHED
     if tree.found is None:
@@ -81,7 +81,7 @@ def keep_view(folder: Path, view: View) -> int:
 
 
 def read_view(folder: Path, number: int) -> View | None:
-    """The view with a number; None where it was deleted."""
+    """The view with a number; None if it was deleted."""
     if number == 0:
         return AS_PUBLISHED
     try:

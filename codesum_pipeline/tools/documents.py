@@ -67,7 +67,7 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
         return self.starts[part] + found.row
 
     def number(self, id_: str) -> int | None:
-        """The number of the document with an id; None where the tree has none."""
+        """The number of the document with an id; None if the tree has none."""
         rows = ((start, index.row(id_)) for start, index in zip(self.starts, self.parts, strict=False))
         return next((start + row for start, row in rows if row is not None), None)
 

@@ -153,7 +153,7 @@ def _with_lines(item: ReadItem, lines: list[str], first: int, *, more: int) -> R
 
 
 def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
-    """The item with as many lines as fit; None where nothing fits, unless something `must` be shown."""
+    """The item with as many lines as fit; None if nothing fits, unless something `must` be shown."""
     room = tokens - tokens_of(_text_of(item.model_copy(update={"lines": []})))
     kept = 0
     for line in item.lines:

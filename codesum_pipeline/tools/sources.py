@@ -92,7 +92,7 @@ class SourceReader(Struct, frozen=True):
                 self.read(index, missing)
 
     def text(self, repo: str, path: str) -> str | None:
-        """The text of a file; None where the mirror lacks it."""
+        """The text of a file; None if the mirror lacks it."""
         if (repo, path) not in self._texts:
             checkpoint()
             text: str | None = None

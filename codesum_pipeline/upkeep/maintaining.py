@@ -50,7 +50,7 @@ class MirrorFolder(Struct, frozen=True):
     def tidy(self, *, keeping: Collection[str], unreachable_days: int, is_dry_run: bool) -> list[FreedSpace]:
         """Pack it anew if that pays, without what nothing led to for so long; `keeping` are commits that are needed.
 
-        The repository's lease must be held, but for a dry run. Raises `RetryLater` where the disk has no room for it.
+        The repository's lease must be held, but for a dry run. Raises `RetryLater` if the disk has no room for it.
         """
         if not (self.git_dir / "objects").is_dir():
             return []

@@ -110,7 +110,7 @@ def make_app(
     folder: Path,
     host_names: Sequence[str] = (),
 ) -> ASGIApp:
-    """The pages behind their checks; raises `ConfigurationError` where others could read them without a token. Pages
+    """The pages behind their checks; raises `ConfigurationError` if others could read them without a token. Pages
     about the checkout around `folder` show its work tree."""
     check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
 

@@ -132,7 +132,7 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
 
 
 def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
-    """The costs of models' calls for its texts, by day and by level; none where no model was called."""
+    """The costs of models' calls for its texts, by day and by level; none if no model was called."""
     rows = every_attempt(TableStore(layout.warehouse), layout.state(repo), repo)
     by_day = total_by((row.started_at[:_DAY], row) for row in rows)
     found = total_by((row.level, row) for row in rows)

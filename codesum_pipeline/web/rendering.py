@@ -134,7 +134,7 @@ _PLACE = re.compile(r"(?P<path>.+?)(?::\d+(?:[-–]\d+)?)?")
 _PLACE_IN_TEXT = re.compile(r"(?<![\w/.:@+~-])(?P<path>[\w.@+~/-]++):\d{1,9}(?:[-–]\d{1,9})?(?![\w/])")
 _BEHIND_LINK = "behind link"
 
-# Gives the address of a path's page, with its lines where a place has some; None where there is no page.
+# Gives the address of a path's page, with its lines where a place has some; None if there is no page.
 Link = Callable[[str, str], str | None]
 # Draws a diagram in Mermaid's language as HTML; empty for diagrams of others.
 Draw = Callable[[str], str]

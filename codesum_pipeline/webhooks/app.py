@@ -198,7 +198,7 @@ def make_receiver(
 
 
 async def _read_body(request: Request, most: int) -> bytes | None:
-    """The whole body, None where it is larger: then the rest is not read."""
+    """The whole body, None if it is larger: then the rest is not read."""
     announced = request.headers.get("content-length", "0")
     if not (announced.isascii() and announced.isdigit()) or len(announced) > 12 or int(announced) > most:
         return None

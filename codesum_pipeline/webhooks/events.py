@@ -68,7 +68,7 @@ class Secret:
 def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
     """The secrets of a file that nobody else may read, one a line, else of the environment, with spaces between.
 
-    Raises `ConfigurationError` where there is none: what is not signed is never believed, not even on this machine,
+    Raises `ConfigurationError` if there is none: what is not signed is never believed, not even on this machine,
     where a proxy passes on what others send.
     """
     if file is None:
@@ -118,7 +118,7 @@ class SignedEvent(Struct, frozen=True):
 def sender_of(
     headers: Mapping[str, str], body: bytes, secrets: Sequence[Secret], *, now_s: float
 ) -> SignedEvent | None:
-    """The sender of a request with these headers (their names in small letters); None where nothing proves one.
+    """The sender of a request with these headers (their names in small letters); None if nothing proves one.
 
     Gitea's come first, since it sends GitHub's headers as well.
     """

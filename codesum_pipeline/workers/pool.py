@@ -101,7 +101,7 @@ class _Crew:
             self._parent.send(work)
 
     def start(self) -> _PoolProcess:
-        """One more worker; raises `ProcessGone` where their work cannot be imported."""
+        """One more worker; raises `ProcessGone` if their work cannot be imported."""
         ours, theirs = socket.socketpair()
         with ours, theirs, self._lock:
             if self._is_ended:
@@ -245,7 +245,7 @@ def send(value: Any, pipe: BufferedIOBase) -> None:
 
 
 def receive(pipe: BufferedIOBase) -> Any:
-    """Read one value; raises `EOFError` where there are no more."""
+    """Read one value; raises `EOFError` if there are no more."""
     return pickle.load(pipe)
 
 

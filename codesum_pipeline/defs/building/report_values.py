@@ -183,7 +183,7 @@ def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
 
 
 def forecast_values(forecast: Mapping[Level, PlanPrice], usd_with_cache: float) -> dict[str, Value]:
-    """What a model would do, by level, and its price as numbers; nothing where none writes."""
+    """What a model would do, by level, and its price as numbers; nothing if none writes."""
     if not forecast:
         return {}
     asked, stopped, waiting = (

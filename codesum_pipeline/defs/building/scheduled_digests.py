@@ -26,7 +26,7 @@ HELD_AGAIN_AFTER = timedelta(hours=1)
 
 
 def wanted_now(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
-    """Why a run would do something now; empty where it would not. Looks at two small files at most."""
+    """Why a run would do something now; empty if it would not. Looks at two small files at most."""
     return "; ".join(_reasons(home, home.digest_desk(now=now)))
 
 
@@ -123,7 +123,7 @@ def _held(desk: DigestDesk, store: DigestStore) -> list[str]:
 
 
 def _enabled(desk: DigestDesk) -> list[Intent]:
-    """None where the file cannot be read, which each build says."""
+    """None if the file cannot be read, which each build says."""
     try:
         return [intent for intent in desk.intents.survey().intents if intent.enabled]
     except ConfigurationError as error:

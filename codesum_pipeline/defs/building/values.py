@@ -76,7 +76,7 @@ class RunOutcome(Struct, frozen=True):
     """One repository's run.
 
     `message` says why it failed, or why the promotion gate holds back what it built: such a run succeeded, and
-    `is_held`. `error` is the package's error behind a failure, None where it was something else. `numbers` are the
+    `is_held`. `error` is the package's error behind a failure, None if it was something else. `numbers` are the
     reports' numbers and truths by asset, `seconds` among them.
     """
 

@@ -206,7 +206,7 @@ class PythonNames:
         return NONE if is_bound else UNKNOWN
 
     def _starred(self, file: ScopedFile, name: str) -> Value | None:
-        """What the last star import that has the name gives; None where none has it."""
+        """What the last star import that has the name gives; None if none has it."""
         if not file.stars:
             return None
         key = (file.path, name)

@@ -81,7 +81,7 @@ def _alternatives(node: ast.expr, depth: int) -> list[TypeName | None]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """A name with the names before it; "" where it is another expression."""
+    """A name with the names before it; "" if it is another expression."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

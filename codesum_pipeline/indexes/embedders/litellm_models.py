@@ -59,7 +59,7 @@ class LiteLlmEmbedder:
         self.model_id = f"litellm/{model}@{hash_of([model, api_base])[:12]}"
 
     def check_provider(self) -> None:
-        """Raise `ConfigurationError` where LiteLLM knows no provider of the model; makes no call."""
+        """Raise `ConfigurationError` if LiteLLM knows no provider of the model; makes no call."""
         litellm = litellm_client()
         try:
             litellm.get_llm_provider(self._model, api_base=self._api_base)

@@ -106,7 +106,7 @@ def from_hub(name: str, wanted: str, *, offline: bool) -> Path:
 
 
 def content_digest(name: str, folder: Path) -> str:
-    """12 hex digits over every file that shapes a vector; raises `ConfigurationError` where there is no model."""
+    """12 hex digits over every file that shapes a vector; raises `ConfigurationError` if there is no model."""
     found: set[Path] = set()
     for part in ("", *module_folders(name, folder)):
         found.update((folder / part).glob("*.safetensors"), (folder / part / file for file in _WHAT_SHAPES_A_VECTOR))

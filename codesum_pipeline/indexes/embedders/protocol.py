@@ -39,7 +39,7 @@ class Embedder(Protocol):
 
     @property
     def usd_per_token(self) -> float | None:
-        """The price of a token, 0 for a model that runs here, None where it is not known."""
+        """The price of a token, 0 for a model that runs here, None if it is not known."""
 
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
         """Return float32 (len(texts), dimensions) with rows of length one, or of zeros for a text that says nothing to

@@ -25,7 +25,7 @@ class Shape(Struct, frozen=True):
 
 
 def shape_of(node: Node) -> Shape | None:
-    """What a declaration declares first; None where it gives no name."""
+    """What a declaration declares first; None if it gives no name."""
     return shape_of_declarator(at(node, "declarator"))
 
 

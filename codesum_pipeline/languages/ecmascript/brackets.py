@@ -121,7 +121,7 @@ def _is_path(inner: Node) -> bool:
 
 
 def _chain(inner: Node) -> Iterator[Node | None]:
-    """An expression and what its links begin with, outermost first, brackets aside; None where it is too deep."""
+    """An expression and what its links begin with, outermost first, brackets aside; None if it is too deep."""
     link: Node | None = inner
     for _ in range(_DEEPEST):
         if link is None:

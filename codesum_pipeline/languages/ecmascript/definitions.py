@@ -52,7 +52,7 @@ def is_member(node: Node) -> bool:
 
 
 def key_name(node: Node | None) -> str:
-    """The name of a member or a pair; empty where it is no name."""
+    """The name of a member or a pair; empty if it is no name."""
     if node is None or node.type != "string":
         return raw_text(node)
     key = raw_text(node)[1:-1]

@@ -127,7 +127,7 @@ def read_globals(node: Node, text: Text) -> Iterator[str]:
 
 
 def read_exports(marks: Sequence[Mark], text: Text) -> tuple[str, ...] | None:
-    """The literal names of `__all__`, with `+=`, `append`, `extend` and `remove`; None where the file has none."""
+    """The literal names of `__all__`, with `+=`, `append`, `extend` and `remove`; None if the file has none."""
     exports: dict[str, None] | None = None
     for kind, _, node in marks:
         change = _change_of_exports(kind, node, text)

@@ -144,7 +144,7 @@ def spell_float(node: Node, written: str, parent: str, field: str | None) -> str
 
 
 def docstring_node(body: Node | None) -> Node | None:
-    """The string that is the first statement of a body, in brackets or not; None where there is none."""
+    """The string that is the first statement of a body, in brackets or not; None if there is none."""
     if body is None:
         return None
     statement = first_shown(body)

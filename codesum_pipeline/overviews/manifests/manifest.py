@@ -105,7 +105,7 @@ def line_of(text: str, *names: str) -> int:
 
 
 def requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Dependency]:
-    """One requirement of Python; none where the text is no requirement."""
+    """One requirement of Python; none if the text is no requirement."""
     if len(text) > _LONGEST:
         return
     # Most builds read no manifest anew.
@@ -166,7 +166,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def table(content: object, *names: str) -> dict[str, Any]:
-    """A nested object; empty where there is none."""
+    """A nested object; empty if there is none."""
     for name in names:
         content = content.get(name) if isinstance(content, dict) else None
     return content if isinstance(content, dict) else {}
@@ -303,7 +303,7 @@ def _parser(language: str) -> Parser:
 
 
 def read_literals(text: str, language: str) -> list[Literal]:
-    """All literals in source order; raises `MalformedManifest` where the parser gives up."""
+    """All literals in source order; raises `MalformedManifest` if the parser gives up."""
     source = text.encode()
     try:
         tree = parse_within_bounds(_parser(language), source)

@@ -41,7 +41,7 @@ class ModelSetup(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, workspace: Workspace) -> "ModelSetup | None":
-        """None where no model writes."""
+        """None if no model writes."""
         settings = workspace.settings
         return cls(settings, templates_of(settings)) if settings.llm.enabled else None
 
@@ -56,7 +56,7 @@ class ModelSetup(Struct, frozen=True, dict=True):
 
     @cached_property
     def price(self) -> Price:
-        """The price of the first model; raises `ConfigurationError` where it is unknown. A recording costs nothing."""
+        """The price of the first model; raises `ConfigurationError` if it is unknown. A recording costs nothing."""
         if self.llm.asks_nobody:
             return Price(0.0, 0.0, 0.0, 0.0)
         return price_of(self.llm.model, self.llm)
@@ -96,7 +96,7 @@ class ModelSetup(Struct, frozen=True, dict=True):
 
 
 def templates_of(settings: Settings) -> dict[Level, ResolvedTemplate]:
-    """The templates of all levels as they are now; raises `ConfigurationError` where one cannot be used."""
+    """The templates of all levels as they are now; raises `ConfigurationError` if one cannot be used."""
     llm = settings.llm
     return fitting_templates(settings.prompts_dir, Level, language=llm.language, max_prompt_chars=prompt_chars(llm))
 

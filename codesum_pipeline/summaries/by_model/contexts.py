@@ -275,7 +275,7 @@ class Contexts:
 
 
 def changed_by(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
-    """The ids that changed a context, sorted; none where it counts as the same. None is one without neighbours."""
+    """The ids that changed a context, sorted; none if it counts as the same. None is one without neighbours."""
     then = then or NO_NEIGHBOURS
     if settings.graph_policy is GraphPolicy.STRICT:
         if hash_of_shown(then) == hash_of_shown(now):

@@ -137,7 +137,7 @@ class TrustCount(Struct, frozen=True):
 
 
 def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount | None:
-    """The effect of `Trust.SCIP` in a built repository; None where no model writes, or trust is off."""
+    """The effect of `Trust.SCIP` in a built repository; None if no model writes, or trust is off."""
     if not settings.llm.enabled or settings.llm.trust is Trust.OFF:
         return None
     edges = tables.read_or_empty("edges", key, columns=list(OF_TRUST))

@@ -60,7 +60,7 @@ class Estimator:
     def spared_usd(self, calls: int) -> float:
         """What the provider's prompt cache takes off the price of calls, which all begin alike.
 
-        Calls that are sent before the first answer find the cache empty and pay for filling it. 0 where the price of
+        Calls that are sent before the first answer find the cache empty and pay for filling it. 0 if the price of
         a cached token is not known.
         """
         rate = self.price.of_prompt(self._always)
@@ -158,7 +158,7 @@ def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
 
 
 def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
-    """What of the last plan waits to be confirmed, and its price; None where nothing does."""
+    """What of the last plan waits to be confirmed, and its price; None if nothing does."""
     if not settings.llm.enabled:
         return None
     priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))

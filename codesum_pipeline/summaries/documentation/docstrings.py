@@ -76,7 +76,7 @@ def read_docstring(text: str | None) -> Docstring:
 
 
 def _fields(text: str) -> "ParsedDocstring":
-    """What the library finds; nothing where it fails, as on a field without a name."""
+    """What the library finds; nothing if it fails, as on a field without a name."""
     import docstring_parser
 
     if not any(mark in text for mark in _MARKS_OF_FIELDS):
@@ -264,7 +264,7 @@ _CODE_MARKS = re.compile(r"[{}]|;$|::=|[=-]>|\s:?=\s")
 
 
 def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, int]:
-    """The first sentences of a docstring, and how many that took; "" and 0 where they say nothing."""
+    """The first sentences of a docstring, and how many that took; "" and 0 if they say nothing."""
     for number, text in enumerate(doc.sentences[:3]):
         is_word = " " not in text and len(text) < _MIN_TELLING_CHARS
         if len(text) < 3 or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:

@@ -262,7 +262,7 @@ def told_of_few(children: Sequence[ChildText]) -> str:
 
 
 def _told(child: ChildText) -> str:
-    """The opening of a text, with its name where that does not say it; "" where it is only the name."""
+    """The opening of a text, with its name where that does not say it; "" if it is only the name."""
     own = [one for one in sentences(child.summary) if not one.startswith("Part of ")]
     name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
     is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS

@@ -280,7 +280,7 @@ def author_opening(given: ClassInput | FileInput | TextFileInput | ModuleInput) 
 
 
 def author_opening_of_function(docstring: str | None, language: str, name: str) -> str:
-    """The first sentences of a function's documentation; "" where it says nothing."""
+    """The first sentences of a function's documentation; "" if it says nothing."""
     if not docstring:
         return ""
     return opening_of(read_documentation(docstring, language, name), most=_MAX_SENTENCES)[0]

@@ -268,7 +268,7 @@ def telling(word: str) -> float:
 
 @lru_cache(maxsize=65536)
 def rarity(word: str) -> float:
-    """How distinctive a word is: near 0 where every file has it, 1 for the rarest."""
+    """How distinctive a word is: near 0 if every file has it, 1 for the rarest."""
     return min(word_bucket(word), _RAREST_BUCKET) / _RAREST_BUCKET
 
 

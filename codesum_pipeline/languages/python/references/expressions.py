@@ -64,7 +64,7 @@ class ExpressionReader:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def annotation(self, node: Node | None) -> str | None:
-        """The annotation as written, None where there is none or it is too long to mean one class."""
+        """The annotation as written, None if there is none or it is too long to mean one class."""
         if node is None or node.end_byte - node.start_byte > MAX_ANNOTATION_BYTES:
             return None
         return self.text(node)
@@ -121,7 +121,7 @@ class ExpressionReader:
         return "()", function
 
     def annotated(self, node: Node | None) -> str | None:
-        """The root for an object with this annotation, None where there is none or it cannot be written so."""
+        """The root for an object with this annotation, None if there is none or it cannot be written so."""
         annotation = self.annotation(node)
         return "{" + annotation + "}" if annotation and not set("{}|") & set(annotation) else None
 
@@ -162,7 +162,7 @@ class ExpressionReader:
         return enumerated, self._display(node) or self.shape(node)
 
     def _display(self, node: Node) -> str | None:
-        """The root for the values of a display or comprehension; None where nothing is known about them."""
+        """The root for the values of a display or comprehension; None if nothing is known about them."""
         mark = _DISPLAYS.get(node.type)
         if mark is None:
             return None
@@ -185,7 +185,7 @@ class ExpressionReader:
 
 
 def _alternatives(node: Node) -> list[Node] | None:
-    """The values an expression may have, None where it has one."""
+    """The values an expression may have, None if it has one."""
     if node.type == "conditional_expression":
         parts = parts_of(node)
         return [parts[0], parts[2]] if len(parts) == 3 else None
@@ -210,7 +210,7 @@ def parts_of(node: Node) -> list[Node]:
 
 
 def only_child(node: Node) -> Node | None:
-    """The one node inside of brackets; None where there is another number."""
+    """The one node inside of brackets; None if there is another number."""
     inner = parts_of(node)
     return inner[0] if len(inner) == 1 else None
 

@@ -5,7 +5,7 @@ another file, and they contain no path, so a file whose blob did not change
 carries them over. They are one JSON object:
 
 - `scopes`: `[kind, parent scope, end of the symbol's id]`; scope 0 is the file itself. The end of an id is
-  the id without the file's path, null where the parser has no symbol for the scope.
+  the id without the file's path, null if the parser has no symbol for the scope.
 - `names`: per scope, `{name: [binding, …]}` in source order; the names `return` and `yield` hold what a function gives.
 - `attributes`: per class scope, `{attribute: [[scope, binding], …]}`: what methods assign to their receiver.
 - `functions`: per function scope, `[return annotation, decorators, is a generator]`.
