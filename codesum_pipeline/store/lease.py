@@ -270,7 +270,7 @@ def _take(state: Path, mine: Holder) -> Holder | None:
 
 
 def _give_back(state: Path, holder: Holder) -> None:
-    with _LeaseFile.opened(state, now=utc_now) as file:
+    with _LeaseFile.opened(state, now=utc_now) as file, file.together():
         file.connection.execute(
             "DELETE FROM lease WHERE pid = ? AND run_id = ? AND acquired_at = ?",
             (holder.pid, holder.run_id, holder.acquired_at),

@@ -14,10 +14,10 @@ import pytest
 from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.evaluation import evaluate
 from codesum_pipeline.graph import families
-from codesum_pipeline.graph.declared.names import DeclaredNames
 from codesum_pipeline.graph.declared.resolver import DeclaredResolver
 from codesum_pipeline.indexes import lane_texts, sparse
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
+from codesum_pipeline.languages.elixir import ElixirRules
 from codesum_pipeline.languages.rules import NameTree
 from codesum_pipeline.model import scopes
 from codesum_pipeline.model.errors import ConfigurationError
@@ -43,7 +43,8 @@ FILES = {
     "shop/good.py": "from shop.bad import price_of\n\n\ndef dear(item):\n    if price_of(item) > 9:\n"
     "        return item\n    return None\n",
     "shop/broken.py": "def half(a):\n    b = a * * 2\n    if b:\n        return save(b)\n    return a\n",
-    "lib/bad.ex": "defmodule Shop.Bad do\n  def add(a, b) do\n    c = a + b\n    c * 2\n  end\nend\n",
+    "lib/bad.ex": "defmodule Shop.Bad do\n  alias Shop.Good\n\n"
+    "  def add(a, b) do\n    c = a + b\n    c * 2\n  end\nend\n",
     "lib/good.ex": "defmodule Shop.Good do\n  def twice(a) do\n    b = Shop.Bad.add(a, a)\n    b + 1\n  end\nend\n",
 }
 EDIT = {"shop/good.py": FILES["shop/good.py"].replace("> 9", "> 10")}
@@ -118,7 +119,7 @@ FAULTS = {
         "call_graph", "lib/bad.ex", NameTree, "_add", lambda _, file: file.path == "lib/bad.ex"
     ),
     "resolving the imports of an Elixir file": Fault(
-        "call_graph", "lib/bad.ex", DeclaredNames, "_read_imports", lambda _, file: file.path == "lib/bad.ex"
+        "call_graph", "lib/bad.ex", ElixirRules, "resolve_import", lambda _, file, *__: file.path == "lib/bad.ex"
     ),
     "resolving an Elixir file": Fault(
         "call_graph", "lib/bad.ex", DeclaredResolver, "bases", lambda _, file: file.path == "lib/bad.ex"
