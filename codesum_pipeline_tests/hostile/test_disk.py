@@ -135,6 +135,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 sys.argv[:2] = ["codesum"]
 runpy.run_module("codesum_pipeline.cli", run_name="__main__")
 """
+# Python keeps a compiled module that a limit cut short, and everything that imports it fails from then on.
+UNCOMPILED = {"PYTHONDONTWRITEBYTECODE": "1"}
 OVER_LIMIT = (
     "cannot be written: it would grow over the file size limit of this process; "
     "raise the limit (`ulimit -f`), then run the same command again"
@@ -177,7 +179,9 @@ def test_a_file_size_limit_is_one_line_and_the_other_repositories_go_on(
     beside.commit({"c.py": SOUND})
 
     command = [sys.executable, "-c", LIMITED, str(limit), "--home", str(layout.home), "index", "project", "other"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(UNCOMPILED), capture_output=True, text=True, timeout=280
+    )
 
     assert done.returncode == 1
     assert complaints(done.stderr) == [f"codesum: {what.format(home=layout.home)} {OVER_LIMIT}" for what in said]
@@ -245,7 +249,7 @@ def test_a_full_disk_leaves_the_old_index_and_the_next_build_succeeds(
 
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(layout.home), str(limit)],
-        env=environment(), capture_output=True, text=True, timeout=200,
+        env=environment(UNCOMPILED), capture_output=True, text=True, timeout=200,
     )  # fmt: skip
 
     assert (done.returncode, done.stdout) == (1, "")
