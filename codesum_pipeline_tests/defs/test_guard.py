@@ -1,4 +1,4 @@
-"""A real `codesum dev` answers to its own pages and to programs, and to no page of somebody else."""
+"""A real `codesum dev` accepts requests of its own pages and of programs, and of no other page."""
 
 import json
 from collections.abc import Iterator, Mapping
