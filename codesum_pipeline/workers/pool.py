@@ -270,7 +270,8 @@ def main(descriptor: int) -> None:
     os.dup2(2, 1)
     _end_with_parent()
     collect_seldom()
-    with Connection(descriptor) as pool, suppress(EOFError):
+    # An interrupt may have ended the process that waited for the answer.
+    with Connection(descriptor) as pool, suppress(EOFError, ConnectionError):
         # This imports what the work is made of.
         pool.recv()
         gc.freeze()

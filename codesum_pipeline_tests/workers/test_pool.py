@@ -2,11 +2,14 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import send_handle
 from pathlib import Path
 
 import psutil
@@ -15,6 +18,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.workers import pool as pools
+from codesum_pipeline.workers.child import start_child
 from codesum_pipeline.workers.pool import WINDOW, Pool, receive, send
 from codesum_pipeline_tests.workers.works import CRASH, FAIL, HANG, CannotBeRead, Double, WhereItRuns
 
@@ -93,6 +97,18 @@ def running(pids: set[int]) -> set[int]:
     """Those that still run a moment later."""
     _, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=5)
     return {process.pid for process in alive if process.status() != psutil.STATUS_ZOMBIE}
+
+
+def test_what_workers_are_forked_from_ends_in_silence_once_nobody_waits(capfd: pytest.CaptureFixture[str]) -> None:
+    process, ours = start_child(pools.WORKER)
+    mine, theirs = socket.socketpair()
+    with mine, theirs, Connection(ours.detach()) as parent:
+        parent.send(Double(os.getpid()))
+        parent.send(None)
+        send_handle(parent, theirs.fileno(), process.pid)
+
+    assert process.wait(timeout=60) == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_workers_that_are_kept_work_for_the_next_pool_and_end_with_it() -> None:
