@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from codesum_pipeline.llm.pins import json_object
-from codesum_pipeline.model.printable import counted
-from codesum_pipeline.tools.answers import shortened
+from codesum_pipeline.model.printable import counted, shortened
 
 
 class TextAdded(Struct, frozen=True):

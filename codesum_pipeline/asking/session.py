@@ -21,10 +21,10 @@ from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.prices import declares, listed
 from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, ModelNotInAllowlist
+from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.llm import LlmSettings
-from codesum_pipeline.tools.answers import shortened
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.sources import SourceReader, repositories

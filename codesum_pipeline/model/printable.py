@@ -16,6 +16,10 @@ UNPRINTABLE = {"Cc", "Cf", "Cs", "Co"}
 LINE_SEPARATORS = {"\x85", "\u2028", "\u2029"}
 
 
+# Characters of what somebody wrote that a message repeats.
+_LONGEST_QUOTE = 200
+
+
 def clean(text: str) -> str:
     """The text without escape sequences, control and invisible characters; line feeds and tabs stay."""
     return SUSPECT.sub(_visible, _ESCAPES.sub("", text.replace("\r\n", "\n")))
@@ -26,7 +30,7 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int = _LONGEST_QUOTE) -> str:
     """A text of at most so many characters, which ends with … where it was longer."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 

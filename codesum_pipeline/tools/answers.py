@@ -20,7 +20,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.model.ids import SEPARATOR
-from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.model.printable import clean, one_line, shortened
 from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.catalogue import AsOf
 
@@ -28,7 +28,6 @@ _LONGEST_NAME = 2000
 # A row is a pointer: whoever wants more reads the document.
 _LONGEST_ROW = 120
 # A message repeats no more than this of what a caller wrote.
-_LONGEST_QUOTE = 200
 
 
 def _listed(value: Any) -> Any:
@@ -182,11 +181,6 @@ def section(heading: str, lines: Iterable[str]) -> list[str]:
     """The lines indented below a heading; nothing without lines."""
     below = list(indented(lines))
     return [heading, *below] if below else []
-
-
-def shortened(text: str, *, most: int = _LONGEST_QUOTE) -> str:
-    """A text that ends with … where it is too long."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 # English and code have about four characters a token, whichever model counts.

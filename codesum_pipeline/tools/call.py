@@ -15,14 +15,14 @@ from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.ids import without_suffix
-from codesum_pipeline.model.printable import one_line, some_of
+from codesum_pipeline.model.printable import one_line, shortened, some_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.query import innermost
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.source.checkouts import checkout_of, entries_of
 from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.tools.answers import Cursor, PagedArguments, fitting, shortened
+from codesum_pipeline.tools.answers import Cursor, PagedArguments, fitting
 from codesum_pipeline.tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.sources import SourceReader, Trees

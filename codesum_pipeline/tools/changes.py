@@ -26,10 +26,11 @@ from codesum_pipeline.model.documents import Cause, HistoryEvent, Level
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.tools.answers import AnswerPage, Cursor, DocumentRow, Name, PagedArguments, fitting, shortened
+from codesum_pipeline.tools.answers import AnswerPage, Cursor, DocumentRow, Name, PagedArguments, fitting
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.tools.documents import JoinedDocuments

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.indexes.index_files import KINDS
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.printable import counted, one_line
+from codesum_pipeline.model.printable import counted, one_line, shortened
 from codesum_pipeline.retrieval.reader import IndexedDocument
 from codesum_pipeline.tools.answers import (
     AnswerPage,
@@ -26,7 +26,6 @@ from codesum_pipeline.tools.answers import (
     fitting,
     indented,
     section,
-    shortened,
     tokens_of,
 )
 from codesum_pipeline.tools.call import ToolContext

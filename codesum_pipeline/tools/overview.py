@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.model.ids import ROOT_MODULE
-from codesum_pipeline.model.printable import counted, one_line, some_of
+from codesum_pipeline.model.printable import counted, one_line, shortened, some_of
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.languages import language_of_path
 from codesum_pipeline.store.layout import HomeLayout
@@ -30,7 +30,6 @@ from codesum_pipeline.tools.answers import (
     indented,
     place_of,
     section,
-    shortened,
 )
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import SHORT_COMMIT

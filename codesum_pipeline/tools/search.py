@@ -11,7 +11,7 @@ from pydantic import Field
 
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.printable import clean
+from codesum_pipeline.model.printable import clean, shortened
 from codesum_pipeline.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
@@ -27,7 +27,6 @@ from codesum_pipeline.tools.answers import (
     indented,
     numbered,
     several_repositories,
-    shortened,
 )
 from codesum_pipeline.tools.call import ToolContext
 
