@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from codesum_pipeline.cli.invocation import Invocation
-from codesum_pipeline.indexes.version_folder import Lane
+from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.retrieval.shelf import WhichTests
@@ -93,7 +93,7 @@ LevelsOption = Annotated[
     list[Level] | None,
     option(
         "LEVEL",
-        "Only functions, classes, files or modules (function, class, file, module). Can be repeated.",
+        f"Only documents of this level ({', '.join(LEVELS)}). Can be repeated.",
         "--level",
         parser=_level,
     ),
@@ -102,7 +102,7 @@ LanesOption = Annotated[
     list[Lane] | None,
     option(
         "LANE",
-        "Rank by this lane alone (code, summary, fused, keywords, symbol) instead of a weighted mix. Can be repeated.",
+        f"Rank by this lane alone ({', '.join(LANES)}) instead of a weighted mix. Can be repeated.",
         "--lane",
     ),
 ]
@@ -110,7 +110,8 @@ LanguagesOption = Annotated[
     list[str] | None,
     option(
         "NAME",
-        "Only this language, by its name or a file ending (python, py). Can be repeated.",
+        "Only this language, by its name or a file ending, such as python or py. Can be repeated. "
+        f"Names: {', '.join(sorted(LANGUAGES))}.",
         "--language",
         autocompletion=_complete_languages,
     ),

@@ -45,7 +45,7 @@ prompts = CommandGroup("prompts")
 Kind = Annotated[
     TemplateKind, argument(None, "Of the system turn, or of the user's turn (instruction); those of digests.")
 ]
-Name = Annotated[str, argument(None, "A level (function, class, file, module), default, or a name of your own.")]
+Name = Annotated[str, argument(None, f"A level ({', '.join(LEVELS)}), default, or a name of your own.")]
 
 
 @prompts.command("list")

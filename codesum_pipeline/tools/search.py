@@ -43,7 +43,7 @@ class SearchArguments(PagedArguments):
 
     query: str = Field(max_length=8000, description="Words on what the code does, a name, or quoted text")
     repos: Annotated[Names, Field(description="Keys or owner/name; default: this checkout's, else all")] = []
-    levels: Annotated[Names, Field(description="function, class, file, module")] = []
+    levels: Annotated[Names, Field(description=", ".join(LEVELS))] = []
     languages: Names = []
     paths: Annotated[Names, Field(description="As in .gitignore: src/, *.go, !docs/")] = []
     tests: Literal["in", "out", "only"] = "in"

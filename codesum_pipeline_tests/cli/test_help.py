@@ -7,6 +7,9 @@ import typer
 from typer.testing import CliRunner
 
 from codesum_pipeline.cli.app import COMMANDS, app, load_command
+from codesum_pipeline.indexes.version_folder import LANES
+from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline_tests.cli.terminal import on_a_terminal
 
 NAMES = [command.name for command in COMMANDS]
@@ -50,6 +53,19 @@ def test_a_commands_help_can_be_read(name):
 
     assert result.exit_code == 0
     assert f"Usage: codesum {name}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "values"),
+    [
+        ("search", "--level", LEVELS), ("search", "--lane", LANES), ("search", "--language", sorted(LANGUAGES)),
+        ("eval", "--level", LEVELS), ("eval", "--lane", LANES),
+    ],
+)  # fmt: skip
+def test_the_help_of_an_option_lists_every_value_of_a_closed_set(name, option, values):
+    (help,) = [parameter.help for parameter in load_command(name).params if option in parameter.opts]
+
+    assert ", ".join(values) in help
 
 
 def test_an_unknown_command_names_the_nearest():

@@ -8,6 +8,9 @@ import subprocess
 
 import pytest
 
+from codesum_pipeline.indexes.version_folder import LANES
+from codesum_pipeline.model.documents import LEVELS
+from codesum_pipeline.source.languages import LANGUAGES
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 
 MISCONFIGURED = 2
@@ -182,7 +185,11 @@ def test_closed_sets_are_completed_and_keys_that_were_typed_are_not_offered_agai
 
     assert offered("codesum search x --level f") == ["function", "file"]
     assert offered("codesum search x --language pyth") == ["python"]
+    assert offered("codesum search x --language ") == sorted(LANGUAGES)
     assert offered("codesum search x --tests o") == ["out", "only"]
+    for command in ("search x", "eval"):
+        assert offered(f"codesum {command} --lane ") == [*LANES]
+        assert offered(f"codesum {command} --level ") == [*LEVELS]
     assert offered("codesum index shop s") == []
 
 
