@@ -9,7 +9,7 @@ WORKERS ?= 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo dev test test-slow browser test-browser distributed test-distributed check format clean
+.PHONY: setup demo dev test test-slow programs browser test-browser distributed test-distributed check format clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
@@ -33,6 +33,10 @@ test: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 --hypothesis-profile new -m slow
+
+# Programs that some tests need, such as bubblewrap: Debian's packages, where this user may install them.
+programs: setup
+	$(BIN)/python -m codesum_pipeline_tests.support.programs
 
 # A Chromium, installed where there is none and this user may; fails where none can be had.
 browser: setup

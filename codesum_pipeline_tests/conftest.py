@@ -222,3 +222,14 @@ def playwright_driver() -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         yield playwright
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The reason of each skipped test, a line each, in the file that `CODESUM_TESTS_SKIPPED` names."""
+    file = os.environ.get("CODESUM_TESTS_SKIPPED")
+    # A worker of pytest-xdist has its own summary; that of the process which started it has all tests.
+    if not file or hasattr(terminalreporter.config, "workerinput"):
+        return
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped")]
+    with Path(file).open("a", encoding="utf-8") as opened:
+        opened.writelines(f"{reason}\n" for reason in reasons)

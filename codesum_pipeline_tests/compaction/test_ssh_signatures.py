@@ -15,7 +15,7 @@ from codesum_pipeline_tests.support.compaction_home import KEYS
 # Keys that guard nothing, a message, and what ssh-keygen 9.2 made of them.
 PASSPHRASE = "a test passphrase"
 MESSAGE = (KEYS / "message").read_bytes()
-needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="the program ssh-keygen is not here")
+needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 
 
 def recorded(name: str) -> str:

@@ -204,7 +204,7 @@ def test_the_list_of_runs_shows_no_tag_that_names_a_process(built_home: Home) ->
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not containers_can_be_made(), reason="this user may not make a PID namespace")
+@pytest.mark.skipif(not containers_can_be_made(), reason="needs a user who may make a PID namespace")
 def test_a_run_in_another_container_is_left_alone_while_its_process_lives(register: Register, home: Home) -> None:
     register("shop")
     command = in_a_container(textwrap.dedent(INDEX), home.layout.home, "shop")

@@ -305,7 +305,7 @@ def test_a_broken_short_template_stops_only_those_who_need_it(tmp_path: Path) ->
         chosen(tmp_path, 20_000)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user other than root, who reads every file")
 def test_a_template_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     path = put(tmp_path, SYSTEM, "default", "Write {language}.")
     path.chmod(0)

@@ -25,7 +25,7 @@ def bubblewrap_works() -> bool:
     return bool(shutil.which("bwrap")) and subprocess.run(["bwrap", *arguments], check=False).returncode == 0
 
 
-in_bubblewrap = pytest.mark.skipif(not bubblewrap_works(), reason="bubblewrap does not work on this machine")
+in_bubblewrap = pytest.mark.skipif(not bubblewrap_works(), reason="needs bubblewrap, and user namespaces")
 SANDBOXES = [pytest.param("bubblewrap", marks=in_bubblewrap), "none"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from codesum_pipeline_tests.scip.making import SANDBOXES, Shop
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")]
 PAGE = Path(__file__).parent.parent.parent / "docs" / "scip.md"
 SHOP = {
     "shop/__init__.py": "",

@@ -16,7 +16,7 @@ from codesum_pipeline_tests.scip.test_making import FILES, _running, wait_until_
 
 # The same, for the system's Python: in bubblewrap there is no other.
 PYTHON = "/usr/bin/python3"
-needs_python = pytest.mark.skipif(not Path(PYTHON).exists(), reason="the system has no Python")
+needs_python = pytest.mark.skipif(not Path(PYTHON).exists(), reason="needs a Python of the system")
 
 
 def seen(shop: Shop, script: str) -> str:

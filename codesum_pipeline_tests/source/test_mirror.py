@@ -255,7 +255,7 @@ def test_a_mirror_that_lost_its_content_is_made_anew(git_repo: MakeRepo, mirror:
 
 def test_a_repository_of_another_user_can_be_read(git_repo: MakeRepo, mirror: Mirror) -> None:
     if os.getuid() != 0:
-        pytest.skip("only root can give files away")
+        pytest.skip("needs root, who can give files away")
     repo = git_repo({"a.py": "x = 1\n"})
     commit = repo.git("rev-parse", "HEAD").strip()
     for path in (repo.path, *repo.path.rglob("*")):

@@ -118,7 +118,7 @@ def containers_can_be_made() -> bool:
     return subprocess.run(in_a_container("0"), check=False, capture_output=True).returncode == 0
 
 
-@pytest.mark.skipif(not containers_can_be_made(), reason="this user may not make a PID namespace")
+@pytest.mark.skipif(not containers_can_be_made(), reason="needs a user who may make a PID namespace")
 def test_a_holder_in_another_container_of_this_machine_is_alive_until_it_is_killed(tmp_path: Path) -> None:
     state = tmp_path / "shop.sqlite"
     other = subprocess.Popen(in_a_container(HOLD, state), stdout=subprocess.PIPE, text=True)

@@ -1,19 +1,16 @@
 """The browser of the browser tests: found, else installed. Run as a module it says where none can be had."""
 
-import os
 import shutil
 import subprocess
 import sys
 from typing import Any
 
+from codesum_pipeline_tests.support.programs import install_packages
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"]
 _QUIET += ["--disable-sync", "--no-first-run"]
 _PATIENCE_S = 150
-_WAYS = (
-    (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]),
-    ([sys.executable, "-m", "playwright", "install", "chromium"],),
-)
 
 
 def launch(playwright: Any, *switches: str) -> Any:
@@ -36,18 +33,21 @@ def why_not() -> str | None:
 
 def install() -> str | None:
     """Debian's package where this user may install packages, else Playwright's build; why no browser starts then."""
-    for commands in _WAYS:
-        is_apt = commands[0][0] == "apt-get"
-        if is_apt and (shutil.which("apt-get") is None or os.geteuid() != 0):
-            continue
-        try:
-            for command in commands:
-                subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S)
-        except (subprocess.SubprocessError, OSError) as error:
-            sys.stderr.write(f"{error}\n")
+    for install_one in (lambda: install_packages(["chromium"]), _install_build):
+        if reason := install_one():
+            sys.stderr.write(f"{reason}\n")
         if why_not() is None:
             return None
     return why_not()
+
+
+def _install_build() -> str | None:
+    try:
+        command = [sys.executable, "-m", "playwright", "install", "chromium"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        return str(error)
+    return None
 
 
 if __name__ == "__main__":

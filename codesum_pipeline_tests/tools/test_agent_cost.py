@@ -26,7 +26,7 @@ from benchmarks.agent_sessions import (
 from codesum_pipeline.evaluation.questions import AnswerPlace, Question
 
 RG = shutil.which("rg")
-needs_ripgrep = pytest.mark.skipif(RG is None, reason="ripgrep is not installed")
+needs_ripgrep = pytest.mark.skipif(RG is None, reason="needs ripgrep")
 
 
 def question(*relevant: AnswerPlace, symbols: tuple[AnswerPlace, ...] = ()) -> Question:
