@@ -36,6 +36,7 @@ from codesum_pipeline.defs.recorder import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.lease import hold_repository, this_process
+from codesum_pipeline.store.memory import may_run_beside
 from codesum_pipeline.store.workspace import connect
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 CANCEL_S = 10.0
 _TERMS = BuilderRequest("perform", "sparse_index")
 _CANDIDATE = BuilderRequest("perform", "index_candidate")
-_FEW_DOCUMENTS = 1 << 15
 # Builds one repository in the run with this id, and reports to the progress.
 BuildOne = Callable[[str, str, Progress | None], RunOutcome]
 
@@ -151,7 +151,9 @@ class _RunServer(Struct):
 
     def cancel(self) -> None:
         """Let the child cancel its run, for at most `CANCEL_S` seconds."""
-        self.recorder.send(BuildSignal.STOP)
+        # After a second interrupt the other thread may still be sending.
+        with self.sending:
+            self.recorder.send(BuildSignal.STOP)
         deadline = time.monotonic() + CANCEL_S
         with suppress(CodesumError):
             while self.recorder.connection.poll(max(0.0, deadline - time.monotonic())):
@@ -173,7 +175,7 @@ class _RunServer(Struct):
         """
         beside: list[Future[Any]] = []
         answer: Any = None
-        with ThreadPoolExecutor(1) as second, self._stopping():
+        with self._second_thread() as second:
             for request in _in_order():
                 if self._may_be_beside(request):
                     beside.append(second.submit(self._answer_beside, request))
@@ -186,19 +188,23 @@ class _RunServer(Struct):
         return next(filter(_stops, [found.result() for found in beside]), answer)
 
     def _may_be_beside(self, request: BuilderRequest) -> bool:
-        """Whether a request may run beside a step: not with many documents, since each takes much memory."""
+        """Whether a request may run beside a step."""
         if request.method == "check" or request == _TERMS:
             documents = self.outcomes.get("summary_documents")
-            return documents is not None and documents.rows < _FEW_DOCUMENTS
+            return documents is not None and may_run_beside(documents.rows)
         return request.method == "show"
 
     @contextmanager
-    def _stopping(self) -> Iterator[None]:
-        """An interrupt of the block also ends what the second thread does, at its next report of progress."""
+    def _second_thread(self) -> Iterator[ThreadPoolExecutor]:
+        """A thread that has done its work at the end of the block. An interrupt of the block, or of the wait for that
+        work, also ends what the thread does, at its next report of progress."""
+        second = ThreadPoolExecutor(1)
         try:
-            yield
+            yield second
+            second.shutdown()
         except BaseException:
             self.is_stopped.set()
+            second.shutdown(cancel_futures=True)
             raise
 
     def _answer_beside(self, request: BuilderRequest) -> Any:

@@ -308,12 +308,16 @@ class Follower:
 
     def close(self) -> None:
         """End all watches."""
-        self._stop.set()
-        if self._thread:
-            self._thread.join()
-        for followed in self._trees.values():
-            if followed.watch:
-                followed.watch.close()
+        with self._lock:
+            # From now on `follow` starts no thread.
+            self._stop.set()
+            thread = self._thread
+        if thread:
+            thread.join()
+        with self._lock:
+            watches = [followed.watch for followed in self._trees.values() if followed.watch]
+        for watch in watches:
+            watch.close()
 
     def _run(self) -> None:
         while not self._stop.wait(_LOOK_EVERY_S):

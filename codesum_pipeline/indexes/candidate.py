@@ -41,6 +41,7 @@ from codesum_pipeline.model.hashing import HashPolicy, canonical_json, hash_of, 
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import flush, read_json, write_json_atomically, writing
 from codesum_pipeline.store.layout import BASE_STRATEGY
+from codesum_pipeline.store.memory import may_run_beside
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
 
@@ -50,9 +51,8 @@ _HASHING_VERSIONS = ("parser", "extractive", "placeholder")
 _CONTENT_RULES = {HashPolicy.CANONICAL: "sha1(canonical source)", HashPolicy.RAW: "sha256(raw span)"}
 
 
-# Parts that are written at one time: what they do is Arrow's and numpy's. Of many documents each takes much memory.
+# Parts that are written at one time: what they do is Arrow's and numpy's.
 _AT_ONCE = 2
-_FEW_DOCUMENTS = 1 << 15
 
 
 def build_manifest(
@@ -164,7 +164,7 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
     with _folder_aside(versions) as folder:
         parts, without_provenance = FolderParts.of(ws, folder), dict[str, str]()
         every = candidate_parts(tables)
-        with ThreadPoolExecutor(_AT_ONCE if tables.heads.num_rows < _FEW_DOCUMENTS else 1) as threads:
+        with ThreadPoolExecutor(_AT_ONCE if may_run_beside(tables.heads.num_rows) else 1) as threads:
             for done, (part, found) in enumerate(zip(every, threads.map(parts.make, every), strict=True)):
                 progress(f"writing {part.doing}", done, len(every))
                 without_provenance |= found

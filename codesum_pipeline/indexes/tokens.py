@@ -5,6 +5,7 @@ An identifier gives its parts and itself: `getUserName`, `get_user_name` and "ge
 """
 
 import re
+import threading
 from functools import lru_cache
 
 import Stemmer
@@ -32,8 +33,16 @@ _CACHE_SIZE = 1 << 18
 # Enough for the lines of a file and all that is defined in it, whose texts follow one another.
 _LINE_CACHE_SIZE = 1 << 13
 
-# Its own cache would be a second one behind ours.
-_STEMMER = Stemmer.Stemmer("english", maxCacheSize=0)
+
+class _ThreadStemmer(threading.local):
+    """A stemmer for each thread: PyStemmer's are not made for several."""
+
+    def __init__(self) -> None:
+        # Its own cache would be a second one behind ours.
+        self.stem = Stemmer.Stemmer("english", maxCacheSize=0).stemWord
+
+
+_STEMMER = _ThreadStemmer()
 
 
 def tokenize(text: str) -> list[str]:
@@ -83,5 +92,5 @@ def _token(part: str) -> str | None:
     """The stem of a part; None for a single ASCII character, a stop word or a blob."""
     if len(part) > _LONGEST or part in STOP_WORDS or (len(part) == 1 and part.isascii()):
         return None
-    stem: str = _STEMMER.stemWord(part)
+    stem: str = _STEMMER.stem(part)
     return stem

@@ -45,7 +45,8 @@ class AuditLog(Struct):
     folder: Path
     max_bytes: int
     files: int
-    _waiting: "queue.Queue[Line | None]" = field(default_factory=lambda: queue.Queue(_MOST_WAITING))
+    # Each thread has its own queue, so that the end of one is never taken by the next.
+    _waiting: "queue.Queue[Line | None]" = field(default_factory=queue.Queue)
     _dropped: int = 0
     _thread: threading.Thread | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -54,7 +55,8 @@ class AuditLog(Struct):
         """Write a line soon; it is lost where too many wait."""
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._live, name="audit", daemon=True)
+                self._waiting = queue.Queue(_MOST_WAITING)
+                self._thread = threading.Thread(target=self._live, args=(self._waiting,), name="audit", daemon=True)
                 self._thread.start()
             try:
                 self._waiting.put_nowait(line)
@@ -64,17 +66,17 @@ class AuditLog(Struct):
     def close(self) -> None:
         """Write the waiting lines, and end the thread; a later line starts another."""
         with self._lock:
-            thread, self._thread = self._thread, None
+            thread, waiting, self._thread = self._thread, self._waiting, None
         if thread is not None:
-            self._waiting.put(None)
+            waiting.put(None)
             thread.join(_CLOSED_WITHIN_S)
 
-    def _live(self) -> None:
+    def _live(self, waiting: "queue.Queue[Line | None]") -> None:
         is_over = False
         while not is_over:
-            taken = [self._waiting.get()]
-            while len(taken) < _MOST_AT_ONCE and not self._waiting.empty():
-                taken.append(self._waiting.get())
+            taken = [waiting.get()]
+            while len(taken) < _MOST_AT_ONCE and not waiting.empty():
+                taken.append(waiting.get())
             is_over = None in taken
             lines = [line for line in taken if line is not None]
             with self._lock:

@@ -1,16 +1,23 @@
-"""Free memory goes back to the system, so that the peaks of two steps do not add up; and how often Python collects
-garbage."""
+"""Free memory goes back to the system, so that the peaks of two steps do not add up; what may run side by side; and how
+often Python collects garbage."""
 
 import gc
 import resource
 
 # About 200 MB of it are libraries.
 _LITTLE_KB = 400_000
+# With as many documents as this or more, two parts of a build do not run side by side: each takes much memory.
+MANY_DOCUMENTS = 1 << 15
 
 
 def collect_seldom() -> None:
     """A build makes millions of objects and little garbage: a look every 700 objects takes a fifth of its time."""
     gc.set_threshold(100_000, 20, 20)
+
+
+def may_run_beside(documents: int) -> bool:
+    """Whether two parts of a build that look at all documents may run at the same time."""
+    return documents < MANY_DOCUMENTS
 
 
 def give_back() -> None:

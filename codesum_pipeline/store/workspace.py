@@ -45,10 +45,16 @@ def create_views(
     *,
     repo: str | None = None,
     tables: Sequence[str] = tuple(TABLES),
+    is_stored: bool = False,
 ) -> None:
-    """One view per table of `tables`: of one repository, or of all with a column `repo`."""
+    """One view per table of `tables`: of one repository, or of all with a column `repo`.
+
+    Views that are not `is_stored` belong to the connection alone. Stored ones are in the catalogue of the database,
+    which all its connections share: two threads that create the same one there conflict.
+    """
+    kind = "VIEW" if is_stored else "TEMPORARY VIEW"
     for name, source in _sources(store, repo, tables).items():
-        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {source}')
+        connection.execute(f'CREATE OR REPLACE {kind} "{name}" AS {source}')
 
 
 def _sources(store: TableStore, repo: str | None, tables: Sequence[str]) -> dict[str, str]:
@@ -89,7 +95,7 @@ def write_serving_file(store: TableStore, path: Path) -> None:
         aside = temporary_beside(path)
         try:
             with duckdb.connect(str(aside)) as connection:
-                create_views(connection, store)
+                create_views(connection, store, is_stored=True)
             state = FileState.of(aside)
             os.replace(aside, path)
         finally:

@@ -38,16 +38,19 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     # What builds fetch with.
     from codesum_pipeline.source.mirror import Mirror
 
-    _looked_for.add((git_dir, commit))
     timeout_s = catalogue.settings.git_timeout_s
     with exclusive(git_dir.with_name(f".{index.repo}.lock")):
-        if resolve(commit, git_dir=git_dir, timeout_s=timeout_s):
+        # Another thread may have looked for it meanwhile.
+        if (git_dir, commit) in _looked_for:
             return
         try:
-            entry = catalogue.registry.get(index.repo)
-            Mirror(git_dir, timeout_s).update(entry, offline=catalogue.settings.offline)
+            if not resolve(commit, git_dir=git_dir, timeout_s=timeout_s):
+                entry = catalogue.registry.get(index.repo)
+                Mirror(git_dir, timeout_s).update(entry, offline=catalogue.settings.offline)
         except (CodesumError, OSError) as error:
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
+        finally:
+            _looked_for.add((git_dir, commit))
 
 
 class SourceReader(Struct, frozen=True):

@@ -22,6 +22,7 @@ import hmac
 import json
 import re
 import stat
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -279,19 +280,22 @@ def _follows(entry: RepositoryEntry, push: Push) -> bool:
 
 
 class RecentEntries(Struct):
-    """The registry's entries by address, read again when they are old."""
+    """The registry's entries by address, read again when they are old: by one thread, for which others wait."""
 
     read: Callable[[], Sequence[RepositoryEntry]]
     clock: Callable[[], float] = time.monotonic
     _by_name: dict[str, list[RepositoryEntry]] = field(default_factory=dict)
     _stale_at: float = float("-inf")
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, push: Push) -> list[RepositoryEntry]:
         """The entries that are the repository of a push."""
-        if self.clock() >= self._stale_at:
-            self._read()
+        with self._lock:
+            if self.clock() >= self._stale_at:
+                self._read()
+            by_name = self._by_name
         names = sorted(push.addresses | push.host_ids)
-        found = {entry.key: entry for name in names for entry in self._by_name.get(name, [])}
+        found = {entry.key: entry for name in names for entry in by_name.get(name, [])}
         return [found[key] for key in sorted(found)]
 
     def _read(self) -> None:

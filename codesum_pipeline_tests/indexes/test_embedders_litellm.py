@@ -15,7 +15,7 @@ from werkzeug import Request, Response
 
 from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.named import make_embedder
 from codesum_pipeline.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
 from codesum_pipeline.settings.models import Settings
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
@@ -70,7 +70,7 @@ class Server:
 @pytest.fixture(autouse=True)
 def forget_embedders() -> None:
     """An embedder remembers how long its vectors are, and a port can come twice."""
-    load_embedder.cache_clear()
+    make_embedder.cache_clear()
 
 
 @pytest.fixture
@@ -232,7 +232,7 @@ def test_a_provider_that_changes_a_models_length_is_refused_with_the_way_out(ser
     workspace = make_index_workspace(tmp_path, settings=settings_at(server))
     embed_documents(workspace)
     write_tables(workspace, {**SHOP, "new.py": (Definition("new", "Is new.", "def new(): 1"),)})
-    load_embedder.cache_clear()
+    make_embedder.cache_clear()
     server.answers = [lambda texts: answer(texts, vectors=[[1.0, 2.0]] * len(texts))]
 
     with pytest.raises(UnusableVectors, match="vectors had 3 numbers and have 2 now: run `codesum index KEY --force`"):

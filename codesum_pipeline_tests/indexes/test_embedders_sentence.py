@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.indexes.dense import embed_documents
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.named import load_embedder, make_embedder
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.retrieval.search import search
@@ -103,7 +103,7 @@ def test_another_model_under_the_same_name_has_another_id(model_of: Callable[...
     folder = model_of({})
     ours = load_embedder(str(folder)).model_id
     (folder / "config_sentence_transformers.json").write_text('{"prompts": {"query": "q: "}}', encoding="utf-8")
-    load_embedder.cache_clear()
+    make_embedder.cache_clear()
 
     assert ours.startswith("own-model@")
     assert load_embedder(str(folder)).model_id != ours

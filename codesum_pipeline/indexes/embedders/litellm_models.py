@@ -4,6 +4,7 @@ A provider does not show weights: the model's id is made of the provider's name 
 reads keys from the environment variable of each provider; they are never kept, shown or logged here.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -54,8 +55,10 @@ class LiteLlmEmbedder:
         self._api_base = api_base
         self._offline = offline
         self._first_wait_s = first_wait_s
+        # The length of the first vector that came, to which all others are held; several threads may ask.
         self._length: int | None = None
         self.billed_tokens = 0
+        self._lock = threading.Lock()
         self.model_id = f"litellm/{model}@{hash_of([model, api_base])[:12]}"
 
     def check_provider(self) -> None:
@@ -168,14 +171,17 @@ class LiteLlmEmbedder:
 
     def _checked(self, response: Any, asked: int) -> npt.NDArray[np.float64]:
         """The vectors of an answer in the order of the texts; raises `UnusableVectors`."""
-        self.billed_tokens += int(getattr(getattr(response, "usage", None), "prompt_tokens", 0) or 0)
+        tokens = int(getattr(getattr(response, "usage", None), "prompt_tokens", 0) or 0)
+        with self._lock:
+            self.billed_tokens += tokens
         name = f"embedder 'litellm/{self._model}'"
         data = sorted(response.data, key=lambda item: int(item["index"]))
         if [int(item["index"]) for item in data] != list(range(asked)):
             raise UnusableVectors(f"{name}: {len(data)} vectors came for {asked} texts")
         lengths = sorted({len(item["embedding"]) for item in data})
-        if self._length is None and len(lengths) == 1:
-            self._length = lengths[0]
+        with self._lock:
+            if self._length is None and len(lengths) == 1:
+                self._length = lengths[0]
         if lengths != [self._length] or not self._length:
             raise UnusableVectors(f"{name}: vectors of {self._length} numbers were expected, {lengths} came")
         rows = np.array([item["embedding"] for item in data], dtype=np.float64)

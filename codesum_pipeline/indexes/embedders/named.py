@@ -13,6 +13,7 @@ The part before the first slash decides; nothing is guessed, so that a typo neve
 """  # noqa: E501
 
 import difflib
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -59,11 +60,20 @@ def is_asked_over_the_network(settings: Settings) -> bool:
     return settings.embedder.startswith((LITELLM_PREFIX, OPENAI_PREFIX))
 
 
-@cache
+_making = threading.Lock()
+
+
 def load_embedder(name: str, *, offline: bool = False, api_base: str | None = None) -> Embedder:
-    """Return the embedder of a name, made once a process, or raise `ConfigurationError`. A model that runs here is
-    found and checked now, and loaded when something is embedded. With `offline`, nothing is downloaded and no provider
-    is asked. `api_base` is where a LiteLLM model is asked."""
+    """Return the embedder of a name, made once a process and for several threads, or raise `ConfigurationError`. A
+    model that runs here is found and checked now, and loaded when something is embedded. With `offline`, nothing is
+    downloaded and no provider is asked. `api_base` is where a LiteLLM model is asked."""
+    with _making:
+        return make_embedder(name, offline, api_base)
+
+
+@cache
+def make_embedder(name: str, offline: bool, api_base: str | None) -> Embedder:
+    """As `load_embedder`, for one thread at a time."""
     if name == STATIC:
         return StaticEmbedder()
     if name.startswith((LITELLM_PREFIX, OPENAI_PREFIX)) and name != LITELLM_PREFIX:

@@ -6,9 +6,9 @@ processor a batch gains little, since a text of a hundred tokens keeps it busy.
 """
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,9 @@ class SentenceEmbedder:
         """Raise `ConfigurationError` when the folder holds no model that can be used."""
         self._name = name
         self._folder = folder
+        self._loaded: SentenceTransformer | None = None
+        # For what a model does not do for several threads at once: it is loaded, and it cuts texts into tokens.
+        self._lock = threading.RLock()
         self.model_id = _model_id(name, folder)
         self._tokenizer = _read_tokenizer(name, folder)
         named = _mapping(folder / "config_sentence_transformers.json").get("prompts")
@@ -93,8 +96,9 @@ class SentenceEmbedder:
         return unit_rows(vectors)
 
     def _features(self, text: str) -> dict[str, Any]:
-        """A text as the model takes it. One thread does this: a tokenizer is not made for several."""
-        found: dict[str, Any] = self._model.preprocess([encodable(text)])
+        """A text as the model takes it. One thread at a time does this: a tokenizer is not made for several."""
+        with self._lock:
+            found: dict[str, Any] = self._model.preprocess([encodable(text)])
         return found
 
     def _forward(self, features: dict[str, Any]) -> npt.NDArray[np.float64]:
@@ -104,9 +108,16 @@ class SentenceEmbedder:
             row: npt.NDArray[np.float64] = self._model.forward(features)["sentence_embedding"][0].double().numpy()
         return row
 
-    @cached_property
+    @property
     def _model(self) -> "SentenceTransformer":
-        """The loaded model. Nothing is downloaded, and no code that a model brings along is run."""
+        """The model, loaded for whoever asks first."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> "SentenceTransformer":
+        """Nothing is downloaded, and no code that a model brings along is run."""
         os.environ["HF_HUB_OFFLINE"] = "1"
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
         import torch

@@ -223,10 +223,11 @@ class TokenSums:
         return text.isascii() and text.isprintable() and not self._any_special.search(text)
 
     def _token_ids(self, words: Sequence[str]) -> list[list[int]]:
+        # Another thread may begin a new cache meanwhile; this one is only added to.
         known = self._ids
         missing = [word for word in words if word not in known]
         if len(known) + len(missing) > _CACHE_SIZE:
-            known.clear()
+            known = self._ids = {}
             missing = list(words)
         short = [word for word in missing if len(word) <= _SHORT_WORD and self._is_plain(word)]
         known.update((word, self._pieces(word)) for word in short)

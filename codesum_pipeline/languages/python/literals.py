@@ -9,6 +9,7 @@ and how a number is spelled are not in it.
 import ast
 import inspect
 import re
+import threading
 import warnings
 from collections.abc import Sequence
 
@@ -169,13 +170,17 @@ def is_ellipsis(statement: Node) -> bool:
     return [child.type for child in statement.named_children] == ["ellipsis"]
 
 
+_quiet = threading.Lock()
+
+
 def literal_value(literal: str) -> object:
     """The value of a literal, but half a surrogate pair as its escape, for no table or request can hold it; None for a
     formatted or a broken one."""
     quotes = literal[:3]
     if quotes in ('"""', "'''") and "\\" not in literal and literal.find(quotes, 3) == len(literal) - 3:
         return literal[3:-3]
-    with warnings.catch_warnings():
+    # Which warnings are shown is set for all threads.
+    with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             value = ast.literal_eval(literal)

@@ -298,15 +298,16 @@ class Literal(Struct, frozen=True):
 
 
 @lru_cache(maxsize=8)
-def _parser(language: str) -> Parser:
-    return Parser(Language(declaration_of(language).spec.grammar()))
+def _grammar(language: str) -> Language:
+    return Language(declaration_of(language).spec.grammar())
 
 
 def read_literals(text: str, language: str) -> list[Literal]:
     """All literals in source order; raises `MalformedManifest` if the parser gives up."""
     source = text.encode()
     try:
-        tree = parse_within_bounds(_parser(language), source)
+        # A new parser each time: parsers are not shared between threads.
+        tree = parse_within_bounds(Parser(_grammar(language)), source)
     except ParserGaveUp as error:
         raise MalformedManifest(f"no parser comes to an end with it: {error}") from error
     found = list(_literals(tree.root_node))

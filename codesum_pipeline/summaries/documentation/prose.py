@@ -83,6 +83,8 @@ def _markdown() -> Any:
 
     reader = MarkdownIt("commonmark").enable("table")
     reader.core.ruler.enableOnly(["normalize", "block"])
+    # Its tables of rules are made by the first text, and a second thread would find them half made.
+    reader.parse("text")
     return reader
 
 
