@@ -1,8 +1,9 @@
 """Dagster's own programs as this package runs them: the webserver behind a guard, and the daemon with a steady clock.
 
 `python -m codesum_pipeline.defs.guarded_ui PART [--serve NAME …] [--limits JSON] -- ARGUMENTS` is `dagster dev`, its
-webserver or its daemon. `dagster dev` starts the other two as processes of their own, which are exchanged for those of this module.
-Where a name of Dagster's that is exchanged here is gone, or Dagster starts something else, nothing is started.
+webserver or its daemon. `dagster dev` starts the other two as processes of their own, which are exchanged for those of
+this module. Where a name of Dagster's that is exchanged here is gone, or Dagster starts something else, nothing is
+started.
 
 Dagster's webserver has no log-in, runs whatever it is asked for, takes mutations by GET and in the bodies that forms
 send, and looks at neither Host nor Origin. Any page in the same browser could thus start runs: directly, or, under a
@@ -13,17 +14,22 @@ this machine; no page of somebody else.
 import argparse
 import ipaddress
 import logging
+import os
 import re
+import shutil
+import signal
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping, Sequence
-from types import SimpleNamespace
+from contextlib import suppress
+from types import FrameType, SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.serving.ending import ended_in_time
+from codesum_pipeline.serving.ending import end_children, ended_in_time
 from codesum_pipeline.serving.server import listen, serve
 from codesum_pipeline.serving.tokens import Address
 from codesum_pipeline.settings.operation import ServingSettings
@@ -41,6 +47,8 @@ _READING = ("GET", "HEAD", "OPTIONS")
 # A page may send any other to anybody without asking first.
 _CONTENT_TYPES = ("application/json", "application/graphql")
 _POLICY_VIOLATION = 1008
+# With the seconds that requests get, less than `PATIENCE_S`.
+_CHILDREN_END_S = 1.5
 
 _log = logging.getLogger("dagster-webserver")
 
@@ -157,13 +165,23 @@ def guarded_command(part: str, options: UiOptions, arguments: Sequence[str]) -> 
 
 
 def run_dev(options: UiOptions, arguments: Sequence[str]) -> None:
-    """`dagster dev`, with the guarded webserver."""
+    """`dagster dev`, with the guarded webserver. It ends with all that it has started; runs are interrupted."""
     # Private: the command has no option for the programs that it starts.
     from dagster._cli import dev
 
     start = vars(dev)["open_ipc_subprocess"]
     vars(dev)["open_ipc_subprocess"] = lambda command, **given: start(_exchanged(command, options), **given)
-    with ended_in_time():
+    with tempfile.TemporaryDirectory() as own, ended_in_time():
+        # What Dagster would remove at its own end.
+        tempfile.tempdir = own
+
+        def end(_number: int, _frame: FrameType | None) -> None:
+            end_children(_CHILDREN_END_S)
+            shutil.rmtree(own, ignore_errors=True)
+            os._exit(0)
+
+        # Dagster would wait for ten seconds, and for as long as a run takes. It gives SIGTERM the same handler.
+        signal.signal(signal.SIGINT, end)
         dev.dev_command.main(list(arguments), prog_name="dagster dev")
 
 
@@ -180,7 +198,11 @@ def run_webserver(options: UiOptions, arguments: Sequence[str]) -> None:
 
     def run(app: Any, *, host: str, port: int, log_level: str) -> None:
         bound, _ = listen(Address(host, port, f"--host {host} --port {port}"))
-        serve(app, bound, options.limits, has_websockets=True, log_level=log_level)
+        with suppress(KeyboardInterrupt):
+            serve(app, bound, options.limits, has_websockets=True, log_level=log_level)
+        # Dagster would wait for its code servers longer than anybody waits for a server.
+        end_children(_CHILDREN_END_S)
+        os._exit(0)
 
     name, served = "create_app_from_workspace_process_context", frozenset(options.hosts)
     make_app, _ = vars(cli)[name], vars(cli)["uvicorn"].run

@@ -185,7 +185,7 @@ class BoundedHttp(H11Protocol, _Bounded):
 
     def __init__(self, config: Any, *given: Any, **named: Any) -> None:
         super().__init__(config, *given, **named)
-        self.conn = BoundedParser(config.bounded.limits)
+        self.conn = self._parser = BoundedParser(config.bounded.limits)
         self._head_since: float | None = None
         self._refused_at: float | None = None
 
@@ -249,7 +249,7 @@ class BoundedHttp(H11Protocol, _Bounded):
 
     def send_400_response(self, msg: str) -> None:
         """The parser cannot go on."""
-        self._refuse(*self.conn.why)
+        self._refuse(*self._parser.why)
 
     def _refuse(self, status: int, told: str) -> None:
         self._bounded.tell(f"{self.customer}: {told}")

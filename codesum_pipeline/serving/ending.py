@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _WATCHER = Path(__file__).with_name("watching.py")
@@ -44,6 +44,22 @@ def ended_in_time(patience_s: float = PATIENCE_S) -> Iterator[None]:
         os.close(told)
         if own is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, own)
+
+
+def end_children(patience_s: float) -> None:
+    """Ask all processes that this one has started to end, and kill those that have not after `patience_s`."""
+    import psutil
+
+    asked = []
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            # Those that watch end after what they watch.
+            if str(_WATCHER) not in each.cmdline():
+                each.terminate()
+                asked.append(each)
+    for each in psutil.wait_procs(asked, timeout=patience_s)[1]:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
 
 
 def _end(number: int, _frame: object) -> None:

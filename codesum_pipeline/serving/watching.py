@@ -10,6 +10,8 @@ import signal
 import sys
 import time
 
+import psutil
+
 _LOOKED_AFTER_S = 5.0
 _STEP_S = 0.05
 
@@ -27,15 +29,20 @@ def wait_for_signal(pid: int) -> bool:
     return False
 
 
+def runs(process: psutil.Process) -> bool:
+    """One that nobody has asked for its status yet runs no more."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 def end(pid: int, patience_s: float) -> None:
     """Wait for the process and those that it has started, and kill what is left then."""
     deadline = time.monotonic() + patience_s
-    import psutil
-
     started = []
     with contextlib.suppress(psutil.NoSuchProcess):
         started = [each for each in psutil.Process(pid).children(recursive=True) if each.pid != os.getpid()]
-    while time.monotonic() < deadline and (os.getppid() == pid or any(each.is_running() for each in started)):
+    while time.monotonic() < deadline and (os.getppid() == pid or any(map(runs, started))):
         time.sleep(_STEP_S)
     if os.getppid() == pid:
         sys.stderr.write(f"codesum: killed: it did not end within {patience_s:g} s of the signal\n")
