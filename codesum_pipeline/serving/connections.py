@@ -24,6 +24,9 @@ from codesum_pipeline.model.addresses import customer_of
 from codesum_pipeline.settings.operation import ServingSettings
 
 _log = logging.getLogger(__name__)
+# Uvicorn would write a line for every request that is no HTTP.
+_quiet = logging.getLogger("uvicorn.error.requests")
+_quiet.setLevel(logging.ERROR)
 
 # A refused client gets so long to read why, before its connection is cut.
 _LINGER_S = 1.0
@@ -33,6 +36,7 @@ _LOGGED_EVERY_S = 1.0
 # Nobody splits a message into more; empty parts would fit into any number of bytes.
 _MOST_FRAGMENTS = 1_024
 _POLICY_VIOLATION = 1008
+_READ_BYTES = 16 * 1024
 
 
 class BoundedParser(h11.Connection):
@@ -185,12 +189,15 @@ class BoundedHttp(H11Protocol, _Bounded):
 
     def __init__(self, config: Any, *given: Any, **named: Any) -> None:
         super().__init__(config, *given, **named)
+        self.logger = _quiet
         self.conn = self._parser = BoundedParser(config.bounded.limits)
         self._head_since: float | None = None
         self._refused_at: float | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        # What is read at once is parsed at once, and the others wait.
+        transport.max_size = _READ_BYTES
         address = self.client[0] if self.client else ""
         self.customer = customer_of(address)
         if refusal := self._bounded.room_for(address):

@@ -16,7 +16,8 @@ from codesum_pipeline.settings.operation import ServingSettings
 
 
 class BodyBounds(Struct, frozen=True):
-    """Refuses the request whose body is too large or takes too long; the application that reads it is cancelled."""
+    """Refuses the request whose body is too large or takes too long. The application that reads it is cancelled, as it
+    is when the client leaves before the end of the body."""
 
     app: ASGIApp
     limits: ServingSettings
@@ -53,6 +54,10 @@ class BodyBounds(Struct, frozen=True):
                 limit = f"{limits.body_timeout_s:g} s (serving.body_timeout_s)"
                 await refuse(408, f"the body of the request took more than {limit}")
                 raise
+            if message["type"] == "http.disconnect":
+                # Whoever reads the body would raise an error that the log would be full of.
+                request.cancel()
+                await anyio.sleep_forever()
             is_whole = not message.get("more_body", False)
             left -= len(message.get("body", b""))
             if left < 0:
