@@ -29,15 +29,15 @@ from codesum_pipeline.model.printable import clean, one_line
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.overlays.settler import Settler
 from codesum_pipeline.serving.audit import AuditLog, Auditor
+from codesum_pipeline.serving.ending import ended_in_time
+from codesum_pipeline.serving.server import listen, serve
 from codesum_pipeline.serving.tokens import (
     DEFAULT_HOST,
     AccessToken,
     Address,
     TokenSource,
     check_reachable,
-    listen,
     parse_address,
-    serve,
 )
 from codesum_pipeline.source.poll_state import mark_due
 from codesum_pipeline.tools.catalogue import IndexCatalogue
@@ -157,7 +157,8 @@ def mcp(
             return make_server(held, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=its)
 
         if http is None:
-            make(None).run("stdio")
+            with ended_in_time():
+                make(None).run("stdio")
             return
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
         asked = parse_address(http, option="--http")
@@ -166,7 +167,7 @@ def mcp(
         app = make_app(make, address, tokens=tokens, audit=audit, host_names=host_name or ())
         note(f"serving MCP at {address.url}{PATH}")
         told_tokens(tokens, catalogue)
-        serve(app, bound)
+        serve(app, bound, called.settings.serving)
 
 
 def _configure(
@@ -245,7 +246,7 @@ def web(
         told_tokens(tokens, catalogue)
         if open_browser:
             webbrowser.open(address.url)
-        serve(app, bound)
+        serve(app, bound, called.settings.serving)
 
 
 _WEBHOOKS_PORT = 7779
@@ -284,7 +285,8 @@ def webhooks(
     )
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
     note(f"receiving webhooks at {address.url}{PATH}")
-    serve(make_app(receiver), bound)
+    limits = called.settings.serving.model_copy(update={"max_body_mb": settings.max_body_mb})
+    serve(make_app(receiver), bound, limits)
 
 
 def registered_entries(home: "Home") -> list[RepositoryEntry]:

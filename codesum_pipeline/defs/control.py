@@ -17,7 +17,7 @@ from msgspec import Struct
 import codesum_pipeline
 from codesum_pipeline.defs import resource
 from codesum_pipeline.defs.assets import ASSETS
-from codesum_pipeline.defs.guarded_ui import guarded_command, served_hosts
+from codesum_pipeline.defs.guarded_ui import UiOptions, guarded_command, served_hosts
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
 from codesum_pipeline.defs.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.defs.runs import MODULE, STARTED_BY_TAG, note_recorded
@@ -126,8 +126,8 @@ def start_ui(
 ) -> NoReturn:
     """Become the guarded `webserver`, the `daemon` or, as `dev`, both, on this home; `allowed` are more names of this
     machine."""
-    hosts, folder = sorted(served_hosts(host, allowed)), ensure_dagster_home(home.layout)
-    _become(home, ui_command(folder, host=host, port=port, hosts=hosts, part=part))
+    options = UiOptions(sorted(served_hosts(host, allowed)), home.settings.serving)
+    _become(home, ui_command(ensure_dagster_home(home.layout), options, host=host, port=port, part=part))
 
 
 def start_worker(home: Home, *, processes: int) -> NoReturn:
@@ -144,12 +144,12 @@ def _become(home: Home, command: list[str]) -> NoReturn:
     os.execve(sys.executable, command, environment)
 
 
-def ui_command(folder: Path, *, host: str, port: int, hosts: Sequence[str], part: str = "dev") -> list[str]:
-    """The command that opens the UI, or a part of it, from any folder, and answers to `hosts`."""
+def ui_command(folder: Path, options: UiOptions, *, host: str, port: int, part: str = "dev") -> list[str]:
+    """The command that opens the UI, or a part of it, from any folder."""
     loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
     if part == "daemon":
-        return [sys.executable, *guarded_command(part, hosts, ["run", *loaded])]
-    return [sys.executable, *guarded_command(part, hosts, [*loaded, *served])]
+        return [sys.executable, *guarded_command(part, options, ["run", *loaded])]
+    return [sys.executable, *guarded_command(part, options, [*loaded, *served])]
 
 
 def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, str]:

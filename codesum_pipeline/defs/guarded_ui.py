@@ -1,8 +1,9 @@
 """Dagster's own programs as this package runs them: the webserver behind a guard, and the daemon with a steady clock.
 
-`python -m codesum_pipeline.defs.guarded_ui PART [--serve NAME …] -- ARGUMENTS` is `dagster dev`, its webserver or its
-daemon. `dagster dev` starts the other two as processes of their own, which are exchanged for those of this module.
-Where a name of Dagster's that is exchanged here is gone, or Dagster starts something else, nothing is started.
+`python -m codesum_pipeline.defs.guarded_ui PART [--serve NAME …] [--limits JSON] -- ARGUMENTS` is `dagster dev`, its
+webserver or its daemon. `dagster dev` starts the other two as processes of their own, which are exchanged for those of
+this module. Where a name of Dagster's that is exchanged here is gone, or Dagster starts something else, nothing is
+started.
 
 Dagster's webserver has no log-in, runs whatever it is asked for, takes mutations by GET and in the bodies that forms
 send, and looks at neither Host nor Origin. Any page in the same browser could thus start runs: directly, or, under a
@@ -13,13 +14,25 @@ this machine; no page of somebody else.
 import argparse
 import ipaddress
 import logging
+import os
 import re
+import shutil
+import signal
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping, Sequence
+from contextlib import suppress
+from types import FrameType, SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
+from msgspec import Struct
+
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.serving.ending import end_children, ended_in_time
+from codesum_pipeline.serving.server import listen, serve
+from codesum_pipeline.serving.tokens import Address
+from codesum_pipeline.settings.operation import ServingSettings
 
 MODULE = "codesum_pipeline.defs.guarded_ui"
 Scope = MutableMapping[str, Any]
@@ -34,6 +47,8 @@ _READING = ("GET", "HEAD", "OPTIONS")
 # A page may send any other to anybody without asking first.
 _CONTENT_TYPES = ("application/json", "application/graphql")
 _POLICY_VIOLATION = 1008
+# With the seconds that requests get, less than `PATIENCE_S`.
+_CHILDREN_END_S = 1.5
 
 _log = logging.getLogger("dagster-webserver")
 
@@ -135,37 +150,68 @@ def _changes_something(text: str) -> bool:
     return any(isinstance(each, OperationDefinitionNode) and each.operation != OperationType.QUERY for each in found)
 
 
-def guarded_command(part: str, hosts: Sequence[str], arguments: Sequence[str]) -> list[str]:
+class UiOptions(Struct, frozen=True):
+    """The names under which browsers may ask for the UI, and what one client may cost."""
+
+    hosts: Sequence[str]
+    limits: ServingSettings = ServingSettings()
+
+
+def guarded_command(part: str, options: UiOptions, arguments: Sequence[str]) -> list[str]:
     """The command line of one of the parts, as `python` takes it; nothing of the folder at hand is imported."""
-    served = [word for host in hosts for word in ("--serve", host)]
-    return ["-P", "-W", "ignore", "-m", MODULE, part, *served, "--", *arguments]
+    served = [word for host in options.hosts for word in ("--serve", host)]
+    limits = ["--limits", options.limits.model_dump_json()]
+    return ["-P", "-W", "ignore", "-m", MODULE, part, *served, *limits, "--", *arguments]
 
 
-def run_dev(hosts: Sequence[str], arguments: Sequence[str]) -> None:
-    """`dagster dev`, with the guarded webserver."""
+def run_dev(options: UiOptions, arguments: Sequence[str]) -> None:
+    """`dagster dev`, with the guarded webserver. It ends with all that it has started; runs are interrupted."""
     # Private: the command has no option for the programs that it starts.
     from dagster._cli import dev
 
     start = vars(dev)["open_ipc_subprocess"]
-    vars(dev)["open_ipc_subprocess"] = lambda command, **options: start(_exchanged(command, hosts), **options)
-    dev.dev_command.main(list(arguments), prog_name="dagster dev")
+    vars(dev)["open_ipc_subprocess"] = lambda command, **given: start(_exchanged(command, options), **given)
+    with tempfile.TemporaryDirectory() as own, ended_in_time():
+        # What Dagster would remove at its own end.
+        tempfile.tempdir = own
+
+        def end(_number: int, _frame: FrameType | None) -> None:
+            end_children(_CHILDREN_END_S)
+            shutil.rmtree(own, ignore_errors=True)
+            os._exit(0)
+
+        # Dagster would wait for ten seconds, and for as long as a run takes. It gives SIGTERM the same handler.
+        signal.signal(signal.SIGINT, end)
+        dev.dev_command.main(list(arguments), prog_name="dagster dev")
 
 
-def _exchanged(command: list[str], hosts: Sequence[str]) -> list[str]:
+def _exchanged(command: list[str], options: UiOptions) -> list[str]:
     parts = {"dagster_webserver": "webserver", "dagster._daemon": "daemon"}
     if command[1] != "-m" or command[2] not in parts:
         raise RuntimeError(f"this Dagster starts {command[:4]}, which `codesum dev` does not know how to guard")
-    return [command[0], *guarded_command(parts[command[2]], hosts, command[3:])]
+    return [command[0], *guarded_command(parts[command[2]], options, command[3:])]
 
 
-def run_webserver(hosts: Sequence[str], arguments: Sequence[str]) -> None:
-    """Dagster's webserver, guarded."""
+def run_webserver(options: UiOptions, arguments: Sequence[str]) -> None:
+    """Dagster's webserver, guarded, within the limits of this package's own servers."""
     from dagster_webserver import cli
 
-    name, served = "create_app_from_workspace_process_context", frozenset(hosts)
-    make_app = vars(cli)[name]
-    vars(cli)[name] = lambda *given, **options: UiGuard(make_app(*given, **options), hosts=served)
-    cli.dagster_webserver.main(list(arguments), prog_name="dagster-webserver", auto_envvar_prefix="DAGSTER_WEBSERVER")
+    def run(app: Any, *, host: str, port: int, log_level: str) -> None:
+        bound, _ = listen(Address(host, port, f"--host {host} --port {port}"))
+        with suppress(KeyboardInterrupt):
+            serve(app, bound, options.limits, has_websockets=True, log_level=log_level)
+        # Dagster would wait for its code servers longer than anybody waits for a server.
+        end_children(_CHILDREN_END_S)
+        os._exit(0)
+
+    name, served = "create_app_from_workspace_process_context", frozenset(options.hosts)
+    make_app, _ = vars(cli)[name], vars(cli)["uvicorn"].run
+    vars(cli)[name] = lambda *given, **named: UiGuard(make_app(*given, **named), hosts=served)
+    vars(cli)["uvicorn"] = SimpleNamespace(run=run)
+    with ended_in_time():
+        cli.dagster_webserver.main(
+            list(arguments), prog_name="dagster-webserver", auto_envvar_prefix="DAGSTER_WEBSERVER"
+        )
 
 
 class ShortRest:
@@ -204,7 +250,7 @@ def steady_sensors() -> None:
     vars(daemon)["execute_sensor_iteration_loop"] = rested_loop
 
 
-def run_daemon(_hosts: Sequence[str], arguments: Sequence[str]) -> None:
+def run_daemon(_options: UiOptions, arguments: Sequence[str]) -> None:
     """`dagster-daemon`, whose sensors go on when the clock is set back."""
     # Private: the program is a script of this name, which nothing can be changed in.
     from dagster._daemon import cli
@@ -221,9 +267,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog=MODULE)
     parser.add_argument("part", choices=_PARTS)
     parser.add_argument("--serve", action="append", default=[])
+    parser.add_argument("--limits", type=ServingSettings.model_validate_json, default=ServingSettings())
     end = sys.argv.index("--")
     asked = parser.parse_args(sys.argv[1:end])
-    _PARTS[asked.part](asked.serve, sys.argv[end + 1 :])
+    _PARTS[asked.part](UiOptions(asked.serve, asked.limits), sys.argv[end + 1 :])
 
 
 if __name__ == "__main__":

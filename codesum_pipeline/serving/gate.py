@@ -10,7 +10,6 @@ Addresses that try wrong tokens have to wait.
 
 import base64
 import binascii
-import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
@@ -25,6 +24,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from codesum_pipeline.model.addresses import customer_of
 from codesum_pipeline.serving.audit import Auditor
 from codesum_pipeline.serving.tokens import AccessToken, TokenSource, digest_of, find_token
 
@@ -33,8 +33,6 @@ _FORGOTTEN_AFTER_S = 6.0
 # Bounds on the memory for addresses.
 _MOST_ADDRESSES = 10_000
 _MOST_RIGHT = 100
-# A customer of a provider has at least this prefix of IPv6.
-_PREFIX_OF_V6 = 64
 
 
 class _Record(Struct):
@@ -53,7 +51,7 @@ class Attempts(Struct):
 
     def wait_s(self, address: str, digest: bytes) -> float:
         """How long tokens of this address are refused without comparing them; 0 if they are compared."""
-        record = self._records.get(_group(address))
+        record = self._records.get(customer_of(address))
         if record is None or digest in record.right:
             return 0.0
         return max(0.0, (self._wrong(record) - _AT_ONCE + 1) * _FORGOTTEN_AFTER_S)
@@ -73,22 +71,12 @@ class Attempts(Struct):
         return max(0.0, record.wrong - (self.now() - record.at) / _FORGOTTEN_AFTER_S)
 
     def _record(self, address: str) -> _Record:
-        group = _group(address)
+        group = customer_of(address)
         record = self._records.setdefault(group, _Record(at=self.now()))
         self._records.move_to_end(group)
         while len(self._records) > _MOST_ADDRESSES:
             self._records.popitem(last=False)
         return record
-
-
-def _group(address: str) -> str:
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if found.version == 4:
-        return address
-    return str(found.ipv4_mapped or ipaddress.ip_network((int(found), _PREFIX_OF_V6), strict=False))
 
 
 # Makes the server for the holder of a token, or for everybody.

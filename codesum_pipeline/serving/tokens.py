@@ -7,7 +7,6 @@ be a token.
 import hashlib
 import hmac
 import logging
-import os
 import re
 import socket
 import stat
@@ -20,7 +19,6 @@ from typing import Annotated
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from starlette.types import ASGIApp
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import one_line
@@ -31,7 +29,6 @@ from codesum_pipeline.store.atomic import state_of
 DEFAULT_HOST = "127.0.0.1"
 _MOST_PORT = 65_535
 _ADDRESS = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]:|(?P<host>[^:\[\]]+):)?(?P<port>\d{1,5})")
-_BACKLOG = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +77,6 @@ def allowed_hosts(address: Address, others: list[str]) -> list[str]:
 def allowed_origins(address: Address, others: list[str]) -> list[str]:
     """The Origin headers of this server's pages."""
     return [f"{scheme}://{name}:{address.port}" for name in [*others, *address.names] for scheme in ("http", "https")]
-
-
-def listen(address: Address) -> tuple[socket.socket, Address]:
-    """A listening socket and its address."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    try:
-        bound = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
-    except OSError as error:
-        # Python adds the address; the number of an unknown host is none of the system's errors.
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise ConfigurationError(
-            f"{address.option}: {reason}: choose another address, or port 0 for a free one"
-        ) from error
-    return bound, Address(address.host, bound.getsockname()[1], address.option)
-
-
-def serve(app: ASGIApp, bound: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM."""
-    # A tenth of a second, which commands that only make or read tokens do not wait for.
-    import uvicorn
-
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, access_log=False)
-    uvicorn.Server(config).run(sockets=[bound])
 
 
 # A shorter token could be guessed.

@@ -29,6 +29,7 @@ from codesum_pipeline.settings.operation import (
     MaintenanceSettings,
     PlannerSettings,
     ReadingSettings,
+    ServingSettings,
     StorageSettings,
     WebhookSettings,
 )
@@ -118,6 +119,7 @@ class Settings(ContextSettings, ScanSettings):
     storage: Annotated[StorageSettings, NOTHING] = StorageSettings()
     planner: Annotated[PlannerSettings, NOTHING] = PlannerSettings()
     maintenance: Annotated[MaintenanceSettings, NOTHING] = MaintenanceSettings()
+    serving: Annotated[ServingSettings, NOTHING] = ServingSettings()
     audit: Annotated[AuditSettings, NOTHING] = AuditSettings()
     delivery: Annotated[DeliverySettings, NOTHING] = DeliverySettings()
     checks: Annotated[CheckSettings, NOTHING] = CheckSettings()

@@ -2,10 +2,11 @@
 
 import re
 from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from codesum_pipeline.settings.marks import SettingsGroup, setting
 
@@ -115,6 +116,47 @@ class MaintenanceSettings(SettingsGroup):
         "A mirror keeps a commit for N days after the last kept index and registered ref that lead to it are gone.",
         ge=1,
     )
+
+
+class ServingSettings(SettingsGroup):
+    """What one client of a server may cost: of `codesum web`, `mcp --http`, `webhooks` and the UI of `codesum dev`."""
+
+    max_head_kb: float = setting(64.0, "The first line and the headers of a request have at most N KB.", ge=1, le=1024)
+    max_headers: int = setting(100, "A request has at most N headers.", ge=10, le=10_000)
+    max_body_mb: float = setting(
+        5.0,
+        "The body of a request has at most N MB, as has a message of a WebSocket; for events of hosts, "
+        "`webhooks.max_body_mb` is used.",
+        gt=0,
+        le=1024,
+    )
+    head_timeout_s: float = setting(10.0, "The head of a request arrives within N seconds.", gt=0)
+    body_timeout_s: float = setting(30.0, "The body of a request arrives within N seconds.", gt=0)
+    idle_timeout_s: float = setting(30.0, "A connection may wait N seconds for the next request.", gt=0)
+    write_timeout_s: float = setting(30.0, "A connection is cut if its client reads nothing for N seconds.", gt=0)
+    max_connections: int = setting(500, "A server has at most N connections.", ge=1, le=100_000)
+    max_connections_per_address: int = setting(
+        100,
+        "One address, or one network /64 of IPv6, has at most N connections. Proxies in `serving.trusted_proxies` may "
+        "have more.",
+        ge=1,
+        le=100_000,
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        "The addresses and networks of your proxies: their X-Forwarded-For says whose a request is. "
+        "Nobody else's counts.",
+    )
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for each in proxies:
+            try:
+                ip_network(each)
+            except ValueError as error:
+                raise ValueError(f"{error}: write an address, or a network such as 10.0.0.0/8") from None
+        return proxies
 
 
 class AuditSettings(SettingsGroup):

@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from ipaddress import ip_address, ip_network
 
 from aiolimiter import AsyncLimiter
 from msgspec import Struct, field
@@ -21,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from codesum_pipeline.model.addresses import customer_of
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -41,8 +41,6 @@ MOST_DELIVERIES = 10_000
 # As long as one that was sent twice is known again. A push back and forth within it is found by polling.
 REMEMBERED_S = 600.0
 _MINUTE_S = 60.0
-# The part of an IPv6 address that identifies one customer.
-_IPV6_CUSTOMER_BITS = 64
 
 
 class SenderRates(Struct):
@@ -53,7 +51,7 @@ class SenderRates(Struct):
 
     async def allows(self, client: str) -> bool:
         """Whether there is room for one more, which is then counted."""
-        customer = _customer(client)
+        customer = customer_of(client)
         limiter = self._limiters.pop(customer, None) or AsyncLimiter(self.max_per_minute, _MINUTE_S)
         self._limiters[customer] = limiter
         while len(self._limiters) > MOST_SENDERS:
@@ -84,16 +82,6 @@ class SeenDeliveries(Struct):
         if is_new:
             self._seen.update(dict.fromkeys(names, now))
         return is_new
-
-
-def _customer(client: str) -> str:
-    try:
-        address = ip_address(client)
-    except ValueError:
-        return client[:100]
-    if address.version == 4:
-        return client
-    return str(ip_network((address, _IPV6_CUSTOMER_BITS), strict=False))
 
 
 PATH = "/webhooks"

@@ -8,6 +8,7 @@ import yaml
 
 import codesum_pipeline
 from codesum_pipeline.defs.control import forget_partition, register_partitions, ui_command, ui_environment
+from codesum_pipeline.defs.guarded_ui import UiOptions
 from codesum_pipeline.defs.instance_file import ensure_dagster_home
 from codesum_pipeline.defs.storage import open_instance
 from codesum_pipeline.settings.operation import StorageSettings
@@ -51,7 +52,7 @@ def test_partitions_can_be_registered_twice_and_forgotten_twice(home: Home) -> N
 
 
 def test_the_ui_and_the_workspace_file_name_the_same_module() -> None:
-    command = ui_command(Path("/somewhere"), host="127.0.0.1", port=3000, hosts=["localhost"])
+    command = ui_command(Path("/somewhere"), UiOptions(["localhost"]), host="127.0.0.1", port=3000)
     (location,) = yaml.safe_load((PROJECT / "workspace.yaml").read_text())["load_from"]
 
     assert command[command.index("--") + 1 :][:2] == ["-m", location["python_module"]]

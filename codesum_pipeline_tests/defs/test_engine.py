@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from codesum_pipeline.defs.control import ui_command
+from codesum_pipeline.defs.guarded_ui import UiOptions
 from codesum_pipeline.defs.instance_file import apply_engine, ensure_dagster_home
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.homes import open_home
@@ -118,7 +119,7 @@ def test_an_engine_that_cannot_work_is_refused(tmp_path: Path, engine: dict[str,
 
 def test_each_part_of_the_pages_is_a_command_of_its_own(tmp_path: Path) -> None:
     webserver, daemon = (
-        ui_command(tmp_path, host="127.0.0.1", port=1, hosts=["localhost"], part=part)
+        ui_command(tmp_path, UiOptions(["localhost"]), host="127.0.0.1", port=1, part=part)
         for part in ("webserver", "daemon")
     )
 

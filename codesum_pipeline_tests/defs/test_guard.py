@@ -10,7 +10,7 @@ import requests
 import websockets.sync.client
 from websockets.exceptions import InvalidStatus
 
-from codesum_pipeline.defs.guarded_ui import _exchanged, served_hosts
+from codesum_pipeline.defs.guarded_ui import UiOptions, _exchanged, served_hosts
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params
@@ -186,4 +186,4 @@ def test_what_is_no_host_name_is_refused(name: str) -> None:
 
 def test_a_process_that_is_not_known_is_not_started() -> None:
     with pytest.raises(RuntimeError, match="does not know how to guard"):
-        _exchanged(["python", "-m", "dagster_webserver2"], ["localhost"])
+        _exchanged(["python", "-m", "dagster_webserver2"], UiOptions(["localhost"]))

@@ -1,0 +1,67 @@
+"""Ends a process within seconds of SIGTERM or SIGINT, also if one of its threads does not come back.
+
+A thread may hold the interpreter's lock, so that no line of Python runs in the process any more. Therefore another
+process waits for the signal (`watching.py`): the interpreter writes each signal into a pipe in the moment it arrives.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_WATCHER = Path(__file__).with_name("watching.py")
+# All of it within 5 s: answering what was asked, closing what is open, and this process's own end.
+PATIENCE_S = 4.0
+
+
+@contextmanager
+def ended_in_time(patience_s: float = PATIENCE_S) -> Iterator[None]:
+    """While the block runs, SIGTERM and SIGINT end the process and all processes that it has started, at the latest
+    after `patience_s`, which also bounds what the process does after the block."""
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    subprocess.Popen(
+        # Nothing of the folder at hand is imported.
+        [sys.executable, "-I", str(_WATCHER), str(os.getpid()), str(patience_s)],
+        stdin=heard,
+        stdout=subprocess.DEVNULL,
+        # Ctrl-C is meant for the process that it watches.
+        start_new_session=True,
+    )
+    os.close(heard)
+    own = signal.getsignal(signal.SIGTERM)
+    if own is signal.SIG_DFL:
+        # The system's own way would end the process, but not those that it has started.
+        signal.signal(signal.SIGTERM, _end)
+    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(told)
+        if own is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, own)
+
+
+def end_children(patience_s: float) -> None:
+    """Ask all processes that this one has started to end, and kill those that have not after `patience_s`."""
+    import psutil
+
+    asked = []
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            # Those that watch end after what they watch.
+            if str(_WATCHER) not in each.cmdline():
+                each.terminate()
+                asked.append(each)
+    for each in psutil.wait_procs(asked, timeout=patience_s)[1]:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+
+
+def _end(number: int, _frame: object) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
