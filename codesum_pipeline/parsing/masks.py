@@ -28,7 +28,7 @@ from codesum_pipeline.source.secrets import mask_of, mask_secrets, secrets_in
 FEW_SECRETS = 50
 
 _WORD = re.compile(r"[^\s\"'`«»]+")
-_PART_OF_WORD = re.compile(r"[A-Za-z0-9_+/=.~-]+")
+_PART_OF_WORD = re.compile(r"[A-Za-z0-9_+/=~-]+")
 # A long key is stored in pieces, too: a literal for each line.
 _PIECE_OF_KEY = re.compile(r"[A-Za-z0-9+/=]{24,}")
 # A beginning this long of a secret is recognized where a text was cut.

@@ -205,7 +205,7 @@ def _is_secret(kind: str, match: re.Match[str], value: str) -> bool:
         case "url-password":
             return _FILLER.search(value) is None and value.lower() not in ("pass", "password", "pw", "pwd", "secret")
         case "assigned-password" | "assigned-key":
-            looks_secret = _looks_like_password if kind == "assigned-password" else _looks_like_key
+            looks_secret = _looks_like_password if kind == "assigned-password" else looks_like_key
             return looks_secret(value) and not _ABOUT.search(match["about"]) and not _is_code(match)
         case _:
             return True
@@ -237,7 +237,8 @@ def _looks_like_password(value: str) -> bool:
     return is_mixed and any(map(str.isalpha, value)) and " " not in value
 
 
-def _looks_like_key(value: str) -> bool:
+def looks_like_key(value: str) -> bool:
+    """Whether it is one long word that nobody would have written."""
     if len(value) < _MIN_KEY_CHARS or _FILLER.search(value) or "://" in value or " " in value:
         return False
     return any(map(str.isalpha, value)) and not _is_named(value) and _entropy(value) >= _MIN_KEY_ENTROPY
