@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.intents.file import Intents
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import erase_ledger
-from codesum_pipeline.llm.masking import MASKING_VERSION
+from codesum_pipeline.llm.marking import MASKING_VERSION
 from codesum_pipeline.model.intents import Cadence
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.model.repository import RepositoryEntry

@@ -14,11 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
-from codesum_pipeline.llm.masking import mask_secrets, visible
+from codesum_pipeline.llm.marking import visible
 from codesum_pipeline.llm.pins import ToolCall
 from codesum_pipeline.model.cancellation import wanted_until
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.model.guard import FailureGuard
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.tools.answers import Arguments, explained
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.registry import TOOLS, Tool

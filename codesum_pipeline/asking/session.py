@@ -17,7 +17,6 @@ from codesum_pipeline.asking.store import AskStore, Notebook, closing_turn, open
 from codesum_pipeline.asking.turn import Turn, TurnAnswer, fitting_exchanges
 from codesum_pipeline.llm.backend import build_backend, check_models, why_shut
 from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.prices import declares, listed
 from codesum_pipeline.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, ModelNotInAllowlist
@@ -25,6 +24,7 @@ from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.tools.sources import SourceReader, repositories

@@ -26,10 +26,11 @@ from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.store import CANCELLED, Exchange, MessagePart, Notebook, PartKind, Speaker
 from codesum_pipeline.llm.attempts import failure_kind
 from codesum_pipeline.llm.budgets import cut
-from codesum_pipeline.llm.masking import enclose, mask_secrets, numbered
+from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN, predict_tokens
 from codesum_pipeline.model.errors import CodesumError, SummaryError
+from codesum_pipeline.source.secrets import mask_secrets
 
 _PATH = re.compile(r"[\w.@+\-/\[\]()]+")
 # As in every fusion of ranks; see `retrieval/weights.py`.

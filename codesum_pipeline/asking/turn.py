@@ -23,11 +23,12 @@ from codesum_pipeline.asking.paying import CostCapReached, Payer
 from codesum_pipeline.asking.store import CANCELLED, STORE_FAILED, Exchange, MessagePart, Notebook, PartKind, Speaker
 from codesum_pipeline.asking.synthesis import Synthesiser
 from codesum_pipeline.llm.attempts import failure_kind
-from codesum_pipeline.llm.masking import enclose, mask_secrets
+from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, json_object
 from codesum_pipeline.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.model.errors import CodesumError, SummaryError
 from codesum_pipeline.model.printable import counted
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.tools.catalogue import AsOf
 
 # Much more often than the time after which a turn counts as abandoned.

@@ -29,7 +29,7 @@ from codesum_pipeline.llm.backend import (
 )
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.ledger import Ledger
-from codesum_pipeline.llm.masking import enclose, mask_secrets
+from codesum_pipeline.llm.marking import enclose
 from codesum_pipeline.llm.paying import Cap, Till, paid_once, run_job
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse, blake3_of
 from codesum_pipeline.llm.templates import (
@@ -51,6 +51,7 @@ from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.settings.llm import LlmSettings
 from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.source.secrets import mask_secrets
 
 # The ledger of all compactions of a home.
 LEDGER_FILE = "compaction.sqlite"

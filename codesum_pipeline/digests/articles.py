@@ -14,9 +14,10 @@ from msgspec import Struct
 from codesum_pipeline.digests.material import ChangeNature, Item
 from codesum_pipeline.digests.wording import noun
 from codesum_pipeline.llm.budgets import CUT_MARK, Entry, fill_entries
-from codesum_pipeline.llm.masking import enclose, mask_secrets, visible
+from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.model.printable import clean, one_line, shortened
 from codesum_pipeline.settings.llm import LlmSettings, Trust
+from codesum_pipeline.source.secrets import mask_secrets
 
 _LABEL = "CHANGE"
 _NAME_CHARS = 200

@@ -29,7 +29,7 @@ from codesum_pipeline.digests.by_model import (
 from codesum_pipeline.digests.claims import CheckedClaims, result_of
 from codesum_pipeline.digests.rows import DigestDraft, DigestRow
 from codesum_pipeline.llm.budgets import LEAST_SHOWN, cut, prompt_chars
-from codesum_pipeline.llm.masking import enclose, mask_secrets, visible
+from codesum_pipeline.llm.marking import enclose, visible
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.model.digests import DigestCitation, SummaryResult
 from codesum_pipeline.model.errors import ConfigurationError
@@ -37,6 +37,7 @@ from codesum_pipeline.model.hashing import canonical_json
 from codesum_pipeline.model.intents import Intent
 from codesum_pipeline.model.printable import one_line
 from codesum_pipeline.settings.models import Settings
+from codesum_pipeline.source.secrets import mask_secrets
 
 LABEL = "DIGEST"
 # A fence or a span of code, in which brackets are code, or else a citation.

@@ -17,9 +17,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.llm.plain_text import Markup, markup_of, plain_text
 from codesum_pipeline.model.printable import clean, shortened
+from codesum_pipeline.source.secrets import mask_secrets
 
 # Lines of both sides together.
 _MOST_COMPARED = 800

@@ -18,11 +18,11 @@ from msgspec import Struct
 
 from codesum_pipeline.digests.hunks import Hunk
 from codesum_pipeline.digests.sources import Files, RepositorySource, Subjects
-from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.digests import DigestCitation
 from codesum_pipeline.model.ids import SEPARATOR, parent_modules
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
 from codesum_pipeline.model.printable import clean, one_line
+from codesum_pipeline.source.secrets import mask_secrets
 
 # Only the best ones get lines and commits, since each needs two files to be read.
 MOST_READ_ITEMS = 300

@@ -16,13 +16,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.digests.hunks import Hunk, hunk_of
-from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.intents import DocumentChange, DocumentState
 from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.remote import shallow_commits
+from codesum_pipeline.source.secrets import mask_secrets
 
 # Changes of one file come close together.
 _KEPT_FILES = 64

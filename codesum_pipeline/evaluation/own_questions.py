@@ -32,6 +32,7 @@ from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import PARSERS, documentation_spans, parse_file
 from codesum_pipeline.parsing.symbols import parse_symbols
 from codesum_pipeline.parsing.testing import is_among, read_tests
@@ -40,6 +41,7 @@ from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.mirror import make_scratch
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.docstrings import read_doc_comment, read_docstring, without_name
@@ -107,7 +109,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
         functions_of = cache(partial(_functions, blobs, files))
         for commit in commits_with_changes(ws, commits):
             changes = [change for change in commit.changes if change.path in files]
-            query = clean_subject(commit.subject)
+            query = clean_subject(mask_secrets(commit.subject).text)
             is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
             if not (query and is_small):
                 continue
@@ -162,6 +164,7 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
         if len(data) > MOST_BYTES_PARSED:
             return []
         parsed = parse_file(path, files[path].language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
+        parsed, _ = masked_file(parsed)
     except SkippedFile:
         return []
     return [

@@ -19,6 +19,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.intents import Intent, IntentMatch
+from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.retrieval.reader import PublishedIndex
@@ -100,6 +101,7 @@ class _Versions:
             if skipped or verdict.reason or not self._rules.allows(verdict.language) or len(data) > MOST_BYTES_PARSED:
                 return {}
             parsed = parse_file(path, verdict.language, data, blob=blob, hash_policy=self._hash_policy)
+            parsed, _ = masked_file(parsed)
         except SkippedFile:
             return {}
         found = {}

@@ -27,6 +27,7 @@ class SkipReason(StrEnum):
     LFS_POINTER = "lfs_pointer"
     GENERATED = "generated"
     MINIFIED = "minified"
+    KEYS = "keys"
     LANGUAGE = "language"
     INVALID_PATH = "invalid_path"
     TOO_DEEP = "too_deep"

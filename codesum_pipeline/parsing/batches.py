@@ -14,6 +14,7 @@ from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
+from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.parsing.text import ParsedFile, text_of_failed
 from codesum_pipeline.source.content import decode_text
@@ -99,7 +100,7 @@ class ParseFiles(Struct, frozen=True):
         stored = list(in_halves(parsed, ParsedRows.of_values, guard=guard, name=_path))
         # Facts read from a file may have values that no table can hold.
         lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
-        texts = ParsedRows.of_values([ReadFile(self._as_text(file)) for file in files if file.path in lost])
+        texts = ParsedRows.of_values([self._as_text(file) for file in files if file.path in lost])
         return ParsedBatch(ParsedRows.joined([*(rows for _, rows in stored), texts]), guard.failures)
 
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], ParsedBatch]) -> ParsedBatch:
@@ -111,7 +112,7 @@ class ParseFiles(Struct, frozen=True):
             except WorkerDied as error:
                 text = self._as_text(file)
                 failure = Failure(file.path, f"{PARSER_ENDED}: {error}")
-                parts.append(ParsedBatch(ParsedRows.of_values([ReadFile(text)]), (failure,)))
+                parts.append(ParsedBatch(ParsedRows.of_values([text]), (failure,)))
         return ParsedBatch(
             ParsedRows.joined(part.rows for part in parts),
             tuple(failure for part in parts for failure in part.failures),
@@ -124,11 +125,12 @@ class ParseFiles(Struct, frozen=True):
         try:
             with guard.item(file.path):
                 parsed = parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
-                return self._with_compiler(file, parsed, guard) if file.documents else ReadFile(parsed)
+                read = self._with_compiler(file, parsed, guard) if file.documents else ReadFile(parsed)
+                return ReadFile(*masked_file(read.parsed, read.compiled))
         except SkippedFile as error:
             guard.add([Failure(file.path, str(error))])
             return None
-        return ReadFile(self._as_text(file))
+        return self._as_text(file)
 
     def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: FailureGuard) -> ReadFile:
         """The file beside its documents; where these have an error come up, as if there were none."""
@@ -138,13 +140,14 @@ class ParseFiles(Struct, frozen=True):
             return ReadFile(*found)
         return ReadFile(parsed)
 
-    def _as_text(self, file: SourceText) -> ParsedFile:
+    def _as_text(self, file: SourceText) -> ReadFile:
         """A file that failed, as one of no known language, whatever its bytes are."""
         data = file.data or b""
         text = data.decode("utf-8", "replace")
         with suppress(SkippedFile), FailureGuard().item(file.path):
             text = decode_text(data, file.language)
-        return text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
+        read = text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
+        return ReadFile(*masked_file(read))
 
 
 def _path(file: ReadFile) -> str:

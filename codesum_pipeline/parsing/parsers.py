@@ -32,6 +32,7 @@ from codesum_pipeline.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.parsing.walk import bytes_as_characters, read_tokens
 from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.origins import stated_origin
+from codesum_pipeline.source.secrets import SECRETS_VERSION
 
 
 class LanguageParser:
@@ -50,7 +51,8 @@ class LanguageParser:
             read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
-        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {RECOVERY_VERSION} {read} {hash_policy}"
+        made = f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {RECOVERY_VERSION} {read}"
+        return f"{made} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL

@@ -11,6 +11,7 @@ from codesum_pipeline.languages.profiles import is_project_file
 from codesum_pipeline.model.hashing import HashPolicy, sha1_hex, sha256_hex
 from codesum_pipeline.model.symbols import FileFacts, Symbol
 from codesum_pipeline.source.languages import TEXT
+from codesum_pipeline.source.secrets import SECRETS_VERSION
 
 # What a file without anything to resolve says to the graph.
 NO_REFERENCES = "{}"
@@ -36,7 +37,7 @@ def count_lines(source: bytes) -> int:
 
 def text_parser(hash_policy: HashPolicy) -> str:
     """Everything besides its bytes that decides what is read from a text file."""
-    return f"{TEXT_VERSION} {hash_policy}"
+    return f"{TEXT_VERSION} {SECRETS_VERSION} {hash_policy}"
 
 
 def parse_text(

@@ -18,6 +18,7 @@ from codesum_pipeline.languages.profiles import Trait, has, profile_of
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.source.git import run_git
+from codesum_pipeline.source.key_files import is_only_keys
 from codesum_pipeline.source.languages import PROSE, TEXT, language_of_first_line, language_of_path
 
 # As git does: a NUL this early means that a file is not text.
@@ -96,7 +97,14 @@ def _text_of(path: str, data: bytes) -> str:
 
 
 CONTENT_REASONS = frozenset(
-    {SkipReason.BINARY, SkipReason.NOT_TEXT, SkipReason.LFS_POINTER, SkipReason.GENERATED, SkipReason.MINIFIED}
+    {
+        SkipReason.BINARY,
+        SkipReason.NOT_TEXT,
+        SkipReason.LFS_POINTER,
+        SkipReason.GENERATED,
+        SkipReason.MINIFIED,
+        SkipReason.KEYS,
+    }
 )
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
@@ -156,6 +164,8 @@ def judge_content(path: str, data: bytes) -> ContentDecision:
         return ContentDecision(language, SkipReason(skipped.reason))
     if is_generated(text, language):
         reason = SkipReason.GENERATED
+    elif is_only_keys(path, text, language):
+        reason = SkipReason.KEYS
     elif is_minified(text, language):
         reason = SkipReason.MINIFIED
     return ContentDecision(language, reason)

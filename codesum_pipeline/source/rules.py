@@ -18,7 +18,7 @@ from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_path
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/4"
+RULES_VERSION = "scan/5"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from codesum_pipeline.llm.masking import enclose, numbered, visible
+from codesum_pipeline.llm.marking import enclose, numbered, visible
 
 
 def test_a_text_stands_between_markers_of_its_own_hash() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.llm.litellm_door import litellm_client
-from codesum_pipeline.llm.masking import numbered
+from codesum_pipeline.llm.marking import numbered
 from codesum_pipeline.llm.prices import predict_tokens, tokens_upper
 from codesum_pipeline_tests.support.llm_requests import MODEL, templates
 

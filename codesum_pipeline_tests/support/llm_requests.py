@@ -12,7 +12,7 @@ from codesum_pipeline.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.llm.backends import LiteLlmBackend
 from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.llm.conversation import AnswerReading, converse
-from codesum_pipeline.llm.masking import enclose, numbered
+from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve
 from codesum_pipeline.model.documents import LEVELS, Level, WrittenText

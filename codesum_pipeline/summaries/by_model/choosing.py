@@ -14,7 +14,7 @@ from codesum_pipeline.llm.backend import form_of
 from codesum_pipeline.llm.budgets import prompt_chars
 from codesum_pipeline.llm.cache import AnswerCache, KeptText, SharedTexts
 from codesum_pipeline.llm.fitting_templates import fitting_templates
-from codesum_pipeline.llm.masking import MASKING_VERSION
+from codesum_pipeline.llm.marking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
 from codesum_pipeline.llm.templates import ResolvedTemplate

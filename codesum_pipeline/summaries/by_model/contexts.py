@@ -16,13 +16,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.graph.families import family_of
-from codesum_pipeline.llm.masking import mask_secrets
 from codesum_pipeline.model.documents import ContextNeighbour, TextContext
 from codesum_pipeline.model.graph import EdgeKind
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.settings.stages import ContextSettings, GraphPolicy
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.plain import clip, printable

@@ -13,11 +13,12 @@ from msgspec import Struct, field
 
 from codesum_pipeline.llm.budgets import Entry, SiblingRank, body_budget, cut, fill_entries, local_order
 from codesum_pipeline.llm.checking import AnswerBounds
-from codesum_pipeline.llm.masking import enclose, mask_secrets, numbered
+from codesum_pipeline.llm.marking import enclose, numbered
 from codesum_pipeline.llm.plain_text import markup_of, plain_text
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import ChildPair, Level
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import ShownContext
 from codesum_pipeline.summaries.decide import RequiredDocument

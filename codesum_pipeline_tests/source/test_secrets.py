@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.llm.masking import MaskedText, mask_secrets
+from codesum_pipeline.source.secrets import MaskedText, mask_secrets
 from codesum_pipeline_tests.support.planted_secrets import ASSIGNED, TOKENS, Planted, planted
 
 PLANTED = list(planted(seed=7, each=7))

@@ -17,17 +17,18 @@ that of private keys are data: `secret_formats.toml`.
 
 import re
 import tomllib
-import unicodedata
+from base64 import b64decode
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from math import log2
 
 from msgspec import Struct
 
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.model.printable import SUSPECT, UNPRINTABLE
+# Part of the version of all that is stored of a file: raise it with any rule.
+SECRETS_VERSION = "secrets/1"
 
 
 class Rule(Struct, frozen=True):
@@ -38,17 +39,35 @@ class Rule(Struct, frozen=True):
     pattern: str
 
 
-_PEM = r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_END = r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+# OpenSSL's and OpenSSH's keys, PGP's, those of ssh.com (four hyphens and a space), OpenVPN's shared ones.
+_LABEL = r"(?:(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)"
+_PEM = rf"-{{4,5}} ?BEGIN {_LABEL} ?-{{4,5}}"
+_PEM_END = rf"-{{4,5}} ?END {_LABEL} ?-{{4,5}}"
 _PEM_RUN = "[A-Za-z0-9+/=]{24,}"
 # Between its ends a key has base64 and what a language puts around lines of a string, and no code. Nothing of it is
 # tried twice (`*+`): a line break written as an escape could be read in two ways, each of many lines.
-_PEM_HEAD = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]{0,200}"
-_PEM_BODY = rf"""(?:\\[nrt]|{_PEM_RUN}|{_PEM_HEAD}|[\s"'`+,;.:#*|>()\\])*+"""
+_PEM_HEAD = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Subject):[^\n\\]{0,200}"
+_LINE_BREAK = r"\\[nrt]|\\u000[aAdD]|&#(?:10|13|x[aAdD]);|%0[aAdD]"
+_PEM_BODY = rf"""(?:{_LINE_BREAK}|{_PEM_RUN}|{_PEM_HEAD}|[\s"'`+,;.:#*/|>()\\])*+"""
+# The last lines of a key are shorter: its end, and a checksum.
+_PEM_SHORT = rf"(?:[A-Za-z0-9+/=]{{1,76}}{_PEM_BODY}){{0,2}}"
+# Base64 of `-----BEGIN ` and a label, and of OpenSSH's first bytes.
+_ENCODED_HYPHENS = "LS0tLS1CRUdJTi"
+_LABEL_CHARS = 52
+_ENCODED = rf"(?:{_ENCODED_HYPHENS}|b3BlbnNzaC1rZXktdjE)[A-Za-z0-9+/]{{40,}}+={{0,2}}"
+_MORE_LINES = (
+    r"(?:(?:\\?\n|\\n)[ \t]{0,80}[A-Za-z0-9+/]{20,}+={0,2})*+(?:(?:\\?\n|\\n)[ \t]{0,80}[A-Za-z0-9+/]{1,19}={1,2})?"
+)
 
-# The only kind that goes over lines.
-PRIVATE_KEY = Rule(
-    "private-key", ("private",), rf"{_PEM}(?:{_PEM_BODY}[A-Za-z0-9+/=]{{0,76}}{_PEM_BODY}{_PEM_END}|{_PEM_BODY})"
+# The only ones that go over lines. PuTTY's has no end, but says how many lines it has.
+PRIVATE_KEYS = (
+    Rule("private-key", ("private key", "static key"), rf"{_PEM}(?:{_PEM_BODY}{_PEM_SHORT}{_PEM_END}|{_PEM_BODY})"),
+    Rule(
+        "private-key",
+        ("private-lines:",),
+        r"(?m:Private-Lines:[ \t]{0,4}\d{1,4}[ \t]{0,4}\n(?P<s>(?:[A-Za-z0-9+/=]{1,76}(?:\n|\Z))++))",
+    ),
+    Rule("private-key", ("ls0tls1crudjti", "b3blbnnzac1rzxktdje"), rf"{_ENCODED}{_MORE_LINES}"),
 )
 
 
@@ -66,9 +85,6 @@ def _read_formats() -> tuple[Rule, ...]:
 
 FORMATS = _read_formats()
 
-
-# Part of every key under which a text is kept that was written from masked source.
-MASKING_VERSION = "1"
 
 _BASE64_LINE = re.compile(r"[A-Za-z0-9+/=]{24}")
 _PASSWORDS = r"passw(?:or)?d|passphrase|pwd"
@@ -104,51 +120,102 @@ class MaskedText(Struct, frozen=True):
     counts: Mapping[str, int]
 
 
+class _Findings:
+    """The secrets of one text: how many of each kind, and each with its kind."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.kinds: dict[str, str] = {}
+
+
 def mask_secrets(text: str) -> MaskedText:
     """Replace each secret by `«masked KIND»`."""
-    found: Counter[str] = Counter()
-    if PRIVATE_KEY.keywords[0] in text.lower():
-        text = re.sub(PRIVATE_KEY.pattern, partial(_replaced, kind=PRIVATE_KEY.kind, found=found), text)
+    found = _Findings()
+    masked = _masked(text, found)
+    return MaskedText(masked, dict(sorted(found.counts.items())))
+
+
+def secrets_in(text: str) -> dict[str, str]:
+    """Each secret in a text with its kind, as `mask_secrets` finds them."""
+    found = _Findings()
+    _masked(text, found)
+    return found.kinds
+
+
+def mask_of(kind: str) -> str:
+    """What stands for a secret of a kind."""
+    return f"«masked {kind}»"
+
+
+def _masked(text: str, found: _Findings) -> str:
     lowered = text.lower()
-    lines = text.split("\n")
-    for rule in _RULES:
+    for rule in PRIVATE_KEYS:
         if any(keyword in lowered for keyword in rule.keywords):
-            _mask_lines(lines, rule, found)
-    return MaskedText("\n".join(lines), dict(sorted(found.items())))
+            text = re.sub(rule.pattern, partial(_replaced, kind=rule.kind, found=found), text)
+    rules = [rule for rule in _RULES if any(keyword in lowered for keyword in rule.keywords)]
+    if not rules:
+        return text
+    lines, starts = text.split("\n"), _line_starts(lowered)
+    # Some rules share their keywords.
+    places: dict[tuple[str, ...], Iterable[int]] = {}
+    for rule in rules:
+        if rule.keywords not in places:
+            places[rule.keywords] = _places_of(rule.keywords, lowered, starts)
+        replaced, pattern = partial(_replaced, kind=rule.kind, found=found), re.compile(rule.pattern)
+        for place in places[rule.keywords]:
+            lines[place] = pattern.sub(replaced, lines[place])
+    return "\n".join(lines)
 
 
-def _mask_lines(lines: list[str], rule: Rule, found: Counter[str]) -> None:
-    """Most lines hold none of a rule's keywords: looking for these is much cheaper than the pattern."""
-    replaced = partial(_replaced, kind=rule.kind, found=found)
-    for place, line in enumerate(lines):
-        lowered = line.lower()
-        if any(keyword in lowered for keyword in rule.keywords):
-            lines[place] = re.sub(rule.pattern, replaced, line)
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
-def _replaced(match: re.Match[str], *, kind: str, found: Counter[str]) -> str:
+def _places_of(keywords: Iterable[str], lowered: str, starts: Sequence[int]) -> Iterable[int]:
+    """The numbers of the lines with a keyword: to look for these is much cheaper than to try the pattern."""
+    places = set()
+    for keyword in keywords:
+        at = lowered.find(keyword)
+        while at >= 0:
+            place = bisect_right(starts, at)
+            places.add(place - 1)
+            at = lowered.find(keyword, starts[place]) if place < len(starts) else -1
+    return places
+
+
+def _replaced(match: re.Match[str], *, kind: str, found: _Findings) -> str:
     group = "s" if match.re.groupindex else 0
     secret = match[group]
     if not _is_secret(kind, match, secret):
         return match[0]
-    found[kind] += 1
+    found.counts[kind] += 1
+    found.kinds.setdefault(secret, kind)
     start, end = (place - match.start() for place in match.span(group))
-    return f"{match[0][:start]}«masked {kind}»" + "\n" * secret.count("\n") + match[0][end:]
+    return f"{match[0][:start]}{mask_of(kind)}" + "\n" * secret.count("\n") + match[0][end:]
 
 
 def _is_secret(kind: str, match: re.Match[str], value: str) -> bool:
     match kind:
         case "private-key":
-            return _BASE64_LINE.search(value) is not None
+            return _BASE64_LINE.search(value) is not None and not _is_public(value)
+        case "netrc-password" | "pgpass-password":
+            return _looks_like_password(value)
         case "url-parameter" | "http-credentials":
             return not _is_named(value) and _FILLER.search(value) is None
         case "url-password":
             return _FILLER.search(value) is None and value.lower() not in ("pass", "password", "pw", "pwd", "secret")
         case "assigned-password" | "assigned-key":
-            looks_secret = _looks_like_password if kind == "assigned-password" else _looks_like_key
+            looks_secret = _looks_like_password if kind == "assigned-password" else looks_like_key
             return looks_secret(value) and not _ABOUT.search(match["about"]) and not _is_code(match)
         case _:
             return True
+
+
+def _is_public(value: str) -> bool:
+    """Whether a value is the base64 of a certificate or of another block that is no private key."""
+    if not value.startswith(_ENCODED_HYPHENS):
+        return False
+    return b"PRIVATE KEY" not in b64decode(value[:_LABEL_CHARS])
 
 
 def _is_code(match: re.Match[str]) -> bool:
@@ -170,7 +237,8 @@ def _looks_like_password(value: str) -> bool:
     return is_mixed and any(map(str.isalpha, value)) and " " not in value
 
 
-def _looks_like_key(value: str) -> bool:
+def looks_like_key(value: str) -> bool:
+    """Whether it is one long word that nobody would have written."""
     if len(value) < _MIN_KEY_CHARS or _FILLER.search(value) or "://" in value or " " in value:
         return False
     return any(map(str.isalpha, value)) and not _is_named(value) and _entropy(value) >= _MIN_KEY_ENTROPY
@@ -220,7 +288,7 @@ _RULES = (
     ),
     Rule(
         "url-parameter",
-        ("=",),
+        ("token=", "key=", "auth=", "secret=", "password=", "passwd=", "pwd=", "sig=", "signature="),
         (
             r"[?&](?:access_token|api_?key|auth|client_secret|password|passwd|pwd|secret|sig|signature|token)="
             r"(?P<s>[^&\s\"'`<>(){}$%#«»]{8,300})"
@@ -234,35 +302,19 @@ _RULES = (
     Rule(
         "http-credentials", ("bearer ", "basic ", "token "), r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})"
     ),
+    Rule(
+        "netrc-password",
+        ("password ", "password\t"),
+        (
+            r"(?:^|\b(?:login|user)[ \t]{1,4}\S{1,80}[ \t]{1,4})[ \t]{0,8}password[ \t]{1,8}"
+            r"(?P<s>[^\s\"'«»]{4,200})[ \t]{0,4}$"
+        ),
+    ),
+    Rule(
+        "pgpass-password",
+        (":5432:", ":*:"),
+        r"^[^\s:/]{1,200}:(?:\d{1,5}|\*):[^\s:/]{1,100}:[^\s:/]{1,100}:(?P<s>[^\s:«»]{4,200})$",
+    ),
     *_assigned("assigned-password", _PASSWORDS, "passwd password passphrase pwd"),
     *_assigned("assigned-key", _KEYS, "secret token credential key"),
 )
-
-
-# 128 bits: a text that holds its own marker cannot be searched for.
-_DIGEST_CHARS = 32
-_VARIATION_SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-
-
-def enclose(text: str, label: str) -> str:
-    """The visible text between markers that say what it is; nothing at all if there is no text."""
-    shown = visible(text)
-    if not shown.strip():
-        return ""
-    digest = sha256_hex(shown.encode("utf-8"))[:_DIGEST_CHARS]
-    return f"<<<{label} {digest}\n{shown}\n{digest} {label}>>>"
-
-
-def visible(text: str) -> str:
-    """The text without characters that are not seen; as many lines as before."""
-
-    def kept(match: re.Match[str]) -> str:
-        unseen = unicodedata.category(match[0]) in UNPRINTABLE or _VARIATION_SELECTORS.match(match[0])
-        return "" if unseen else match[0]
-
-    return SUSPECT.sub(kept, text)
-
-
-def numbered(source: str) -> str:
-    """Each line behind its number, counted from 1: what citations refer to."""
-    return "\n".join(f"{number}| {line}" for number, line in enumerate(source.rstrip("\n").split("\n"), start=1))
