@@ -13,7 +13,7 @@ from codesum_pipeline.cli.render import MISCONFIGURED, complain, note, present, 
 from codesum_pipeline.hosts.planning import SyncPlan
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.model.printable import counted, one_line
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.addresses import shown_location
 from codesum_pipeline.source.organisations import Organisation, organisation_of, token_variable
 
 org = CommandGroup("org")
@@ -137,7 +137,8 @@ def _tell(organisation: Organisation, plan: SyncPlan, *, is_preview: bool) -> No
     show(f"{organisation.name}: {', '.join(said) or 'nothing to register'}")
     for word, entries in (*changes, ("held", plan.held)):
         for entry in entries[:_NAMED]:
-            show(f"  {word} {entry.key}: {one_line(entry.retired.why if entry.retired else redact(entry.location))}")
+            told = entry.retired.why if entry.retired else shown_location(entry.location)
+            show(f"  {word} {entry.key}: {one_line(told)}")
         if len(entries) > _NAMED:
             show(f"  {word}: {len(entries) - _NAMED:,} more")
     for problem in plan.unusable:

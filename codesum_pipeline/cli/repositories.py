@@ -36,7 +36,8 @@ from codesum_pipeline.indexes.version_folder import read_published
 from codesum_pipeline.model.errors import CannotWrite, ConfigurationError, LeaseHeld, UnknownRepository
 from codesum_pipeline.model.moments import age, moment_at
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.locations import find_root, full_place, is_url, parse_location, redact
+from codesum_pipeline.source.addresses import named_location, shown_location, take_apart, with_shown_locations
+from codesum_pipeline.source.locations import find_root, full_place, is_url, parse_location
 from codesum_pipeline.source.registry import Registry
 from codesum_pipeline.source.work_trees import covering_entry
 from codesum_pipeline.store.lease import hold_repository
@@ -160,10 +161,9 @@ _BY_TAR = re.compile(r"\.(?:tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
 _OF_WINDOWS = re.compile(r"(?P<drive>[A-Za-z]):[\\/](?P<path>.*)")
 _OWNER_AND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 _HOST_AND_PATH = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)/[\w.~/-]+")
-_INSECURE = re.compile(r"(?:http|git)://(?P<rest>[^@\s]+)")
 _PAGE = re.compile(
-    r"(?P<repository>https://(?:github|gitlab)\.com/[^/]+/[^/]+)/(?:-/)?(?P<kind>tree|blob)/(?P<ref>[^/?#]+)"
-    r"(?:/(?P<folder>[^?#]*))?.*"
+    r"(?P<repository>https://(?:github|gitlab)\.com/[^/]+/[^/]+)/(?:-/)?(?P<kind>tree|blob)/(?P<ref>[^/]+)"
+    r"(?:/(?P<folder>.*))?"
 )
 
 
@@ -172,18 +172,20 @@ def check_address(text: str) -> None:
     meant = ""
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
         return
+    address = take_apart(text)
     if windows := _OF_WINDOWS.fullmatch(text):
-        path = windows["path"].replace("\\", "/")
-        meant = f"this is a path of Windows; inside WSL it is /mnt/{windows['drive'].lower()}/{path}"
-    elif page := _PAGE.fullmatch(text):
+        path = shown_location("/" + windows["path"].replace("\\", "/"))
+        inside = f"; inside WSL it is /mnt/{windows['drive'].lower()}{path}" if path.startswith("/") else ""
+        meant = f"this is a path of Windows{inside}"
+    elif page := _PAGE.fullmatch(str(address)):
         folder = page["folder"] if page["kind"] == "tree" else ""
         subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""
         command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
         meant = f"this is a page about a part of a repository: `{command}`"
-    elif insecure := _INSECURE.fullmatch(text):
-        meant = f"only https, ssh and file URLs are read: `codesum index https://{insecure['rest']}`"
+    elif address and address.scheme in ("http", "git") and not address.more and address.user is None:
+        meant = f"only https, ssh and file URLs are read: `codesum index {replace(address, scheme='https')}`"
     if meant:
-        raise ConfigurationError(f"location {_shown_location(text)}: {meant}")
+        raise ConfigurationError(f"{named_location(text)}: {meant}")
 
 
 def check_path(text: str) -> None:
@@ -201,7 +203,7 @@ def check_path(text: str) -> None:
         meant = f"there is no such folder; for the address of a server: `codesum index https://{text}`"
     elif _OWNER_AND_NAME.fullmatch(text):
         meant = f"there is no such folder; for the repository on GitHub: `codesum index https://github.com/{text}`"
-    raise ConfigurationError(f"location {_shown_location(text)}: {meant}")
+    raise ConfigurationError(f"{named_location(text)}: {meant}")
 
 
 def _about_file(path: Path) -> str:
@@ -217,11 +219,6 @@ def _about_file(path: Path) -> str:
     else:
         return f"{path} is an archive and no repository: unpack it, then index the folder that it gives"
     return f"{path} is an archive and no repository: unpack it with {unpack}, then `codesum index ./{folder}`"
-
-
-def _shown_location(text: str) -> str:
-    shown = redact(text)
-    return repr(shown if len(shown) <= 200 else f"{shown[:199]}…")
 
 
 class NewEntries(Struct, frozen=True, weakref=True):
@@ -314,7 +311,7 @@ def forget(home: "Home", key: str, *, is_registered: bool) -> None:
 
 def place_of(entry: RepositoryEntry) -> str:
     """Where a repository lies, and which folder of it is indexed."""
-    return f"{redact(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}"
+    return f"{shown_location(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}"
 
 
 NO_REPOSITORY = "no repository is registered: `codesum index PATH|URL` registers and indexes one"
@@ -390,11 +387,11 @@ def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
         ago = f"{age(out.published_at)} ago" if out else None
         rows.append((entry.key, place_of(entry), ref, state, commit and commit[:SHORT_COMMIT], documents, ago))
         published = built and {"commit": commit, "documents": documents, "published_at": published_at}
-        shown = {"location": redact(entry.location), "scip_command": redact(entry.scip_command)}
+        shown = {"location": shown_location(entry.location), "scip_command": with_shown_locations(entry.scip_command)}
         values.append(to_builtins(entry) | shown | {"published": published})
         indexes += [f"{entry.key}: compiler's index {place}" for place in entry.scip]
         if entry.scip_command:
-            indexes.append(f"{entry.key}: compiler's index made by {redact(entry.scip_command)}")
+            indexes.append(f"{entry.key}: compiler's index made by {with_shown_locations(entry.scip_command)}")
     columns = ("key", "location", "ref", "enabled", "commit", "documents", "published")
     present(values, lambda: table(columns, rows, right=("documents",)), as_json=as_json, otherwise=NO_REPOSITORY)
     if not as_json:

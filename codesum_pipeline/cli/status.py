@@ -27,7 +27,8 @@ from codesum_pipeline.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.model.ledger import LedgerRow
 from codesum_pipeline.model.moments import age, moment_at, utc_now
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.locations import is_url, redact
+from codesum_pipeline.source.addresses import shown_location
+from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.mirror import Mirror
 from codesum_pipeline.store.lease import Holder
 from codesum_pipeline.wiring import Home
@@ -173,7 +174,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
     yield fields(
         {
-            "location": redact(entry.location),
+            "location": shown_location(entry.location),
             "ref": "work tree" if entry.worktree else entry.ref or "HEAD",
             "subdir": entry.subdir,
             "include": ", ".join(entry.include),

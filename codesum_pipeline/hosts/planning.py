@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry, Retirement
-from codesum_pipeline.source.locations import address_of, free_key, is_url, key_base, parse_location, redact
+from codesum_pipeline.source.addresses import named_location, take_apart
+from codesum_pipeline.source.locations import address_of, free_key, is_url, key_base, parse_location
 from codesum_pipeline.source.organisations import ListedRepository, Organisation
 
 # So few may go at once whatever their share: of three repositories, one is a third.
@@ -116,8 +117,9 @@ def _located(
         url = one.ssh_url if organisation.ssh else one.https_url
         try:
             place = parse_location(url, base=Path("/"))
-            if not is_url(place) or redact(place) != place:
-                raise ConfigurationError(f"location {redact(url)!r}: give an https or ssh URL without a password")
+            address = take_apart(place) if is_url(place) else None
+            if address is None or address.environment:
+                raise ConfigurationError(f"{named_location(url)}: give an https or ssh URL without a password")
             places[one] = place
         except (ConfigurationError, TypeError) as error:
             unusable.append(f"{one.path}: {error}")

@@ -34,7 +34,7 @@ from codesum_pipeline.intents.written import (
 )
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.intents import DEFAULT_TEMPLATE, Intent
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.addresses import with_shown_locations
 from codesum_pipeline.store.atomic import write_text_atomically
 from codesum_pipeline.store.layout import edited
 from codesum_pipeline.store.locks import exclusive
@@ -176,7 +176,7 @@ class Intents(Struct, frozen=True):
         except FieldProblem as error:
             raise self._error(entry, str(error), path=error.path) from error
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            told = redact(str(getattr(error, "problem", None) or error))
+            told = with_shown_locations(str(getattr(error, "problem", None) or error))
             raise self._error(entry, f"cannot be read: {told}") from error
 
     def _error(self, entry: WrittenEntry, problem: str, *, path: tuple[str, ...] = ()) -> ConfigurationError:

@@ -13,7 +13,7 @@ import yaml
 from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.addresses import with_shown_locations
 from codesum_pipeline.source.plain_yaml import PlainLoader, read_bounded
 
 ROOT = "intents"
@@ -296,4 +296,4 @@ def _told(error: Exception) -> str:
         return "not valid YAML: nested deeper than any intent is"
     said = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     way_out = "put the text into quotes" if "mapping values" in str(said) else "mend the entry there"
-    return f"not valid YAML: {redact(str(said))}: {way_out}"
+    return f"not valid YAML: {with_shown_locations(str(said))}: {way_out}"

@@ -25,7 +25,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.printable import one_line, shortened
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.scip.sandbox import INDEX_NAME, OUTPUT, Ran, Room, Sandbox, is_of_checkout, run_bounded
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.addresses import with_shown_locations
 from codesum_pipeline.source.mirror import Mirror, check_out
 from codesum_pipeline.store.atomic import read_json, replacing, write_json_atomically
 from codesum_pipeline.store.workspace import Workspace
@@ -111,7 +111,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
     @cached_property
     def shown(self) -> str:
         """The command line as people read it."""
-        return shortened(one_line(redact(self.ws.entry.scip_command)), _LONGEST_COMMAND)
+        return shortened(one_line(with_shown_locations(self.ws.entry.scip_command)), _LONGEST_COMMAND)
 
     def last(self) -> _Attempt | None:
         """None if nothing is known of an earlier attempt."""
@@ -226,7 +226,7 @@ def _said(ran: Ran, secrets: list[str]) -> str:
     text = ran.tail.decode("utf-8", "replace")
     for secret in secrets:
         text = text.replace(secret, "***")
-    lines = [one_line(redact(line)) for line in text.replace("\r", "\n").split("\n")]
+    lines = [one_line(with_shown_locations(line)) for line in text.replace("\r", "\n").split("\n")]
     telling = [line for line in lines if line and not line.startswith(("at ", "Node.js v"))]
     said = " / ".join(telling[-_SAID_LINES:])
     shortened = said if len(said) <= _LONGEST_SAID else f"…{said[1 - _LONGEST_SAID :]}"

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.addresses import GIT_HOST, GIT_PASSWORD, GIT_USER, with_shown_locations
 from codesum_pipeline.store.atomic import cannot_write, refusal_in_words
 
 # Without a repository of its own, git would look for one upward of the current folder and read its configuration.
@@ -48,6 +48,12 @@ _FIXED_ENVIRONMENT = {
 _KEPT_VARIABLES = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
 # A path such as `:(top)x` is that path, and no pattern.
 LITERAL_PATHS = {"GIT_LITERAL_PATHSPECS": "1"}
+
+# Answers for one host alone, also where that host sends git to another one.
+_CREDENTIALS = (
+    f'credential.helper=!f() {{ test "$1" = get && grep -qxF "host=${GIT_HOST}" && '
+    f'printf \'username=%s\\npassword=%s\\n\' "${GIT_USER}" "${GIT_PASSWORD}"; }}; f'
+)
 
 # Commands that ask another side, which may never answer.
 _ASKS_ELSEWHERE = frozenset({"fetch", "ls-remote"})
@@ -235,7 +241,8 @@ def start_git(
 
     One that may run long ends when its standard input is closed, and reads nothing from it.
     """
-    overrides = [part for override in _OVERRIDES for part in ("-c", override)]
+    chosen_overrides = (*_OVERRIDES, _CREDENTIALS) if GIT_HOST in (environment or {}) else _OVERRIDES
+    overrides = [part for override in chosen_overrides for part in ("-c", override)]
     command = ["git", f"--git-dir={git_dir}", "--no-pager", *overrides, *map(str, arguments)]
     if arguments[0] in _MAY_RUN_LONG:
         command = ["/bin/sh", "-c", _SUPERVISOR, "git", *command]
@@ -271,12 +278,12 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def last_line(complaint: bytes) -> str:
-    """The last thing git complained about, without credentials; hints to its own user are left out."""
+    """The last thing git complained about, with locations as they may be shown; hints to its own user are left out."""
     lines = [line.strip() for line in complaint.decode("utf-8", "replace").splitlines()]
     telling = [line for line in lines if line and not line.startswith(_SAYS_NOTHING)]
     fatal = [line for line in telling if line.startswith(("fatal:", "error:"))]
     chosen = (fatal or telling or [""])[-1]
-    return redact(chosen.removeprefix("fatal: ").removeprefix("error: "))
+    return with_shown_locations(chosen.removeprefix("fatal: ").removeprefix("error: "))
 
 
 class BlobReader:

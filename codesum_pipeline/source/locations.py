@@ -1,7 +1,7 @@
 """Where a repository is: an absolute path, or a URL that git may be given.
 
 Only https, ssh and file URLs and scp-like addresses (`git@host:owner/name.git`) pass; git's other transports can run
-commands. What a person reads about a location goes through `redact` first.
+commands. What people read of a location is `shown_location` of it (`addresses.py`).
 """
 
 import re
@@ -10,26 +10,22 @@ from collections.abc import Collection
 from ipaddress import ip_address
 from itertools import chain, count
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from msgspec import Struct
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.printable import shortened
+from codesum_pipeline.source.addresses import UNREADABLE, GitAddress, named_location, take_apart, with_shown_locations
 
-_WITH_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://")
+_WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
-_SCP_LIKE = re.compile(r"(?:(?P<user>[A-Za-z0-9._~-]+)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>[^:].*)")
-# Bounded, so that a megabyte of letters is passed over in time that grows with its length alone.
-_URL_USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://(?P<user>[^/\s]*)@")
-_SECRET_PARAMETER = re.compile(
-    r"(?P<name>[?&][^=&?\s]{0,60}(?:token|key|pass|secret|auth|sig)[^=&?\s]{0,60})=[^&\s'\"]+", re.IGNORECASE
-)
 
 # For a text that cannot be a location.
 _LONGEST_SHOWN = 100
 # Leaves room below the 100 characters of a key for the number that makes it unique.
 _KEY_LENGTH = 90
+_WAY_TO_WRITE = "write it as https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH, with other characters as %XX"
 
 
 def is_url(location: str) -> bool:
@@ -42,31 +38,22 @@ def parse_location(text: str, *, base: Path) -> str:
 
     Raises `ConfigurationError` for anything that git must not be given.
     """
+    named = named_location(text)
     if not text.strip() or text.startswith("-") or not text.isprintable():
-        raise ConfigurationError(f"location {redact(text)!r}: give a path or a git URL, not starting with '-'")
+        raise ConfigurationError(f"{named}: give a path or a git URL, not starting with '-'")
     if _HELPER.match(text):
-        raise ConfigurationError(f"location {redact(text)!r}: remote helpers are not used; give a path or an https URL")
-    if with_scheme := _WITH_SCHEME.match(text):
-        return _checked_url(text, with_scheme["scheme"].lower())
+        raise ConfigurationError(f"{named}: remote helpers are not used; give a path or an https URL")
+    if _WITH_SCHEME.match(text):
+        return _checked_url(text)
     try:
         path = base / Path(text).expanduser()
         is_there = path.exists()
-        if "/" not in text.partition(":")[0] and _SCP_LIKE.fullmatch(text) and not is_there:
-            return text
-        return str(path.resolve())
+        if is_there or (":" not in text.partition("/")[0] and named != UNREADABLE):
+            return str(path.resolve())
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "there is no user of this name"
-        raise ConfigurationError(f"location {_shown(text)!r}: no folder can be called so: {reason}") from error
-
-
-def redact(text: str) -> str:
-    """`text` without the credentials of the URLs in it."""
-
-    def without_password(match: re.Match[str]) -> str:
-        is_plain_user = match["scheme"].lower() == "ssh" and ":" not in match["user"]
-        return f"{match['scheme']}://{match['user'] if is_plain_user else '***'}@"
-
-    return _SECRET_PARAMETER.sub(r"\g<name>=***", _URL_USER.sub(without_password, text))
+        raise ConfigurationError(f"{named}: no folder can be called so: {reason}") from None
+    return _checked_scp_like(text)
 
 
 def slug_of(location: str) -> str | None:
@@ -92,7 +79,9 @@ def is_loopback(host: str) -> bool:
 
 def key_base(location: str, *, subdir: str = "") -> str:
     """A valid repository key after the last part of `location`, and of `subdir` if there is one."""
-    name = re.split(r"[/:]", unquote(location).rstrip("/"))[-1].removesuffix(".git")
+    address = take_apart(location)
+    path = unquote(address.path) if address else location
+    name = re.split(r"[/:]", path.rstrip("/"))[-1].removesuffix(".git")
     if subdir:
         name = f"{name}-{subdir.rstrip('/').rpartition('/')[2]}"
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
@@ -118,23 +107,36 @@ def find_root(path: Path) -> tuple[Path, str]:
     return folder, ""
 
 
-def _checked_url(url: str, scheme: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError as error:
-        raise ConfigurationError(f"location {redact(url)!r}: not a URL: {error}") from error
-    if scheme == "file" and host in ("", "localhost") and parts.path.startswith("/"):
-        return str(Path(unquote(parts.path)).resolve())
-    if scheme not in ("https", "ssh"):
-        raise ConfigurationError(f"location {redact(url)!r}: only https, ssh and file URLs and paths are read")
-    if not host or host.startswith("-") or not parts.path.strip("/"):
-        raise ConfigurationError(f"location {redact(url)!r}: a URL needs a host and a path")
-    return url
+def _checked_url(text: str) -> str:
+    address, named = take_apart(text), named_location(text)
+    if address is None:
+        raise ConfigurationError(f"{named}: {_WAY_TO_WRITE}")
+    _check_ends_with_path(address)
+    if address.scheme == "file" and address.host in ("", "localhost") and address.user is None:
+        return str(Path(unquote(address.path)).resolve())
+    if address.scheme not in ("https", "ssh"):
+        raise ConfigurationError(f"{named}: only https, ssh and file URLs and paths are read")
+    if not address.path.strip("/"):
+        raise ConfigurationError(f"{named}: a URL needs a host and a path")
+    if address.scheme == "ssh" and address.password is not None:
+        raise ConfigurationError(f"{named}: ssh takes no password from a URL: leave it out, and log in with a key")
+    return text
 
 
-# No host has longer ones; what is longer is not looked at.
-_LONGEST = 2_000
+def _checked_scp_like(text: str) -> str:
+    address = take_apart(text)
+    if address is None:
+        raise ConfigurationError(f"{named_location(text)}: there is no such folder; for a server {_WAY_TO_WRITE}")
+    _check_ends_with_path(address)
+    return text
+
+
+def _check_ends_with_path(address: GitAddress) -> None:
+    if address.more:
+        raise ConfigurationError(
+            f"location {str(address)!r}: what follows its path, from {address.more[0]!r} on, is no part of a git "
+            "location: leave it out; a user and a token for https belong into ~/.netrc"
+        )
 
 
 def address_of(location: str) -> str | None:
@@ -142,12 +144,7 @@ def address_of(location: str) -> str | None:
 
     Ports are left out, since a server has others for ssh than for https.
     """
-    if len(location) > _LONGEST or location.startswith("/"):
-        return None
-    try:
-        host, path = _parts(location)
-    except ValueError:
-        return None
+    host, path = ("", "") if location.startswith("/") else _parts(location)
     path = unquote(path).strip("/")
     path = path[: -len(".git")] if path.lower().endswith(".git") else path
     return f"{host}/{path.rstrip('/')}".lower() if host and path else None
@@ -155,15 +152,13 @@ def address_of(location: str) -> str | None:
 
 def host_id_of(url: str, number: int | str) -> str:
     """A repository's id at its host, with the name of the server that gave it: `github.com/1234`."""
-    return f"{urlsplit(url).hostname or ''}/{number}".lower()
+    return f"{host_of(url)}/{number}".lower()
 
 
 def _parts(location: str) -> tuple[str, str]:
-    if _WITH_SCHEME.match(location):
-        parts = urlsplit(location)
-        return parts.hostname or "", parts.path
-    before, _, path = location.partition(":")
-    return before.rpartition("@")[2], path
+    """Host and path, both empty for what is no address."""
+    address = take_apart(location)
+    return (address.host.strip("[]"), address.path) if address else ("", "")
 
 
 # A path may hold an `@`, as folders of npm do: only after the ending of an index file does it divide.
@@ -213,4 +208,4 @@ def check_command(line: str) -> None:
 
 
 def _shown(text: str) -> str:
-    return shortened(redact(text), _LONGEST_SHOWN)
+    return shortened(with_shown_locations(text), _LONGEST_SHOWN)

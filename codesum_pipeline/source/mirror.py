@@ -19,9 +19,10 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.addresses import shown_location
 from codesum_pipeline.source.folders import LeftOut, scan_folder
 from codesum_pipeline.source.git import GitResult, read_tree, resolve, run_git
-from codesum_pipeline.source.locations import is_url, redact
+from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import (
     ONE_COMMIT,
     WHOLE_HISTORY,
@@ -66,7 +67,7 @@ class Mirror(Struct, frozen=True):
         With `offline` nothing is fetched over the network. Raises `ConfigurationError` for what has to be changed, and
         `RepositoryUnavailable` for what may work at another time.
         """
-        progress(f"fetching {redact(entry.location)}", 0, 1)
+        progress(f"fetching {shown_location(entry.location)}", 0, 1)
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
             scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
@@ -80,7 +81,7 @@ class Mirror(Struct, frozen=True):
             head = self._held(entry)
         else:
             head = self._fetch(entry)
-        progress(f"fetching {redact(entry.location)}", 1, 1)
+        progress(f"fetching {shown_location(entry.location)}", 1, 1)
         return head
 
     def head_commit(self, entry: RepositoryEntry, *, offline: bool = False) -> str:

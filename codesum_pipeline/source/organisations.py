@@ -19,13 +19,13 @@ organisations:
 import re
 from enum import StrEnum
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct, convert, to_builtins
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.source.locations import is_loopback, redact
+from codesum_pipeline.source.addresses import take_apart
+from codesum_pipeline.source.locations import is_loopback
 
 
 class HostKind(StrEnum):
@@ -102,7 +102,7 @@ def organisation_of(name: Any, fields: Any) -> Organisation:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{where or 'the entry'}: {first['msg']}") from error
+        raise ConfigurationError(f"{where or 'the entry'}: {first['msg']}") from None
     before, _, after = name.partition(":")
     try:
         host = HostKind(data.host or before)
@@ -144,12 +144,12 @@ def _server(url: str) -> str:
     """An address that a token may be sent to."""
     if not url:
         raise ConfigurationError("gitea has no public server: give its url, as https://gitea.example.org")
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise ConfigurationError(f"url {redact(url)!r}: not a URL: {error}") from error
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
-    if not is_safe or not host or parts.username or parts.query or parts.fragment or not url.isprintable():
-        raise ConfigurationError(f"url {redact(url)!r}: give https://SERVER, without user and password")
+    address = take_apart(url)
+    if address is None:
+        raise ConfigurationError("url: it is no address of a server: give https://SERVER")
+    is_safe = address.scheme == "https" or (address.scheme == "http" and is_loopback(address.host.strip("[]")))
+    if not is_safe or address.user is not None or address.more:
+        raise ConfigurationError(
+            f"url {str(address)!r}: give https://SERVER, without user and password or anything else"
+        )
     return url.rstrip("/")

@@ -10,7 +10,7 @@ from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.source.locations import redact
+from codesum_pipeline.source.addresses import with_shown_locations
 
 # A registry of 10,000 repositories takes 1 MB.
 LARGEST_BYTES = 16 * 1024 * 1024
@@ -25,7 +25,14 @@ def read_plain_yaml(file: Path) -> Any:
         raise ConfigurationError(f"{file}: not valid YAML: nested deeper than any registry is") from error
     # Numbers and dates that cannot be raise ValueError.
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigurationError(f"{file}: not valid YAML: {redact(str(error))}") from error
+        raise ConfigurationError(f"{file}: not valid YAML: {_told(error)}") from None
+
+
+def _told(error: yaml.YAMLError | ValueError) -> str:
+    """What is wrong and where, without the lines around it, which may hold a password."""
+    mark = getattr(error, "problem_mark", None)
+    problem = with_shown_locations(str(getattr(error, "problem", None) or getattr(error, "reason", None) or error))
+    return f"{problem} (line {mark.line + 1}, column {mark.column + 1})" if mark else problem
 
 
 def read_bounded(file: Path) -> str:

@@ -35,6 +35,7 @@ from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, Unknow
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.source.addresses import named_location, shown_location, with_shown_locations
 from codesum_pipeline.source.locations import (
     check_command,
     free_key,
@@ -42,7 +43,6 @@ from codesum_pipeline.source.locations import (
     is_url,
     key_base,
     parse_location,
-    redact,
 )
 from codesum_pipeline.source.organisations import Organisation, organisation_fields, organisation_of
 from codesum_pipeline.source.plain_yaml import read_plain_yaml
@@ -61,6 +61,8 @@ Changed = TypeVar("Changed")
 # A file older than this cannot change without a new time: the clocks of file systems are finer.
 _SETTLED_NS = 50_000_000
 _PATHS_STAY_S = 5.0
+# What stands there in another form than one text may hold a password.
+_LOCATION_FIELDS = ("path", "url")
 # A wrong value is shown as far as a person needs to find it.
 _SHOWN_VALUE = 100
 
@@ -186,7 +188,7 @@ class Registry(Struct, frozen=True):
                 if str(key).lower() == entry.key.lower():
                     known = self._entry(raw, key)
                     if (known.key, known.location, known.subdir) != (written.key, written.location, written.subdir):
-                        owner = f"{redact(known.location)} ({known.key!r})"
+                        owner = f"{shown_location(known.location)} ({known.key!r})"
                         raise self._error(entry.key, f"the key belongs to {owner}: choose another with --key")
             raw[entry.key] = _to_raw(written)
 
@@ -311,7 +313,7 @@ class Registry(Struct, frozen=True):
         hint = "`codesum repos` lists them" if raw else "register it with `codesum add`"
         if near := difflib.get_close_matches(key.lower(), by_lower_case, n=1):
             hint = f"the nearest is {by_lower_case[near[0]]!r}"
-        raise UnknownRepository(f"{self.file.name}: no repository {key!r}; {hint}")
+        raise UnknownRepository(f"{self.file.name}: no repository {shown_location(key)!r}; {hint}")
 
     def _entry(self, raw: RawEntries, key: Any, first_spellings: Mapping[str, Any] | None = None) -> RepositoryEntry:
         """One entry of the file, whose key may not be one and must not be another's in other letters."""
@@ -332,7 +334,7 @@ class Registry(Struct, frozen=True):
         try:
             data = _EntryData.model_validate(fields)
         except ValidationError as error:
-            raise self._error(key, _explain(error)) from error
+            raise self._error(key, _explain(error)) from None
         if (data.path is None) == (data.url is None):
             raise self._error(key, "give either a path or a url")
         if data.worktree and (data.ref is not None or data.url is not None):
@@ -346,9 +348,9 @@ class Registry(Struct, frozen=True):
         except ConfigurationError as error:
             raise self._error(key, str(error)) from error
         if data.path is not None and is_url(location):
-            raise self._error(key, f"path {redact(data.path)!r} is a URL: name it url")
+            raise self._error(key, f"path: {named_location(data.path)} is a URL: name it url")
         if data.url is not None and not is_url(location) and not data.url.startswith("file:"):
-            raise self._error(key, f"url {redact(data.url)!r} is a path: name it path")
+            raise self._error(key, f"url: {named_location(data.url)} is a path: name it path")
         parts = [part for part in data.subdir.split("/") if part not in ("", ".")]
         if ".." in parts or data.subdir.startswith("/"):
             raise self._error(key, f"subdir {data.subdir!r} is not a folder below the git root")
@@ -383,4 +385,7 @@ def _explain(error: ValidationError) -> str:
         near = difflib.get_close_matches(name, list(_EntryData.model_fields), n=1, cutoff=0.0)[0]
         return f"unknown field {name!r}; the nearest is {near!r}"
     hint = " (put it in quotes)" if first["type"] == "string_type" else ""
-    return f"{name} = {shortened(redact(repr(first['input'])), _SHOWN_VALUE)}: {first['msg']}{hint}"
+    value = first["input"]
+    if name in _LOCATION_FIELDS and isinstance(value, str | list | dict):
+        return f"{name}: {first['msg']}{hint}"
+    return f"{name} = {shortened(with_shown_locations(repr(value)), _SHOWN_VALUE)}: {first['msg']}{hint}"

@@ -53,11 +53,11 @@ LOCATIONS = {
     "a user that is not there": ("~nobody-of-this-name/shop", "there is no user of this name"),
     "a path that is too long": ("x/" * 3000, "no folder can be called so: File name too long"),
     "a key that is not there": ("shopp", "no repository 'shopp'"),
-    "a control character": ("a\x07b/c", "give a path or a git URL"),
+    "a control character": ("a\x07b/c", "a location that cannot be read: give a path or a git URL"),
     "another protocol": ("svn://example.org/a", "only https, ssh and file URLs and paths are read"),
     "a remote helper": ("ext::sh -c id", "remote helpers are not used"),
     "a URL without a path": ("https://github.com", "a URL needs a host and a path"),
-    "a password in a wrong URL": ("http://me:hunter2@example.org/a", "'http://***@example.org/a'"),
+    "a password in a wrong URL": ("http://me:hunter2@example.org/a", "'http://example.org/a'"),
 }
 
 

@@ -149,7 +149,7 @@ def test_other_settings_are_a_reason_to_try_again(tmp_path: Path) -> None:
         ("mkdir index.scip", "it wrote index.scip as a link or something else"),
         ("sh -c 'kill -9 $$'", "it was ended by signal 9"),
         ("sh -c 'printf \"\\033[31mred\\r\\033]0;x\\007\\n\"; exit 3'", "with status 3; it said: red; `codesum"),
-        ("sh -c 'echo; echo https://me:hunter2@example.org; exit 1'", "it said: https://***@example.org; `codesum"),
+        ("sh -c 'echo; echo https://me:hunter2@example.org; exit 1'", "it said: https://example.org; `codesum"),
         ("no-such-indexer --now", "was not run: no program 'no-such-indexer' in "),
         ("./no-such-indexer", "was not run: no program './no-such-indexer' in the checkout"),
         ("/no/such/indexer", "was not run: no program '/no/such/indexer' in what it may read"),

@@ -120,7 +120,7 @@ def test_variables_that_redirect_git_are_not_handed_on(
     [
         (
             b"hint: a\nfatal: unable to access 'https://u:s3cret@h/a/': 403\n",
-            "unable to access 'https://***@h/a/': 403",
+            "unable to access 'https://h/a/': 403",
         ),
         (b"fatal: not here\nsee the manual\n\n", "not here"),
         (

@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.source.locations import find_root, is_url, key_base, parse_location, redact, slug_of
+from codesum_pipeline.source.locations import find_root, is_url, key_base, parse_location, slug_of
 
 
 @pytest.mark.parametrize(
@@ -51,30 +51,42 @@ def test_a_folder_with_a_colon_in_its_name_is_a_path_when_it_exists(tmp_path: Pa
         "file://elsewhere/a",
         "https://example.org/a\nb",
         "https://[::1/a/b",
+        "https://[fe80::1%eth0]/a/b",
+        "https://host/a/b?token=s3cret",
+        "https://host/a/b#s3cret",
+        "https://host/a/b;token=s3cret",
+        "https://host/a/b&token=s3cret",
+        "https://host/a/b%3Ftoken=s3cret",
+        "https://host/a/b?",
+        "https://user:pa/s3cret@host/a",
+        "https://user:12/s3cret@host/a",
+        "https://user:s3cret?x@host/a",
+        "https://user:s3cret#x@host/a",
+        "https://user:a\\s3cret@host/a",
+        "https://user:s%0A3cret@host/a",
+        "https://host:99999/a",
+        "https:/user:s3cret@host/a",
+        "https:user:s3cret@host/a",
+        "https:%2F%2Fuser:s3cret@host/a",
+        " https://user:s3cret@host/a",
+        "https://user:s3cret@host/a b",
+        "ssh://user:s3cret@host/a",
+        "user:s3cret@host:a/b",
+        "user:s3cret@host/a",
+        "s3cret@host/a",
+        "//user:s3cret@host/a",
+        "git@host:a/b?token=s3cret",
+        "git+https://user:s3cret@host/a",
+        "file://user:s3cret@localhost/a",
+        "file:///a/b?s3cret",
+        "unknown://s3cret@host/a",
         "",
         "  ",
     ],
 )
 def test_other_transports_options_and_control_characters_are_refused(location: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"^location "):
+    with pytest.raises(ConfigurationError, match=r"^(location |a location that cannot be read: )"):
         parse_location(location, base=tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("https://user:s3cret@example.org/a", "https://***@example.org/a"),
-        ("https://s3cret@example.org/a", "https://***@example.org/a"),
-        ("https://user:p@s3cret@example.org/a", "https://***@example.org/a"),
-        ("ssh://git:s3cret@example.org/a", "ssh://***@example.org/a"),
-        ("ssh://git@example.org/a", "ssh://git@example.org/a"),
-        ("git@example.org:a/b", "git@example.org:a/b"),
-        ("https://example.org/a?private_token=s3cret&x=1", "https://example.org/a?private_token=***&x=1"),
-        ("unable to access 'https://u:s3cret@h/a/': 403", "unable to access 'https://***@h/a/': 403"),
-    ],
-)
-def test_credentials_are_not_shown(text: str, shown: str) -> None:
-    assert redact(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -97,6 +109,10 @@ def test_the_slug_is_owner_and_name_of_a_url(location: str, slug: str | None) ->
     [
         ("https://github.com/pallets/flask.git", "", "flask"),
         ("git@host:flask.git", "", "flask"),
+        ("https://user:s3cret@host/pallets/flask.git", "", "flask"),
+        ("https://host/pallets/flask.git?token=s3cret", "", "flask"),
+        ("https://host/pallets/flask#s3cret", "", "flask"),
+        ("git@host:pallets/flask.git;s3cret", "", "flask"),
         ("/home/me/My Project!", "", "My-Project"),
         ("/home/me/.dotfiles", "", "dotfiles"),
         ("/home/me/a..b", "", "a.b"),

@@ -145,9 +145,9 @@ def test_an_entry_is_found_by_location_and_folder(registry: Registry) -> None:
         ("{url: https://h/a/b, subdir: /a}", "'x': subdir '/a' is not a folder below the git root"),
         ("{url: https://h/a/b, worktree: true}", "'x': worktree reads a folder"),
         ("{path: a, ref: main, worktree: true}", "'x': worktree reads a folder"),
-        ("{path: https://h/a/b}", "'x': path 'https://h/a/b' is a URL: name it url"),
-        ("{url: ../a}", "'x': url '../a' is a path: name it path"),
-        ("{url: 'ext::sh -c x'}", "'x': location 'ext::sh -c x': remote helpers are not used"),
+        ("{path: https://h/a/b}", "'x': path: location 'https://h/a/b' is a URL: name it url"),
+        ("{url: ../a}", "'x': url: location '../a' is a path: name it path"),
+        ("{url: 'ext::sh -c x'}", "'x': a location that cannot be read: remote helpers are not used"),
     ],
 )
 def test_an_entry_that_cannot_be_is_an_error_that_names_it(registry: Registry, entry: str, message: str) -> None:
