@@ -163,12 +163,15 @@ def judge(ws: Workspace, *, head: str | None = None) -> Judgement:
 
 
 def is_complete(ws: Workspace, *, is_held: bool = False) -> bool:
-    """Whether no step failed on an item, and those that remember their last run would only repeat their reports.
+    """Whether no step failed on an item that the next build would try again, and those that remember their last run
+    would only repeat their reports.
 
     The steps after a publication do not run where the gate held it back.
     """
     steps = STEPS[: STEPS.index(PUBLISHED_INDEX)] if is_held else STEPS
-    if read_failures(ws.layout.memos(ws.key)).keys() & {step.name for step in steps}:
+    names = {step.name for step in steps}
+    found = read_failures(ws.layout.memos(ws.key)).items()
+    if any(not failure.is_settled for step, some in found if step in names for failure in some):
         return False
     return all(is_current(step, ws) for step in steps if step not in _LOOKING) and is_evaluated(ws)
 

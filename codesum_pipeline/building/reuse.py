@@ -230,7 +230,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     give_back()
     failures = _failures_in(report)
     keep_failures(ws.layout.memos(ws.key), step.name, failures)
-    if step.remember(report) and not failures:
+    if step.remember(report) and all(failure.is_settled for failure in failures):
         memo = Memo(
             settings=_settings(step, ws),
             inputs={

@@ -210,7 +210,7 @@ def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
         "message": standing.held_because,
         "steps": {},
         "llm": None,
-        "failures": [],
+        "failures": failures_json(home, key),
         "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 

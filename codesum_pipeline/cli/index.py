@@ -110,6 +110,8 @@ def index(
             standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in standing.items():
             typer.echo(safe_json(standing_json(home, found, last)) if as_json else standing_line(found, last))
+            for line in failure_lines(found, read_failures(home.layout.memos(found))):
+                note(f"{found}: {line}")
         outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()

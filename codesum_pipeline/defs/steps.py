@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
-from msgspec.structs import astuple
 
 from codesum_pipeline.defs.building.values import (
     AT_HEAD,
@@ -176,7 +175,8 @@ def report_check(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluati
 def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
     """Log failures, and what a person should do."""
     for failure in done.failures:
-        context.log.error("%s: %s; the rest goes on, and the next build tries it again\n%s", *astuple(failure))
+        again = "" if failure.is_settled else ", and the next build tries it again"
+        context.log.error("%s: %s; the rest goes on%s\n%s", failure.item, failure.reason, again, failure.traceback)
     for warning in done.warnings:
         context.log.warning(warning)
 

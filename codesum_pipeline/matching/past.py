@@ -75,7 +75,7 @@ class _Versions:
 
     def __init__(self, ws: Workspace, index: PublishedIndex, blobs: BlobReader) -> None:
         self._rules = PathRules.of(ws.entry, ws.settings)
-        self._hash_policy = ws.settings.hash_policy
+        self._hash_policy, self._steps_per_byte = ws.settings.hash_policy, ws.settings.max_steps_per_byte
         self._index = index
         self._blobs = blobs
         # A file's version before one commit is its version after an earlier one.
@@ -100,7 +100,10 @@ class _Versions:
             skipped = self._rules.why_skipped(path, mode=_USUAL_MODE, size=len(data))
             if skipped or verdict.reason or not self._rules.allows(verdict.language) or len(data) > MOST_BYTES_PARSED:
                 return {}
-            parsed = parse_file(path, verdict.language, data, blob=blob, hash_policy=self._hash_policy)
+            parsed = parse_file(
+                path, verdict.language, data,
+                blob=blob, hash_policy=self._hash_policy, steps_per_byte=self._steps_per_byte,
+            )  # fmt: skip
             parsed, _ = masked_file(parsed)
         except SkippedFile:
             return {}

@@ -24,11 +24,15 @@ Result = TypeVar("Result")
 
 
 class Failure(Struct, frozen=True):
-    """An item that a step could not work on: its path or id, why, and where in the code (empty if not an error)."""
+    """An item that a step could not work on: its path or id, why, and where in the code (empty if not an error).
+
+    One that `is_settled` fails again unless its content or a setting changes, so it is not tried before.
+    """
 
     item: str
     reason: str
     traceback: str = ""
+    is_settled: bool = False
 
     @classmethod
     def of(cls, item: str, error: BaseException) -> Self:

@@ -164,3 +164,4 @@ class FileFacts(Struct, frozen=True):
     literals: tuple[str, ...] = ()
     lost_definitions: int | None = None
     call_places: tuple[int, ...] | None = None
+    failure: str | None = None

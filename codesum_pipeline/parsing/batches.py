@@ -6,6 +6,7 @@ from typing import Self
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.files import SkipReason
@@ -17,8 +18,10 @@ from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
 from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.parsing.text import ParsedFile, text_of_failed
+from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.store.rows import to_table
+from codesum_pipeline.workers.limits import TooMuchHere
 from codesum_pipeline.workers.pool import WorkerDied
 
 # About 0.2 s of parsing.
@@ -26,6 +29,9 @@ BATCH_BYTES = 500_000
 BATCH_FILES = 200
 
 
+# A file that is more is left to a worker, which may be ended: about a second of parsing.
+MOST_BYTES_HERE = 300_000
+MOST_STEPS_HERE = 1_000_000
 # How the reason begins of a file that took its process along.
 PARSER_ENDED = "the parser ended"
 
@@ -90,9 +96,14 @@ class ParsedBatch(Struct, frozen=True):
 
 
 class ParseFiles(Struct, frozen=True):
-    """Parses files one after the other; one that cannot be parsed is a failure, and read as a plain text."""
+    """Parses files one after the other; one that cannot be parsed is a failure, and read as a plain text.
+
+    With `patience`, a file that takes more steps raises `TooMuchHere`.
+    """
 
     hash_policy: HashPolicy
+    steps_per_byte: int = STEPS_PER_BYTE
+    patience: int | None = None
 
     def __call__(self, files: Sequence[SourceText]) -> ParsedBatch:
         guard = FailureGuard()
@@ -102,6 +113,12 @@ class ParseFiles(Struct, frozen=True):
         lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
         texts = ParsedRows.of_values([self._as_text(file) for file in files if file.path in lost])
         return ParsedBatch(ParsedRows.joined([*(rows for _, rows in stored), texts]), guard.failures)
+
+    def here(self, files: Sequence[SourceText]) -> ParsedBatch:
+        """The same; raises `TooMuchHere` for a large file, and for one that is much work."""
+        if any(file.size > MOST_BYTES_HERE for file in files):
+            raise TooMuchHere
+        return replace(self, patience=MOST_STEPS_HERE)(files)
 
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], ParsedBatch]) -> ParsedBatch:
         """File by file; the one that kills a fresh worker is a failure."""
@@ -124,7 +141,13 @@ class ParseFiles(Struct, frozen=True):
             return None
         try:
             with guard.item(file.path):
-                parsed = parse_file(file.path, file.language, file.data, blob=file.blob, hash_policy=self.hash_policy)
+                parsed = parse_file(
+                    file.path, file.language, file.data,
+                    blob=file.blob, hash_policy=self.hash_policy, steps_per_byte=self.steps_per_byte,
+                    patience=self.patience,
+                )  # fmt: skip
+                if parsed.facts.failure:
+                    guard.add([Failure(file.path, parsed.facts.failure, is_settled=True)])
                 read = self._with_compiler(file, parsed, guard) if file.documents else ReadFile(parsed)
                 return ReadFile(*masked_file(read.parsed, read.compiled))
         except SkippedFile as error:

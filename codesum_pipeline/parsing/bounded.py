@@ -1,44 +1,137 @@
-"""A parse that ends.
+"""Reading that ends: what is done for one file is counted, and bounded.
 
-Some grammars try exponentially many ways out of a broken file: two kilobytes
-of Kotlin can take hours. The bound counts the parser's own operations, not
-time, so that the same file ends the same way on every machine.
+Some grammars try exponentially many ways out of a broken file, and some scan the rest of it again at every word: two
+kilobytes of Kotlin can take hours. Steps are counted, not time or memory, so that the same file ends the same way on
+every machine. One budget counts all that is done for a file: each parse of it and of its parts, and each walk over a
+tree.
 """
+
+from collections.abc import Callable
+from typing import Self
 
 from tree_sitter import Parser, Point, Tree
 
-# tree-sitter reports after every hundred operations. Real files, broken ones among them, take up to 0.02 reports a
-# byte; ten times that, and some for the smallest, is a parser that has lost its way.
-FREE_REPORTS = 1000
-REPORTS_A_BYTE = 0.2
-# What the parser is handed at a time, and then who asks a node for its text: that is read whole, needed or not.
-CHUNK = 1 << 16
+from codesum_pipeline.workers.limits import TooMuchHere
+
+# Raise it with what is counted, and how: it decides which files are read.
+STEPS_VERSION = "steps/1"
+# Any file may take this many; and so many more for each of its bytes as the setting `max_steps_per_byte` says.
+FREE_STEPS = 200_000
+# What each kind of work counts, so that a step is about a microsecond. Tree-sitter reports after every hundred
+# operations.
+REPORT_STEPS = 100
+LEXED_BYTES_A_STEP = 128
+NODE_STEPS = 4
+# The share of what is left that the search for a better reading of a broken file may take.
+SEARCH_SHARE = 0.5
+# What the parser is handed at a time. It is counted as read, so small pieces count well.
+CHUNK = 1 << 10
+# What a node's text is read by: a whole piece, needed or not.
 TEXT_CHUNK = 1 << 7
 
 
-class ParserGaveUp(Exception):
-    """The grammar finds no end of ways to read a file."""
+class TooMuchWork(Exception):
+    """A file takes more steps than one may; says how many."""
 
 
-def parse_within_bounds(parser: Parser, source: bytes) -> Tree:
-    """The tree of a source; raises `ParserGaveUp` past the bound."""
-    chunk = CHUNK
-    left = int(FREE_REPORTS + REPORTS_A_BYTE * len(source))
+class WorkBudget:
+    """The steps that the work on one file may take, and those that it has taken.
 
-    def read(offset: int, point: Point) -> bytes:
-        return source[offset : offset + chunk]
+    `patience` are those that it may take in this process.
+    """
+
+    def __init__(self, limit: int, *, called: str = "", patience: int | None = None) -> None:
+        self.limit, self.called, self.patience = limit, called, patience
+        self.spent = 0
+
+    @classmethod
+    def of(cls, size: int, steps_per_byte: int, *, patience: int | None = None) -> Self:
+        """The budget of a file of so many bytes."""
+        called = f"{size:,} bytes (max_steps_per_byte = {steps_per_byte})"
+        return cls(FREE_STEPS + steps_per_byte * size, called=called, patience=patience)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether more was done than may be."""
+        return self.spent > self.limit or (self.patience is not None and self.spent > self.patience)
+
+    def spend(self, steps: int) -> None:
+        """Count work; raises `TooMuchWork`, or `TooMuchHere`."""
+        self.spent += steps
+        self.check()
+
+    def check(self) -> None:
+        """Raise `TooMuchWork` past the limit, and `TooMuchHere` past the patience."""
+        if self.spent > self.limit:
+            raise TooMuchWork(f"too much work: more than {self.limit:,} steps, the limit for {self.called}")
+        if self.is_spent:
+            raise TooMuchHere
+
+    def part(self, share: float) -> "WorkBudget":
+        """A budget of its own for a part of what is left; `take` counts it here."""
+        patience = None if self.patience is None else self.patience - self.spent
+        return WorkBudget(int(share * (self.limit - self.spent)), called=self.called, patience=patience)
+
+    def take(self, part: "WorkBudget") -> None:
+        """Count what a part has taken, which the part has bounded already."""
+        self.spend(min(part.spent, part.limit))
+
+
+def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:
+    """The tree of a source; raises `TooMuchWork` past the budget."""
+    pieces = _Pieces(source, budget)
 
     def is_enough(offset: int, has_error: bool) -> bool:
-        nonlocal left
-        left -= 1
-        return left < 0
+        budget.spent += REPORT_STEPS
+        return budget.is_spent
 
     try:
-        tree = parser.parse(read, progress_callback=is_enough)
-        chunk = TEXT_CHUNK
-        return tree
-    except ValueError as error:
-        if left >= 0:
+        tree = parser.parse(pieces, progress_callback=is_enough)
+    except ValueError:
+        if not budget.is_spent:
             raise
         parser.reset()
-        raise ParserGaveUp from error
+        budget.check()
+        raise
+    finally:
+        pieces.end()
+    budget.check()
+    return tree
+
+
+class _Pieces:
+    """Hands a source to the parser, and then to whoever asks a node for its text.
+
+    The binding of tree-sitter never lets go of the pieces that a parser was handed: they are views, which are released
+    at the end, and each place has one.
+    """
+
+    def __init__(self, source: bytes, budget: WorkBudget) -> None:
+        self._source, self._budget = source, budget
+        self._view = memoryview(source)
+        self._pieces: dict[int, memoryview] = {}
+        self._read: Callable[[int], bytes | memoryview] = self._piece
+
+    def __call__(self, offset: int, point: Point) -> bytes | memoryview:
+        return self._read(offset)
+
+    def end(self) -> None:
+        """Parsing is over."""
+        self._read = self._text
+        for piece in self._pieces.values():
+            piece.release()
+        self._pieces.clear()
+        self._view.release()
+
+    def _piece(self, offset: int) -> bytes | memoryview:
+        if self._budget.is_spent:
+            # The end of the source, so that the parser comes to its next report.
+            return b""
+        self._budget.spent += CHUNK // LEXED_BYTES_A_STEP
+        piece = self._pieces.get(offset)
+        if piece is None:
+            piece = self._pieces[offset] = self._view[offset : offset + CHUNK]
+        return piece
+
+    def _text(self, offset: int) -> bytes:
+        return self._source[offset : offset + TEXT_CHUNK]

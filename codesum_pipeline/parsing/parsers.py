@@ -5,14 +5,21 @@ from functools import cache, partial
 from importlib.metadata import version
 
 from msgspec.structs import replace
-from tree_sitter import Node, Tree
+from tree_sitter import Node, Parser, Tree
 
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spans import is_inside
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
+from codesum_pipeline.parsing.bounded import (
+    NODE_STEPS,
+    SEARCH_SHARE,
+    STEPS_VERSION,
+    TooMuchWork,
+    WorkBudget,
+    parse_within_bounds,
+)
 from codesum_pipeline.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.parsing.comments import COMMENTS_VERSION
 from codesum_pipeline.parsing.expressions import EXPRESSIONS_VERSION
@@ -30,9 +37,19 @@ from codesum_pipeline.parsing.recovery import (
 from codesum_pipeline.parsing.references import REFERENCES_VERSION
 from codesum_pipeline.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.parsing.walk import bytes_as_characters, read_tokens
+from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.origins import stated_origin
 from codesum_pipeline.source.secrets import SECRETS_VERSION
+
+
+class NothingParsed(Exception):
+    """Nothing that a parser found in a file can be trusted."""
+
+
+def usual_budget(source: bytes) -> WorkBudget:
+    """The budget of a file under the default settings."""
+    return WorkBudget.of(len(source), STEPS_PER_BYTE)
 
 
 class LanguageParser:
@@ -42,7 +59,7 @@ class LanguageParser:
         self.declaration = declaration
         self._compiled: Grammar | None = None
 
-    def version(self, hash_policy: HashPolicy) -> str:
+    def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
         declaration, expressions = self.declaration, f"expressions/{EXPRESSIONS_VERSION}"
         if declaration.references:
@@ -51,25 +68,37 @@ class LanguageParser:
             read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
-        made = f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {RECOVERY_VERSION} {read}"
-        return f"{made} {SECRETS_VERSION} {hash_policy}"
+        read = f"{RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
+        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
-        self, source: bytes, file_path: str, *, blob: str = "", hash_policy: HashPolicy = HashPolicy.CANONICAL
+        self,
+        source: bytes,
+        file_path: str,
+        *,
+        blob: str = "",
+        hash_policy: HashPolicy = HashPolicy.CANONICAL,
+        budget: WorkBudget | None = None,
+        version: str = "",
     ) -> ParsedFile:
         """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
 
-        What does not parse is counted in `syntax_errors`, and the definitions
-        around it are read. Raises `ParserGaveUp` if nothing can be trusted.
+        What does not parse is counted in `syntax_errors`, and the definitions around it are read. Raises
+        `NothingParsed` if nothing can be trusted, and `TooMuchWork` past the budget, which is by default that of the
+        file's size.
         """
-        reader, read = self.reader(source, file_path, hash_policy=hash_policy)
-        return with_lost_definitions(reader.read(blob, self.version(hash_policy)), self.declaration, source, read)
+        reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget or usual_budget(source))
+        found = reader.read(blob, version or self.version(hash_policy))
+        return with_lost_definitions(found, self.declaration, source, read)
 
-    def reader(self, source: bytes, file_path: str, *, hash_policy: HashPolicy) -> tuple[FileReader, Tree]:
+    def reader(
+        self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget
+    ) -> tuple[FileReader, Tree]:
         """The reader of one file's symbols and facts, and the tree that it reads; raises as `parse`."""
         grammar = self._grammar()
-        shown, tree = self._tree(source, grammar)
-        given, read = self._recovered(source, file_path, shown, tree)
+        shown, tree = self._tree(source, grammar, budget)
+        given, read = self._recovered(source, file_path, shown, tree, budget)
+        budget.spend(NODE_STEPS * read.root_node.descendant_count)
         is_mended = read is not tree
         characters = bytes_as_characters(source)
         mask = bytes_as_characters(given) if given is not source else None
@@ -81,34 +110,38 @@ class LanguageParser:
         reader = FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
         return reader, read
 
-    def _recovered(self, source: bytes, file_path: str, shown: bytes, tree: Tree) -> tuple[bytes, Tree]:
+    def _recovered(
+        self, source: bytes, file_path: str, shown: bytes, tree: Tree, budget: WorkBudget
+    ) -> tuple[bytes, Tree]:
         """What the grammar was shown and its tree, without what hides definitions from it."""
         declaration, is_broken = self.declaration, tree.root_node.has_error
         groups = list(declaration.hiding(source, is_broken))
         if not groups and not is_broken:
             return shown, tree
-        parse = partial(parse_within_bounds, self._grammar().parser())
+        search = budget.part(SEARCH_SHARE)
+        parse = partial(_counted_parse, self._grammar().parser(), budget=search)
         silent = declaration.silent(source)
         lines = (line for line in lines_of(declaration, source) if not is_inside(silent, line.start))
         recovery = Recovery(source, lines, parse, self._names)
         if is_broken and declaration.is_dialect(file_path, source):
-            fragments = recovery.fragments(shown)
-            if fragments is None:
-                raise ParserGaveUp
-            return fragments.shown, fragments.tree
-        best = recovery.recovered(shown, tree, groups)
+            best = recovery.fragments(shown)
+            if best is None:
+                raise NothingParsed
+        else:
+            best = recovery.recovered(shown, tree, groups)
+        budget.take(search)
         return best.shown, best.tree
 
-    def _tree(self, source: bytes, grammar: Grammar) -> tuple[bytes, Tree]:
+    def _tree(self, source: bytes, grammar: Grammar, budget: WorkBudget) -> tuple[bytes, Tree]:
         """The tree of a source, or of what the language masks in it, and what the grammar was shown."""
         parser, masked = grammar.parser(), self.declaration.masked
         shown = masked(source, False) if masked else source
-        tree = parse_within_bounds(parser, shown)
+        tree = parse_within_bounds(parser, shown, budget)
         if masked and tree.root_node.has_error:
             more = masked(source, True)
             if more == shown:
                 return shown, tree
-            other = parse_within_bounds(parser, more)
+            other = parse_within_bounds(parser, more, budget)
             # A mask that is wrong at one place can cost the grammar the whole file.
             if self._found(other) >= self._found(tree):
                 return more, other
@@ -155,6 +188,13 @@ def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
                 return
 
 
+def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
+    """The tree of a part of a file, in which names will be looked for; raises `TooMuchWork`."""
+    tree = parse_within_bounds(parser, shown, budget)
+    budget.spend(tree.root_node.descendant_count)
+    return tree
+
+
 @cache
 def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
@@ -165,28 +205,43 @@ PARSERS: Mapping[str, LanguageParser] = {
 }
 
 
-def parser_version(language: str, hash_policy: HashPolicy) -> str:
+def parser_version(language: str, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
     """What `FileFacts.parser` is of a file of this language that is parsed now."""
     parser = PARSERS.get(language)
-    return parser.version(hash_policy) if parser else text_parser(hash_policy)
+    return parser.version(hash_policy, steps_per_byte) if parser else text_parser(hash_policy)
 
 
-def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy: HashPolicy) -> ParsedFile:
+def parse_file(
+    path: str,
+    language: str,
+    data: bytes,
+    *,
+    blob: str,
+    hash_policy: HashPolicy,
+    steps_per_byte: int = STEPS_PER_BYTE,
+    patience: int | None = None,
+) -> ParsedFile:
     """What is in one file of the snapshot; raises `SkippedFile` if its bytes are no text.
 
-    A file that no parser finishes is read as text, and counted as one with an error.
+    A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
+    read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
+    raises `TooMuchHere`.
     """
     text = decode_text(data, language)
     source = text.encode()
     parser = PARSERS.get(language)
     if parser is None:
         return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+    version, failure = parser.version(hash_policy, steps_per_byte), None
+    budget = WorkBudget.of(len(source), steps_per_byte, patience=patience)
     try:
-        read = parser.parse(source, path, blob=blob, hash_policy=hash_policy)
-    except ParserGaveUp:
-        as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
-        facts = replace(as_text.facts, parser=parser.version(hash_policy), syntax_errors=1)
-        read = with_lost_definitions(replace(as_text, facts=facts), parser.declaration, source, None)
+        read = parser.parse(source, path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)
+    except (NothingParsed, TooMuchWork) as error:
+        failure = str(error) or None
+        as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
+        read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=failure))
+        if failure is None:
+            read = with_lost_definitions(read, parser.declaration, source, None)
     origin = stated_origin(text)
     return replace(read, facts=replace(read.facts, origin=origin)) if origin else read
 
@@ -194,7 +249,10 @@ def parse_file(path: str, language: str, data: bytes, *, blob: str, hash_policy:
 def documentation_spans(path: str, language: str, source: bytes, starts: Container[int]) -> list[Span]:
     """The bytes, in order, of what documents the definitions that start in these lines (1-based) of a file."""
     parser = PARSERS.get(language)
-    try:
-        return parser.reader(source, path, hash_policy=HashPolicy.CANONICAL)[0].documentation(starts) if parser else []
-    except ParserGaveUp:
+    if parser is None:
         return []
+    try:
+        reader, _ = parser.reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=usual_budget(source))
+    except (NothingParsed, TooMuchWork):
+        return []
+    return reader.documentation(starts)

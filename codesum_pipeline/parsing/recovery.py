@@ -22,7 +22,7 @@ from tree_sitter import Node, Tree
 from codesum_pipeline.languages.declaration import Declaration
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.languages.texts import DefinitionLine, definition_lines
-from codesum_pipeline.parsing.bounded import ParserGaveUp
+from codesum_pipeline.parsing.bounded import TooMuchWork
 from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
@@ -145,7 +145,7 @@ class Recovery:
         self._left -= len(shown)
         try:
             return self._reading(shown, self._parse(shown))
-        except ParserGaveUp:
+        except TooMuchWork:
             return None
 
     def _round(self, best: TreeCandidate) -> TreeCandidate | None:

@@ -30,6 +30,7 @@ from codesum_pipeline.scip.offering import Offer, find_offers
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.workers.limits import work_limits
 from codesum_pipeline.workers.pool import Pool, worker_count
 
 # All parsers, for the manifest and the fingerprint; the hash policy is an option and is recorded there itself.
@@ -126,7 +127,7 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
         return _report_unchanged(ws, files, problems)
     kept = _old_rows(ws, carried)
     batches = list(_parse(ws, unread, progress=progress))
-    failures = [failure for batch in batches for failure in batch.failures]
+    failures = [*_settled(kept.facts), *(failure for batch in batches for failure in batch.failures)]
     if not any(failure.reason.startswith(PARSER_ENDED) for failure in failures):
         ws.layout.parsing(ws.key).unlink(missing_ok=True)
     new = ParsedRows.joined(batch.rows for batch in batches)
@@ -140,6 +141,12 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
 def facts_note(symbols: str | None, compiled: str | None) -> str:
     """What `file_facts` says of the tables that it goes with, by their hashes."""
     return f"{symbols} {compiled}"
+
+
+def _settled(facts: pa.Table) -> Iterator[Failure]:
+    """The failures of files whose rows are carried over."""
+    for row in facts.filter(pc.is_valid(facts["failure"])).select(["file_path", "failure"]).to_pylist():
+        yield Failure(row["file_path"], row["failure"], is_settled=True)
 
 
 def _with_offers(ws: Workspace, files: Sequence[_ParseTask]) -> tuple[list[_ParseTask], Problems]:
@@ -160,7 +167,8 @@ def _indexed_files(ws: Workspace) -> list[_ParseTask]:
     table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size"])
     indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
     versions = {
-        language: parser_version(language, ws.settings.hash_policy) for language in {r["language"] for r in indexed}
+        language: parser_version(language, ws.settings.hash_policy, ws.settings.max_steps_per_byte)
+        for language in {r["language"] for r in indexed}
     }
     return [
         _ParseTask(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed
@@ -197,11 +205,16 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
     """Parse the files that are not carried over, batch by batch."""
     if not files:
         return
-    with Pool(_workers(ws, files), keep=True) as pool, BlobReader(ws.layout.mirror(ws.key)) as blobs:
+    limits = work_limits(ws.settings)
+    with (
+        Pool(_workers(ws, files), keep=True, limits=limits) as pool,
+        BlobReader(ws.layout.mirror(ws.key)) as blobs,
+    ):
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
         texts = (_source_text(file, data) for file, data in contents)
         done = 0
-        for parsed in pool.map(ParseFiles(ws.settings.hash_policy), in_batches(texts)):
+        parse = ParseFiles(ws.settings.hash_policy, ws.settings.max_steps_per_byte)
+        for parsed in pool.map(parse, in_batches(texts)):
             yield parsed
             done += len({*parsed.rows.facts["file_path"].to_pylist(), *(failure.item for failure in parsed.failures)})
             progress("parsing", done, len(files))
@@ -226,13 +239,15 @@ def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:
 
 def _report_unchanged(ws: Workspace, files: Sequence[_ParseTask], problems: Problems) -> ParseReport:
     """The report of a run that leaves all tables as they are."""
+    of_facts = ["file_path", "lines", "syntax_errors", "lost_definitions", "failure"]
     rows = ParsedRows(
         ws.tables.read("symbols", ws.key, columns=["type"]),
-        ws.tables.read("file_facts", ws.key, columns=["file_path", "lines", "syntax_errors", "lost_definitions"]),
+        ws.tables.read("file_facts", ws.key, columns=of_facts),
         ws.tables.read("compiler_files", ws.key),
     )
     symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
-    return _report(files, len(files), [], rows, rows.facts.slice(0, 0), [symbols, facts], problems)
+    failures = list(_settled(rows.facts))
+    return _report(files, len(files), failures, rows, rows.facts.slice(0, 0), [symbols, facts], problems)
 
 
 def _report(

@@ -25,8 +25,12 @@ class ExtraLane(StrEnum):
     CODE = "code"
 
 
+# About ten times what the most laborious of real files take: `benchmarks/results/file_work.md`.
+STEPS_PER_BYTE = 40
+
+
 class ScanSettings(SettingsGroup):
-    """Which files are indexed."""
+    """Which files are indexed, and how much work one may be."""
 
     offline: bool = setting(
         False, "codesum fetches nothing over the network and indexes what the mirrors hold.", Shapes("scan")
@@ -36,6 +40,26 @@ class ScanSettings(SettingsGroup):
         (), "Files that match these patterns, written as in .gitignore, are skipped, too.", Shapes("scan")
     )
     max_file_size_mb: float = setting(1.0, "Files of more than N MB are skipped.", Shapes("scan"), gt=0)
+    max_steps_per_byte: int = setting(
+        STEPS_PER_BYTE,
+        "A file that takes its parser more than N steps for each byte is indexed as plain text and counted as failed.",
+        Shapes("scan"),
+        gt=0,
+    )
+    worker_memory_mb: int = setting(
+        3072,
+        "A worker process may use N MB of memory for what it is given at a time; a file that needs more is counted as "
+        "failed, and the next build tries it again.",
+        NOTHING,
+        ge=64,
+    )
+    worker_processor_s: float = setting(
+        120.0,
+        "A worker process may compute for N seconds on what it is given at a time; a file that takes longer is counted "
+        "as failed, and the next build tries it again.",
+        NOTHING,
+        ge=1,
+    )
     git_timeout_s: float = setting(600.0, "A git command is ended after N seconds.", NOTHING, BY_RUN, gt=0)
 
 

@@ -118,6 +118,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "origin": "The project that the file's first comment says it is of; null without one.",
         "only_reexports": "Whether the file only re-exports what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses.",
+        "failure": "Why the file is a plain text though its language has a parser; null for all others.",
         "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
     "scip_indexes": {

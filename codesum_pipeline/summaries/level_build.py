@@ -33,6 +33,7 @@ from codesum_pipeline.summaries.writers import (
     upper_batches,
     want_unless_it_fails,
 )
+from codesum_pipeline.workers.limits import work_limits
 from codesum_pipeline.workers.pool import Pool, resting_workers, worker_count
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ class LevelBuild(Struct):
         batches = upper_batches([(inputs[rewrite.id], wants[rewrite.id].writer) for rewrite in rewrites])
         written: list[TextRow] = []
         # Modules are the last to be written.
-        with Pool(resting_workers(), keep=self.level is not Level.MODULE) as pool:
+        limits = work_limits(self.workspace.settings)
+        with Pool(resting_workers(), keep=self.level is not Level.MODULE, limits=limits) as pool:
             for texts, failures in pool.map(WriteUpper(), batches):
                 self._tell(len(written), len(rewrites))
                 self.guard.add(failures)
@@ -237,7 +239,8 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
 
         writers, rewrites = functions_by_model(build.model, writers, rewrites)
     # A model may take hours for the levels above.
-    with Pool(worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0, keep=build.model is None) as pool:
+    count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
+    with Pool(count, keep=build.model is None, limits=work_limits(workspace.settings)) as pool:
         build.write_functions(pool, writers, rewrites)
     return build.finish()
 

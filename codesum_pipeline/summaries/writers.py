@@ -12,7 +12,7 @@ document has its children, but in no dense lane.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -53,8 +53,11 @@ from codesum_pipeline.summaries.inputs import (
     ModuleInput,
     TextFileInput,
     UpperInput,
+    children_of,
     metadata,
 )
+from codesum_pipeline.workers.limits import TooMuchHere
+from codesum_pipeline.workers.pool import WorkerDied
 
 if TYPE_CHECKING:
     from codesum_pipeline.settings.stages import FilterSettings
@@ -227,6 +230,11 @@ def _text(shown: AnyInput, writer: str, guard: FailureGuard) -> ExtractiveText |
 
 # About 0.3 s of writing.
 BATCH_FUNCTIONS = 400
+# What is more is left to a worker, which may be ended.
+MOST_CHARACTERS_HERE = 300_000
+MOST_CHILDREN_HERE = 10_000
+# How the reason begins of a text that ended its process.
+WRITER_ENDED = "the writer ended"
 
 
 class Stamp(Struct, frozen=True):
@@ -320,6 +328,17 @@ class FunctionBatch(Struct, frozen=True):
     rewrites: tuple[Rewrite, ...]
     previous: pa.Table
 
+    def each(self) -> Iterator["FunctionBatch"]:
+        """One function at a time."""
+        for at, (writer, rewrite) in enumerate(zip(self.writers, self.rewrites, strict=True)):
+            symbols = self.symbols.slice(at, 1)
+            mine = pc.is_in(self.previous.column("id"), value_set=symbols.column("id").combine_chunks())
+            yield FunctionBatch(symbols, (writer,), (rewrite,), self.previous.filter(mine))
+
+
+# Their rows, and the failures.
+FunctionResults = tuple[pa.Table, tuple[Failure, ...]]
+
 
 class WriteFunctions(Struct, frozen=True):
     """Writes the texts of functions, as rows in their order, and returns the failures; a function that fails gets the
@@ -327,7 +346,7 @@ class WriteFunctions(Struct, frozen=True):
 
     stamp: Stamp
 
-    def __call__(self, batch: FunctionBatch) -> tuple[pa.Table, tuple[Failure, ...]]:
+    def __call__(self, batch: FunctionBatch) -> FunctionResults:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
         guard = FailureGuard()
         functions = from_table(batch.symbols, FunctionInput)
@@ -345,9 +364,27 @@ class WriteFunctions(Struct, frozen=True):
             wanted = want_function(shown.id, writer, shown_source(shown))
         return self.stamp.written(_text(shown, wanted.writer, guard), wanted, rewrite, before, guard)
 
-    def rescue(self, batch: FunctionBatch, _again: object) -> tuple[pa.Table, tuple[Failure, ...]]:
-        """Write the batch in this process: no writer kills its process, so the worker was ended from outside."""
+    def here(self, batch: FunctionBatch) -> FunctionResults:
+        """The same; raises `TooMuchHere` for long functions."""
+        lengths = pc.binary_length(batch.symbols.column("canonical_source"))
+        if (pc.max(lengths).as_py() or 0) > MOST_CHARACTERS_HERE:
+            raise TooMuchHere
         return self(batch)
+
+    def rescue(self, batch: FunctionBatch, again: Callable[[FunctionBatch], FunctionResults]) -> FunctionResults:
+        """Function by function; the one that ends a fresh worker gets the text of a failed one."""
+        parts = [self._alone(one, again) for one in batch.each()]
+        return pa.concat_tables([rows for rows, _ in parts]), tuple(one for _, some in parts for one in some)
+
+    def _alone(self, batch: FunctionBatch, again: Callable[[FunctionBatch], FunctionResults]) -> FunctionResults:
+        try:
+            return again(batch)
+        except WorkerDied as error:
+            (id_,), guard = batch.symbols.column("id").to_pylist(), FailureGuard()
+            guard.add([Failure(id_, f"{WRITER_ENDED}: {error}")])
+            before = next(iter(from_table(batch.previous, TextRow)), None)
+            row = self.stamp.written(None, want_failed(id_), batch.rewrites[0], before, guard)
+            return self.stamp.stored([row], guard)[1], guard.failures
 
 
 def function_batches(
@@ -371,6 +408,7 @@ def function_batches(
 BATCH_UPPER = 50
 
 UpperBatch = Sequence[tuple[UpperInput, str]]
+UpperResults = tuple[list[ExtractiveText | None], tuple[Failure, ...]]
 
 
 def upper_batches(shown: UpperBatch) -> list[UpperBatch]:
@@ -381,10 +419,27 @@ def upper_batches(shown: UpperBatch) -> list[UpperBatch]:
 class WriteUpper(Struct, frozen=True):
     """Writes the texts of classes, files or folders, and returns the failures; one that fails has None for its text."""
 
-    def __call__(self, batch: UpperBatch) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
+    def __call__(self, batch: UpperBatch) -> UpperResults:
         guard = FailureGuard()
         return [_text(shown, writer, guard) for shown, writer in batch], guard.failures
 
-    def rescue(self, batch: UpperBatch, _again: object) -> tuple[list[ExtractiveText | None], tuple[Failure, ...]]:
-        """As `WriteFunctions.rescue`."""
+    def here(self, batch: UpperBatch) -> UpperResults:
+        """The same; raises `TooMuchHere` for long texts, and for documents with very many children."""
+        for shown, _ in batch:
+            is_long = isinstance(shown, TextFileInput) and len(shown.text) > MOST_CHARACTERS_HERE
+            if is_long or len(children_of(shown)) > MOST_CHILDREN_HERE:
+                raise TooMuchHere
         return self(batch)
+
+    def rescue(self, batch: UpperBatch, again: Callable[[UpperBatch], UpperResults]) -> UpperResults:
+        """Document by document; the one that ends a fresh worker has no text."""
+        texts: list[ExtractiveText | None] = []
+        guard = FailureGuard()
+        for one in batch:
+            try:
+                written, failures = again([one])
+            except WorkerDied as error:
+                written, failures = [None], (Failure(one[0].id, f"{WRITER_ENDED}: {error}"),)
+            texts += written
+            guard.add(failures)
+        return texts, guard.failures

@@ -6,6 +6,9 @@ too.
 
 At most `WINDOW` batches per worker are under way, so memory does not grow with
 the repository. A worker that dies takes its batch with it, and nothing else.
+One that needs more memory or processor time for a batch than `WorkLimits` say
+ends, too (decision 117). What is too much for the process that has the pool is
+given to a worker, also where there was none.
 """
 
 import ctypes
@@ -32,6 +35,7 @@ import pyarrow as pa
 from codesum_pipeline.model.errors import ProcessGone
 from codesum_pipeline.store.memory import collect_seldom
 from codesum_pipeline.workers.child import start_child
+from codesum_pipeline.workers.limits import TooMuchHere, WorkLimits
 
 # Batches that are worked on or wait to be, per worker: the next one lies ready when one is done.
 WINDOW = 2
@@ -40,8 +44,10 @@ MOST_WORKERS = 16
 WORKER = "codesum_pipeline.workers.pool"
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
-# How a worker ends after an error of its work; Python's own errors end it in another way.
+# How a worker ends after an error of its work, or without memory; Python's own errors end it in another way.
 _WORK_FAILED = 70
+_OUT_OF_MEMORY = 71
+_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 B = TypeVar("B")
 R = TypeVar("R")
@@ -55,6 +61,9 @@ class Work(Protocol[B, R]):
     """What is done with a batch: a pure function of it, in whatever process. It is pickled, as its batches are."""
 
     def __call__(self, batch: B, /) -> R: ...
+
+    def here(self, batch: B, /) -> R:
+        """The same where there are no workers; raises `TooMuchHere` for what should be given to one."""
 
     def rescue(self, batch: B, again: Callable[[B], R], /) -> R:
         """The result of a batch whose worker died. `again` gives a batch to a fresh worker, or raises `WorkerDied`."""
@@ -73,13 +82,13 @@ class _PoolProcess:
         self.pid = pid
         self._pipe = pipe
 
-    def do(self, work: Callable[[B], R], batch: B) -> R:
+    def do(self, work: Callable[[B], R], batch: B, limits: WorkLimits) -> R:
         """Have a batch worked on; raises `WorkerDied`."""
         try:
-            send((work, batch), self._pipe)
+            send((work, batch, limits), self._pipe)
             response: R = receive(self._pipe)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            raise WorkerDied(_how_it_ended(self._crew.status_of(self))) from error
+            raise WorkerDied(_how_it_ended(*self._crew.end_of(self), limits)) from error
         return response
 
 
@@ -123,17 +132,18 @@ class _Crew:
         on Linux it ends with that thread."""
         return self._thread.is_alive() and self._process.poll() is None
 
-    def status_of(self, worker: _PoolProcess) -> int:
-        """How a worker ended that did."""
+    def end_of(self, worker: _PoolProcess) -> tuple[int, int]:
+        """How a worker ended that did, and the most memory that it held, in bytes."""
         with self._lock:
             if worker not in self.workers:
-                return -signal.SIGKILL
+                return -signal.SIGKILL, 0
             self.workers.discard(worker)
             try:
                 self._parent.send(worker.pid)
-                return os.waitstatus_to_exitcode(self._parent.recv())
+                status, held = self._parent.recv()
             except (EOFError, OSError):
-                return -signal.SIGKILL
+                return -signal.SIGKILL, 0
+            return os.waitstatus_to_exitcode(status), held
 
     def end(self) -> None:
         """End all, whatever they are doing; a thread that waits for one then sees it gone."""
@@ -162,12 +172,14 @@ def resting_workers() -> int:
 class Pool:
     """`count` workers, started for the first work; with fewer than two the work is done in this process.
 
-    With `keep`, workers that are idle in the end stay for the next pool, which takes them or ends them.
+    What is too much for this process is done by one worker then. With `keep`, workers that are idle in the end stay
+    for the next pool, which takes them or ends them.
     """
 
-    def __init__(self, count: int, *, keep: bool = False) -> None:
+    def __init__(self, count: int, *, keep: bool = False, limits: WorkLimits | None = None) -> None:
         self._count = count if count > 1 else 0
         self._keep = keep
+        self._limits = limits or WorkLimits()
         self._crew: _Crew | None = None
         self._idle: queue.SimpleQueue[_PoolProcess] = queue.SimpleQueue()
         # One thread drives one worker at a time.
@@ -196,11 +208,10 @@ class Pool:
     def map(self, work: Work[B, R], batches: Iterable[B]) -> Iterator[R]:
         """The results in the order of the batches, whatever the number of workers."""
         if not self._count:
-            yield from map(work, batches)
+            for batch in batches:
+                yield self._here(work, batch)
             return
-        self._crew = self._crew or _Crew(work)
-        while len(self._crew.workers) < self._count:
-            self._idle.put(self._crew.start())
+        self._start(work, self._count)
         waiting: deque[Future[R]] = deque()
         for batch in batches:
             waiting.append(self._threads.submit(self._do, work, batch))
@@ -209,6 +220,19 @@ class Pool:
         while waiting:
             yield waiting.popleft().result()
 
+    def _here(self, work: Work[B, R], batch: B) -> R:
+        try:
+            return work.here(batch)
+        except TooMuchHere:
+            self._start(work, 1)
+            return self._threads.submit(self._do, work, batch).result()
+
+    def _start(self, work: object, count: int) -> None:
+        """Have at least so many workers."""
+        self._crew = self._crew or _Crew(work)
+        while len(self._crew.workers) < count:
+            self._idle.put(self._crew.start())
+
     def _do(self, work: Work[B, R], batch: B) -> R:
         assert self._crew
         start, worker = self._crew.start, self._idle.get()
@@ -216,7 +240,7 @@ class Pool:
         def again(part: B) -> R:
             nonlocal worker
             try:
-                return worker.do(work, part)
+                return worker.do(work, part, self._limits)
             except WorkerDied:
                 worker = start()
                 raise
@@ -229,7 +253,12 @@ class Pool:
             self._idle.put(worker)
 
 
-def _how_it_ended(status: int) -> str:
+def _how_it_ended(status: int, held: int, limits: WorkLimits) -> str:
+    """In words. A library that gets no more memory ends its process by a signal of its own."""
+    if status == -signal.SIGXCPU:
+        return limits.seconds_exceeded
+    if status == _OUT_OF_MEMORY or (status in (-signal.SIGABRT, -signal.SIGSEGV) and limits.is_near(held)):
+        return limits.memory_exceeded
     if status >= 0:
         return f"with status {status}"
     try:
@@ -278,7 +307,8 @@ def main(descriptor: int) -> None:
         while True:
             ended = pool.recv()
             if ended:
-                pool.send(os.waitpid(ended, 0)[1])
+                _, status, used = os.wait4(ended, 0)
+                pool.send((status, used.ru_maxrss * _MAXRSS_UNIT))
                 continue
             pipe = recv_handle(pool)
             pid = os.fork()
@@ -301,14 +331,18 @@ def _work(descriptor: int) -> None:
     pipe = socket.socket(fileno=descriptor).makefile("rwb")
     while True:
         try:
-            work, batch = receive(pipe)
+            work, batch, limits = receive(pipe)
         except EOFError:
             return
         try:
-            send(work(batch), pipe)
+            with limits.applied():
+                found = work(batch)
+            send(found, pipe)
         except BrokenPipeError:
             # An interrupt ended the process that waited for it.
             return
+        except MemoryError:
+            os._exit(_OUT_OF_MEMORY)
         except Exception:
             traceback.print_exc()
             sys.exit(_WORK_FAILED)

@@ -19,5 +19,8 @@ class Deadly:
             os.kill(os.getpid(), signal.SIGSEGV)
         return self.parse(files)
 
+    def here(self, files: Sequence[SourceText]) -> ParsedBatch:
+        return self(files)
+
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], ParsedBatch]) -> ParsedBatch:
         return self.parse.rescue(files, again)

@@ -28,6 +28,9 @@ class Double:
                 time.sleep(600)
         return [2 * number for number in numbers]
 
+    def here(self, numbers: Sequence[int]) -> list[int | str]:
+        return self(numbers)
+
     def rescue(self, numbers: Sequence[int], again: Callable[[Sequence[int]], list[int | str]]) -> list[int | str]:
         done: list[int | str] = []
         for number in numbers:
@@ -47,6 +50,9 @@ class CannotBeRead:
     def __call__(self, _batch: int) -> int:
         raise NotImplementedError
 
+    def here(self, batch: int) -> int:
+        return self(batch)
+
     def rescue(self, batch: int, again: Callable[[int], int]) -> int:
         return again(batch)
 
@@ -57,6 +63,9 @@ class WhereItRuns:
 
     def __call__(self, _batch: int) -> int:
         return os.getpid()
+
+    def here(self, batch: int) -> int:
+        return self(batch)
 
     def rescue(self, batch: int, again: Callable[[int], int]) -> int:
         return again(batch)

@@ -20,7 +20,8 @@ from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.languages.registry import declaration_of
-from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
+from codesum_pipeline.parsing.bounded import TooMuchWork, WorkBudget, parse_within_bounds
+from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 
 
 class DependencyScope(StrEnum):
@@ -307,9 +308,10 @@ def read_literals(text: str, language: str) -> list[Literal]:
     source = text.encode()
     try:
         # A new parser each time: parsers are not shared between threads.
-        tree = parse_within_bounds(Parser(_grammar(language)), source)
-    except ParserGaveUp as error:
-        raise MalformedManifest(f"no parser comes to an end with it: {error}") from error
+        parser = Parser(_grammar(language))
+        tree = parse_within_bounds(parser, source, WorkBudget.of(len(source), STEPS_PER_BYTE))
+    except TooMuchWork as error:
+        raise MalformedManifest(str(error)) from error
     found = list(_literals(tree.root_node))
     literals = []
     for number, (node, under, call) in enumerate(found):
