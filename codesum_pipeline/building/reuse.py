@@ -20,6 +20,7 @@ import pyarrow as pa
 from msgspec import DecodeError, Struct, field, json
 from msgspec.structs import replace
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.guard import Failure
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.store.atomic import FileState, read_json, write_json_atomically, write_text_atomically, writing
@@ -189,7 +190,7 @@ def last_report(step: Step[R], layout: HomeLayout, key: str) -> R | None:
 def _report_in(memo: Memo | None, step: Step[R]) -> R | None:
     """None also where another version of the step reported other fields."""
     try:
-        return json.decode(memo.report, type=step.report) if memo else None
+        return decode(memo.report, step.report) if memo else None
     except DecodeError:
         return None
 

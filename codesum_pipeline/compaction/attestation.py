@@ -8,9 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
-from msgspec import Meta, Struct, json, to_builtins
+from msgspec import Meta, Struct, to_builtins
 
 from codesum_pipeline.compaction.signatures import SshSignature, read_signature
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.documents import CompactionRecord
 from codesum_pipeline.model.errors import AttestationInvalid, SignatureInvalid
 from codesum_pipeline.model.hashing import canonical_json
@@ -78,7 +79,7 @@ class Attestation(Struct, frozen=True):
     def of(cls, data: bytes) -> Self:
         """The inverse of `to_bytes`; raises `AttestationInvalid`."""
         try:
-            found = json.decode(data, type=cls)
+            found = decode(data, cls)
         except (ValueError, RecursionError) as error:
             raise AttestationInvalid(f"{error}: make it with `codesum attest new`") from error
         if found.format != FORMAT:

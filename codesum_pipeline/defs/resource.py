@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 from dagster_duckdb import DuckDBResource
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field, to_builtins
 from pydantic import Field, PrivateAttr
 from sqlalchemy.exc import IntegrityError
 
 from codesum_pipeline.defs.building.exchange import RemoteBuilder
 from codesum_pipeline.defs.building.values import BuildOptions
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.progress import Progress

@@ -11,8 +11,7 @@ import sys
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from msgspec import convert
-
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.digests import SummaryResult
 
 

@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import ClassVar
 from uuid import uuid4
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from codesum_pipeline.delivery.channels import Post, PostKind
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.digests import PostId
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.moments import iso_moment

@@ -11,11 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import convert, to_builtins
+from msgspec import to_builtins
 
 from codesum_pipeline.evaluation.evaluate import ALL, FUNCTION_MRR, NDCG, QuestionResult, interval, score
 from codesum_pipeline.evaluation.lift import Lift
 from codesum_pipeline.evaluation.questions import Question
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.store.schemas import TABLES
 from codesum_pipeline.store.workspace import Workspace

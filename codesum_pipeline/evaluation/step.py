@@ -41,6 +41,7 @@ from codesum_pipeline.evaluation.records import (
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.publish import PublishReport, publish_candidate, published_version, sweep_versions
 from codesum_pipeline.indexes.version_folder import Version
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import BrokenStore, ConfigurationError, HeldBack
 from codesum_pipeline.model.guard import Failure, FailureGuard
 from codesum_pipeline.model.hashing import hash_of
@@ -261,7 +262,7 @@ def hold_again(content: bytes, settings: EvaluationSettings, *, published: str, 
     if not settings.gate:
         return None
     try:
-        hold = json.decode(content, type=Hold)
+        hold = decode(content, Hold)
         now = Hold(fingerprint, published, questions_digest(settings), settings.margin, hold.because)
     except (DecodeError, ConfigurationError):
         return None

@@ -15,6 +15,7 @@ from msgspec import MsgspecError, Struct, json
 
 from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.model.progress import Progress, no_progress
@@ -61,7 +62,7 @@ class Resolution(Struct, frozen=True):
     def of_last_build(cls, ws: Workspace) -> Self | None:
         """None if it does not describe the current tables, or must not be used."""
         try:
-            found = None if ws.force else json.decode(_path(ws).read_bytes(), type=cls)
+            found = None if ws.force else decode(_path(ws).read_bytes(), cls)
         except (OSError, MsgspecError):
             return None
         tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}

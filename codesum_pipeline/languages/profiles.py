@@ -13,7 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct
+
+from codesum_pipeline.model.decoding import convert
 
 # Linguist calls JavaScript and CSS minified from 110 characters a line on; hand-written ones reach 100 with long
 # strings and URLs, so their tables say 160. Generous for all else: data tables and templates are written by people too.

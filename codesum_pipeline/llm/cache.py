@@ -22,6 +22,7 @@ from uuid import uuid4
 
 from msgspec import Struct, json
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.documents import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.model.errors import BrokenStore
 from codesum_pipeline.store.atomic import writing
@@ -67,8 +68,8 @@ class KeptText(Struct, frozen=True):
         return cls(
             exact_key,
             body_key,
-            json.decode(text, type=WrittenText),
-            json.decode(context, type=TextContext | None),
+            decode(text, WrittenText),
+            decode(context, TextContext | None),
             *rest,
         )
 

@@ -21,11 +21,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
 from codesum_pipeline.llm.cache import COLUMNS, NAMES, KeptText
 from codesum_pipeline.llm.pins import SummaryResponse, TokenUsage
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import BucketUnavailable
 from codesum_pipeline.model.ledger import AttemptOutcome, LedgerRow
 from codesum_pipeline.model.moments import iso_moment

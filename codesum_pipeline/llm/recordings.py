@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec import ValidationError, convert, to_builtins
+from msgspec import ValidationError, to_builtins
 
 from codesum_pipeline.llm.pins import ChatRequest, ChatResponse, SummaryRequest, SummaryResponse
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.store.atomic import write_text_atomically
 

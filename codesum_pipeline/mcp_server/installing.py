@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
 
@@ -238,7 +239,7 @@ class Installer(Struct, frozen=True):
     def _record(self) -> dict[str, Installation]:
         file = self.state / _RECORD
         try:
-            return msgspec.json.decode(file.read_bytes(), type=dict[str, Installation])
+            return decode(file.read_bytes(), dict[str, Installation])
         except FileNotFoundError:
             return {}
         except msgspec.MsgspecError as error:

@@ -8,9 +8,10 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import Struct, convert, field
+from msgspec import Struct, field
 
 from codesum_pipeline.model.bindings import Bound, ScopeKind
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.expressions import Chain, TypeName, chain_from_json, type_from_json
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.ids import SEPARATOR

@@ -16,7 +16,9 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from msgspec import Struct, json
+from msgspec import Struct
+
+from codesum_pipeline.model.decoding import decode
 
 # From <linux/prctl.h>.
 _PR_SET_CHILD_SUBREAPER = 36
@@ -42,7 +44,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    task = json.decode(sys.stdin.buffer.readline(), type=Task)
+    task = decode(sys.stdin.buffer.readline(), Task)
     threading.Thread(target=_end_with_input, daemon=True).start()
     try:
         for kind, most in (

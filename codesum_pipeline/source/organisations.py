@@ -20,9 +20,10 @@ import re
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, to_builtins
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.source.addresses import take_apart
 from codesum_pipeline.source.locations import is_loopback

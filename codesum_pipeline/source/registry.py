@@ -27,10 +27,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.model.ids import check_repository_key
 from codesum_pipeline.model.printable import shortened

@@ -21,6 +21,7 @@ from typing import BinaryIO, NamedTuple, Self, TypeVar
 
 from msgspec import json
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import CannotWrite, CodesumError
 from codesum_pipeline.store.locks import is_of_this_namespace, pid_namespace
 
@@ -145,7 +146,7 @@ def write_text_atomically(path: Path, text: str) -> None:
 def read_json(path: Path, kind: type[Kind]) -> Kind | None:
     """The value in a file of our own; None if there is no file, or another version wrote it in another form."""
     try:
-        return json.decode(path.read_bytes(), type=kind)
+        return decode(path.read_bytes(), kind)
     except (OSError, ValueError):
         return None
 

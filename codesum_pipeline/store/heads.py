@@ -15,6 +15,7 @@ from uuid import uuid4
 from msgspec import MsgspecError, Struct, field, json
 from msgspec.structs import replace
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
 from codesum_pipeline.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.store.atomic import set_times
@@ -178,7 +179,7 @@ def head_infos(objects: Objects) -> Iterator[tuple[str, ObjectInfo]]:
 
 def _parsed(data: bytes, kind: type[M], where: str) -> M:
     try:
-        found = json.decode(data, type=kind)
+        found = decode(data, kind)
     except MsgspecError as error:
         raise BrokenStore(f"{where} cannot be read ({error}): it was not written by codesum") from error
     if getattr(found, "format", _FORMAT) > _FORMAT:

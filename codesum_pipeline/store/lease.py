@@ -20,9 +20,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec import convert
 from msgspec.structs import asdict, replace
 
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import BucketUnavailable, LeaseHeld, LeaseLost
 from codesum_pipeline.model.moments import utc_now
 from codesum_pipeline.store.atomic import writing

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from msgspec import Struct, json
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import BrokenStore, BucketUnavailable
 from codesum_pipeline.model.ids import is_repository_key
 from codesum_pipeline.settings.operation import ReadingSettings
@@ -232,7 +233,7 @@ class ReadingCopy:
         with suppress(FileNotFoundError):
             read_at = self._note.stat().st_mtime_ns
             if read_at != self._heads_read_at:
-                self._heads = json.decode(self._note.read_bytes(), type=dict[str, KnownHead])
+                self._heads = decode(self._note.read_bytes(), dict[str, KnownHead])
                 self._heads_read_at = read_at
 
     def _write_heads(self, heads: dict[str, KnownHead]) -> None:

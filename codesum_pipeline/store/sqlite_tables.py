@@ -15,9 +15,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import astuple, fields
 
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import BrokenStore, CannotWrite
 from codesum_pipeline.model.moments import iso_moment
 from codesum_pipeline.store.atomic import writing

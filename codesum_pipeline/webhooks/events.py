@@ -29,9 +29,10 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
-from msgspec import Meta, Struct, ValidationError, convert, field
+from msgspec import Meta, Struct, ValidationError, field
 
 from codesum_pipeline.delivery.webhook import SECRET_PREFIX, signature_of, signing_key_of
+from codesum_pipeline.model.decoding import convert
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.locations import address_of, host_id_of

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, json
 
+from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.store.atomic import write_text_atomically
@@ -41,7 +42,7 @@ def forget_outage(workspace: Workspace, level: Level) -> None:
 def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
     """What is noted of a repository, whichever build it was, from functions up."""
     try:
-        noted = json.decode(layout.outages(key).read_bytes(), type=dict[Level, Outage])
+        noted = decode(layout.outages(key).read_bytes(), dict[Level, Outage])
     except (OSError, ValueError):
         return {}
     return {level: noted[level] for level in Level if level in noted}
