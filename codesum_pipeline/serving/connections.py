@@ -26,7 +26,6 @@ from codesum_pipeline.settings.operation import ServingSettings
 _log = logging.getLogger(__name__)
 # Uvicorn would write a line for every request that is no HTTP.
 _quiet = logging.getLogger("uvicorn.error.requests")
-_quiet.setLevel(logging.ERROR)
 
 # A refused client gets so long to read why, before its connection is cut.
 _LINGER_S = 1.0
@@ -37,6 +36,8 @@ _LOGGED_EVERY_S = 1.0
 _MOST_FRAGMENTS = 1_024
 _POLICY_VIOLATION = 1008
 _READ_BYTES = 16 * 1024
+# Whoever reads less in `write_timeout_s` reads as good as nothing.
+_LEAST_READ = 64 * 1024
 
 
 class BoundedParser(h11.Connection):
@@ -149,6 +150,8 @@ class BoundedConfig(uvicorn.Config):
     def __init__(self, app: Any, limits: ServingSettings, **options: Any) -> None:
         super().__init__(app, http=BoundedHttp, **options)
         self.bounded = Connections(limits)
+        # After it has configured the logs, which sets the level of this one anew.
+        _quiet.setLevel(logging.ERROR)
 
 
 class _Bounded(asyncio.Protocol):
@@ -160,8 +163,8 @@ class _Bounded(asyncio.Protocol):
     client: tuple[str, int] | None
     customer = ""
     waits_since: float | None = None
-    _stuck_since: float | None = None
-    _closing_since: float | None = None
+    # The bytes that the client had to read at a moment; None if there is nothing that it has to read.
+    _unread: tuple[float, int] | None = None
 
     @property
     def _bounded(self) -> Connections:
@@ -173,18 +176,29 @@ class _Bounded(asyncio.Protocol):
         self._bounded.drop(self.transport)
         self.transport.abort()
 
+    def pause_writing(self) -> None:
+        self._unread = time.monotonic(), self.transport.get_write_buffer_size()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._unread = None
+        super().resume_writing()
+
     def look(self, now: float) -> None:
-        """End it if its client has taken none of an answer for too long."""
-        if self.transport.is_closing():
-            self._closing_since = now if self._closing_since is None else self._closing_since
-        since = self._stuck_since if self._closing_since is None else self._closing_since
-        if since is not None and now - since > self._bounded.limits.write_timeout_s:
-            limit = f"{self._bounded.limits.write_timeout_s:g} s (serving.write_timeout_s)"
-            self._bounded.tell(f"{self.customer} read nothing of an answer for {limit}")
+        """End it if its client has read too little of an answer."""
+        size = self.transport.get_write_buffer_size()
+        since, before = self._unread or (now, size)
+        if self._unread is None and not self.transport.is_closing():
+            return
+        if self._unread is None or before - size >= _LEAST_READ:
+            self._unread = now, size
+        elif now - since > self._bounded.limits.write_timeout_s:
+            limit = f"{_LEAST_READ >> 10} KB of an answer in {self._bounded.limits.write_timeout_s:g} s"
+            self._bounded.tell(f"{self.customer} read less than {limit} (serving.write_timeout_s)")
             self.end()
 
 
-class BoundedHttp(H11Protocol, _Bounded):
+class BoundedHttp(_Bounded, H11Protocol):
     """An HTTP connection. `waits_since` is None while a request is answered that has arrived as a whole."""
 
     def __init__(self, config: Any, *given: Any, **named: Any) -> None:
@@ -236,14 +250,6 @@ class BoundedHttp(H11Protocol, _Bounded):
             self._head_since = None
             self.waits_since = (self.waits_since or now) if self.cycle.more_body else None
 
-    def pause_writing(self) -> None:
-        self._stuck_since = time.monotonic()
-        super().pause_writing()
-
-    def resume_writing(self) -> None:
-        self._stuck_since = None
-        super().resume_writing()
-
     def look(self, now: float) -> None:
         limit = self._bounded.limits.head_timeout_s
         if self._refused_at is not None:
@@ -285,7 +291,7 @@ class BoundedHttp(H11Protocol, _Bounded):
         self.transport.write_eof()
 
 
-class BoundedWebSocket(WebSocketsSansIOProtocol, _Bounded):
+class BoundedWebSocket(_Bounded, WebSocketsSansIOProtocol):
     """A connection that was upgraded; it takes the place of the one that it was before."""
 
     def connection_made(self, transport: Any) -> None:
@@ -307,13 +313,11 @@ class BoundedWebSocket(WebSocketsSansIOProtocol, _Bounded):
 
     def pause_writing(self) -> None:
         """Read no more either: what is answered at once, as pings are, would be kept in memory."""
-        self._stuck_since = time.monotonic()
         if not self.read_paused:
             self.transport.pause_reading()
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        self._stuck_since = None
         if not self.read_paused:
             self.transport.resume_reading()
         super().resume_writing()

@@ -133,7 +133,9 @@ class ServingSettings(SettingsGroup):
     head_timeout_s: float = setting(10.0, "The head of a request arrives within N seconds.", gt=0)
     body_timeout_s: float = setting(30.0, "The body of a request arrives within N seconds.", gt=0)
     idle_timeout_s: float = setting(30.0, "A connection may wait N seconds for the next request.", gt=0)
-    write_timeout_s: float = setting(30.0, "A connection is cut if its client reads nothing for N seconds.", gt=0)
+    write_timeout_s: float = setting(
+        30.0, "A connection is cut if its client reads less than 64 KB of an answer in N seconds.", gt=0
+    )
     max_connections: int = setting(500, "A server has at most N connections.", ge=1, le=100_000)
     max_connections_per_address: int = setting(
         100,

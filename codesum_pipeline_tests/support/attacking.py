@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import resource
+import select
 import socket
 import struct
 import time
@@ -86,9 +87,7 @@ def _sent_all(client: socket.socket, parts: Iterator[bytes], *, most: int, secon
 
 
 def _has_answered(client: socket.socket) -> bool:
-    with suppress(BlockingIOError, OSError):
-        return bool(client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)) or True
-    return False
+    return bool(select.select([client], [], [], 0)[0])
 
 
 def _told(answer: str, sent: int) -> str:
@@ -274,35 +273,42 @@ def many_connections(target: Target, seconds: float, number: int = 3_000) -> str
     return ", ".join(f"{number} {answer}" for answer, number in answers.most_common())
 
 
-ODD_REQUESTS: dict[str, bytes] = {
-    "length and chunks": b"POST {post} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "two lengths": b"POST {post} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde",
-    "an encoding nobody knows": b"POST {post} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: xchunked\r\n\r\n",
-    "a negative length": b"POST {post} HTTP/1.1\r\nHost: {host}\r\nContent-Length: -1\r\n\r\n",
-    "a length of 30 digits": b"POST {post} HTTP/1.1\r\nHost: {host}\r\nContent-Length: " + b"9" * 30 + b"\r\n\r\n",
-    "a chunk of 16 digits": b"POST {post} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
-    "an absolute address": b"GET http://evil.example{get} HTTP/1.1\r\nHost: {host}\r\n\r\n",
-    "a null byte": b"GET /\0 HTTP/1.1\r\nHost: {host}\r\n\r\n",
-    "an encoded null byte": b"GET /%00 HTTP/1.1\r\nHost: {host}\r\n\r\n",
-    "a path that is no UTF-8": b"GET /\xff\xfe HTTP/1.1\r\nHost: {host}\r\n\r\n",
-    "an encoded path that is no UTF-8": b"GET /%ff%fe HTTP/1.1\r\nHost: {host}\r\n\r\n",
-    "a header with a null byte": b"GET {get} HTTP/1.1\r\nHost: {host}\r\nX: a\0b\r\n\r\n",
-    "a space before the colon": b"GET {get} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding : chunked\r\n\r\n",
-    "a bare line feed": b"GET {get} HTTP/1.1\nHost: {host}\n\n",
-    "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 40,
-    "empty lines": b"\r\n" * 1_000,
+_ODD: dict[str, tuple[str, ...]] = {
+    "length and chunks": ("POST {post} HTTP/1.1", "Content-Length: 4", "Transfer-Encoding: chunked", "", "0", ""),
+    "two lengths": ("POST {post} HTTP/1.1", "Content-Length: 4", "Content-Length: 5", "", "abcde"),
+    "an encoding nobody knows": ("POST {post} HTTP/1.1", "Transfer-Encoding: xchunked", ""),
+    "a negative length": ("POST {post} HTTP/1.1", "Content-Length: -1", ""),
+    "a length of 30 digits": ("POST {post} HTTP/1.1", f"Content-Length: {'9' * 30}", ""),
+    "a chunk of 16 digits": ("POST {post} HTTP/1.1", "Transfer-Encoding: chunked", "", "f" * 16, ""),
+    "an absolute address": ("GET http://evil.example{get} HTTP/1.1", ""),
+    "a null byte": ("GET /\0 HTTP/1.1", ""),
+    "an encoded null byte": ("GET /%00 HTTP/1.1", ""),
+    "a path that is no UTF-8": ("GET /\xff\xfe HTTP/1.1", ""),
+    "an encoded path that is no UTF-8": ("GET /%ff%fe HTTP/1.1", ""),
+    "a header with a null byte": ("GET {get} HTTP/1.1", "X: a\0b", ""),
+    "a space before the colon": ("GET {get} HTTP/1.1", "Transfer-Encoding : chunked", ""),
+    "no HTTP": ("\x16\x03\x01\x02\x00\x01\x00\x01", ""),
 }
+
+
+ODD_REQUESTS = (*_ODD, "bare line feeds", "empty lines")
 
 
 def odd_request(target: Target, name: str) -> str:
     """The status of the answer to one of the odd requests."""
-    host = f"127.0.0.1:{target.port}".encode()
-    content = ODD_REQUESTS[name]
-    for hole, value in ((b"{host}", host), (b"{get}", target.get.encode()), (b"{post}", target.post.encode())):
-        content = content.replace(hole, value)
     with target.connected() as client:
-        client.sendall(content)
+        client.sendall(_odd_content(target, name))
         return answer_of(client, 3)
+
+
+def _odd_content(target: Target, name: str) -> bytes:
+    if name == "empty lines":
+        return b"\r\n" * 1_000
+    if name == "bare line feeds":
+        return target.head("GET", target.get).replace(b"\r\n", b"\n")
+    first, *others = _ODD[name]
+    lines = [first.format(get=target.get, post=target.post), f"Host: 127.0.0.1:{target.port}", *others, ""]
+    return "\r\n".join(lines).encode("latin-1")
 
 
 def odd_requests(target: Target, seconds: float) -> str:
