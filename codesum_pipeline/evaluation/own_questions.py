@@ -41,7 +41,6 @@ from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.git import BlobReader, run_git
 from codesum_pipeline.source.history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.mirror import make_scratch
-from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.docstrings import read_doc_comment, read_docstring, without_name
@@ -109,7 +108,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
         functions_of = cache(partial(_functions, blobs, files))
         for commit in commits_with_changes(ws, commits):
             changes = [change for change in commit.changes if change.path in files]
-            query = clean_subject(mask_secrets(commit.subject).text)
+            query = clean_subject(commit.subject)
             is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
             if not (query and is_small):
                 continue

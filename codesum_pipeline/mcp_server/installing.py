@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from codesum_pipeline.mcp_server.agent_files import AgentFile
 from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
+from codesum_pipeline.store.atomic import write_bytes_atomically
 
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
@@ -187,18 +188,17 @@ class Installer(Struct, frozen=True):
         Raises `ConfigurationError`, without writing anything, where it cannot be inserted.
         """
         file = self._file(agent)
-        was_there = file.exists()
-        content = _read(file) if was_there else ""
+        content = file.read()
         try:
-            insertion = _insertion(agent, content, command)
+            insertion = _insertion(agent, content or "", command)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{file}: {error}") from error
-        made = [str(folder) for folder in (file.parent, *file.parent.parents) if not folder.exists()]
-        written = Installation(insertion.text, insertion.entry, was_there, tuple(made))
+            raise ConfigurationError(f"{file.path}: {error}") from error
+        made = tuple(map(str, file.missing_folders()))
+        written = Installation(insertion.text, insertion.entry, content is not None, made)
         # The record comes first: an entry of it that the file lacks does no harm.
-        self._write_record({**self._record(), str(file): written})
-        write_text_atomically(file, insertion.into(content))
-        return file, insertion.text
+        self._write_record({**self._record(), str(file.path): written})
+        file.write(insertion.into(content or ""))
+        return file.path, insertion.text
 
     def uninstall(self, agent: Agent) -> tuple[Path, str]:
         """Remove the server; returns the file and the removed text.
@@ -206,35 +206,35 @@ class Installer(Struct, frozen=True):
         Raises `ConfigurationError` if the record has no entry for the file, or the entry was changed since.
         """
         file = self._file(agent)
-        record = self._record()
-        written = record.get(str(file))
+        path, record = file.path, self._record()
+        written = record.get(str(path))
         if written is None:
-            raise ConfigurationError(f"{file}: nothing in it was written by `codesum mcp --install {agent}`")
-        content = _read(file) if file.exists() else ""
+            raise ConfigurationError(f"{path}: nothing in it was written by `codesum mcp --install {agent}`")
+        content = file.read() or ""
         # Where something was added behind the inserted text, the server alone goes.
         texts = (written.text, f"{written.entry},")
         taken = next((text for text in texts if content.count(text) == 1), None)
         if taken is None and written.entry.splitlines()[0] in content:
             raise ConfigurationError(
-                f"{file}: its entry for codesum was changed since it was written: remove it by hand"
+                f"{path}: its entry for codesum was changed since it was written: remove it by hand"
             )
         if taken is not None:
             left = content.replace(taken, "")
             if left or written.was_there:
-                write_text_atomically(file, left)
+                file.write(left)
             else:
-                file.unlink()
+                file.remove()
                 for folder in map(Path, written.made_folders):
                     if any(folder.iterdir()):
                         break
                     folder.rmdir()
-        self._write_record({name: each for name, each in record.items() if name != str(file)})
-        return file, taken or ""
+        self._write_record({name: each for name, each in record.items() if name != str(path)})
+        return path, taken or ""
 
-    def _file(self, agent: Agent) -> Path:
-        """The configuration file, behind links."""
+    def _file(self, agent: Agent) -> AgentFile:
+        """The configuration file; the user's is the one behind links."""
         below = _CODEX_FILE if agent is Agent.CODEX else _IN_JSON[agent][1]
-        return ((self.home if agent in _OF_USER else self.folder) / below).resolve()
+        return AgentFile.of_user(self.home, below) if agent in _OF_USER else AgentFile(self.folder.resolve(), below)
 
     def _record(self) -> dict[str, Installation]:
         file = self.state / _RECORD
@@ -248,11 +248,3 @@ class Installer(Struct, frozen=True):
     def _write_record(self, record: dict[str, Installation]) -> None:
         content = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_bytes_atomically(self.state / _RECORD, content + b"\n")
-
-
-def _read(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8", newline="") as opened:
-            return opened.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{file}: {error}") from error

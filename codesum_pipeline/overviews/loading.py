@@ -25,6 +25,7 @@ from codesum_pipeline.overviews.manifests.reading import manifest_paths, read_ma
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.source.content import read_files
 from codesum_pipeline.source.languages import FileRole, is_program, role_of
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.workspace import Workspace
 
 
@@ -230,12 +231,13 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
 
 
 def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
-    """The texts of files in the mirror; tables have programs in canonical form, on other lines."""
+    """The texts of files in the mirror, without secrets; tables have programs in canonical form, on other lines."""
     try:
         timeout_s = ws.settings.git_timeout_s
-        return read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
+        texts = read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
     except RepositoryUnavailable:
         return {}
+    return {path: mask_secrets(text).text for path, text in texts.items()}
 
 
 def _imports(ws: Workspace, paths: Collection[str]) -> Iterator[ImportedModule]:

@@ -26,6 +26,7 @@ from codesum_pipeline.overviews.parts import Community, Division, Start, divide,
 from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.history import history_of
 from codesum_pipeline.source.mirror import FOLDER_LABEL
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.prose import Prose, read_prose
 
@@ -214,7 +215,7 @@ def _read(fields: Sequence[str], known: frozenset[str], inside: str) -> list[Com
         title = next((line.strip() for line in body.splitlines() if line.strip()), "")
         if title and (merged := _PULL_REQUEST.match(subject)):
             subject = f"{title} ({merged[1]})"
-        found.append(Commit(id_, day, subject, shown))
+        found.append(Commit(id_, day, mask_secrets(subject).text, shown))
     return found
 
 

@@ -20,6 +20,7 @@ from codesum_pipeline.source.remote import (
     objects_missing,
     shallow_commits,
 )
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.lease import hold_unless_held
 from codesum_pipeline.store.workspace import Workspace
 
@@ -79,7 +80,7 @@ def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = Fal
         told, _, subject = head.strip().partition("\x02")
         id_, seconds, parent, *_ = told.split()
         fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
-        yield CommitChanges(id_, parent, subject, moment_of(seconds), tuple(_file_changes(fields)))
+        yield CommitChanges(id_, parent, mask_secrets(subject).text, moment_of(seconds), tuple(_file_changes(fields)))
 
 
 def files_between(git_dir: Path, before: str, after: str, *, timeout_s: float) -> list[FileChange]:

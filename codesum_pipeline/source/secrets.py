@@ -200,6 +200,9 @@ def _is_secret(kind: str, match: re.Match[str], value: str) -> bool:
             return _BASE64_LINE.search(value) is not None and not _is_public(value)
         case "netrc-password" | "pgpass-password":
             return _looks_like_password(value)
+        case "curl-password":
+            # Other programs take a user and a group there, or two branches.
+            return _looks_like_password(value) and not _is_named(value)
         case "url-parameter" | "http-credentials":
             return not _is_named(value) and _FILLER.search(value) is None
         case "url-password":
@@ -221,9 +224,11 @@ def _is_public(value: str) -> bool:
 def _is_code(match: re.Match[str]) -> bool:
     """Whether a value without quotes is a type or a name that a program assigns, and not a line of settings."""
     sign = match.groupdict().get("sign")
+    value = match["s"].rstrip("?!")
+    if match.groupdict().get("inline"):
+        return _is_named(value)
     if sign is None or sign == "=":
         return False
-    value = match["s"].rstrip("?!")
     return value.isalpha() or ("=" in sign and _is_named(value.replace("@", ".")))
 
 
@@ -275,8 +280,10 @@ def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
         rf"{name}(?P<sign>[ \t]{{0,8}}[=:][ \t]{{0,8}})"
         r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300})[ \t]*;?(?=[\"'`]?\s*$)"
     )
+    # Before a command or among its arguments; in code a name may stand there.
+    inline = rf"{name}(?P<inline>=)(?P<s>[^\s\"'`,;(){{}}\[\]«»=][^\s\"'`,;(){{}}\[\]«»]{{5,300}})(?=[ \t])"
     element = rf"<[\w:.-]{{0,40}}{name}[^<>]{{0,80}}>(?P<s>[^<>\s«»]{{6,300}})</"
-    return tuple(Rule(kind, tuple(keywords.split()), pattern) for pattern in (quoted, bare, element))
+    return tuple(Rule(kind, tuple(keywords.split()), pattern) for pattern in (quoted, bare, inline, element))
 
 
 _RULES = (
@@ -301,6 +308,11 @@ _RULES = (
     ),
     Rule(
         "http-credentials", ("bearer ", "basic ", "token "), r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})"
+    ),
+    Rule(
+        "curl-password",
+        ("-u", "--user"),
+        r"(?:(?<=\s)-u|--user)[ \t=]{0,4}[\"']?[\w.@+-]{1,80}:(?P<s>[^\s\"'«»]{4,200})(?=[\s\"']|$)",
     ),
     Rule(
         "netrc-password",

@@ -23,6 +23,7 @@ from codesum_pipeline.source.languages import TEXT, language_of_path
 from codesum_pipeline.source.mirror import Head, Mirror
 from codesum_pipeline.source.origins import foreign_folders, is_below
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_path
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.workspace import Workspace
 
 _PROGRESS_EVERY = 200
@@ -85,7 +86,8 @@ def snapshot_of(
     described = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
     committed_at = moment_of(seconds)
-    snapshot = Snapshot(ws.key, head.commit, tree, head.ref, subject[:_LONGEST_SUBJECT], committed_at, index_state)
+    subject = mask_secrets(subject[:_LONGEST_SUBJECT]).text
+    snapshot = Snapshot(ws.key, head.commit, tree, head.ref, subject, committed_at, index_state)
     listed = _list_tree(mirror, head.commit)
     subdir = ws.entry.subdir
     if subdir and not any(entry.path.startswith(f"{subdir}/") for entry in listed):

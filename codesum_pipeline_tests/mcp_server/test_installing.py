@@ -1,12 +1,15 @@
 """`codesum mcp --install`: other entries and comments stay, and --uninstall leaves each file as it was."""
 
 import json
+import os
+import stat
 import tomllib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codesum_pipeline.mcp_server.agent_files import AgentFile
 from codesum_pipeline.mcp_server.installing import Agent, Installer, _plain, insert_member
 from codesum_pipeline.model.errors import ConfigurationError
 
@@ -153,18 +156,140 @@ def test_what_was_never_written_is_not_taken_away(installer):
         installer.uninstall(Agent.CLAUDE)
 
 
-def test_a_linked_file_stays_a_link(installer, tmp_path):
-    real = tmp_path / "dotfiles.json"
-    real.write_text("{}")
-    link = installer.folder / ".mcp.json"
-    link.parent.mkdir()
+@pytest.mark.parametrize("agent", [Agent.CODEX, Agent.WINDSURF])
+def test_a_link_in_the_users_own_folder_stays_a_link(installer, agent, tmp_path):
+    real = tmp_path / "dotfiles" / "settings"
+    real.parent.mkdir()
+    real.write_text("")
+    link = installer.home / (".codex/config.toml" if agent is Agent.CODEX else ".codeium/windsurf/mcp_config.json")
+    link.parent.mkdir(parents=True)
     link.symlink_to(real)
 
-    installer.install(Agent.CLAUDE, COMMAND)
+    installer.install(agent, COMMAND)
     assert link.is_symlink()
-    assert "codesum" in servers_of(real)
-    installer.uninstall(Agent.CLAUDE)
-    assert real.read_text() == "{}"
+    assert "codesum" in real.read_text()
+    installer.uninstall(agent)
+    assert link.is_symlink()
+    assert real.read_text() == ""
+
+
+OF_PROJECT = {
+    Agent.CLAUDE: ".mcp.json",
+    Agent.CURSOR: ".cursor/mcp.json",
+    Agent.VSCODE: ".vscode/mcp.json",
+    Agent.GEMINI: ".gemini/settings.json",
+}
+
+
+def _clone_with(installer, below, make):
+    """A project in which something else is in a file's or a folder's place."""
+    place = installer.folder / below
+    place.parent.mkdir(parents=True)
+    make(place)
+    return place
+
+
+def _elsewhere(tmp_path):
+    """All that is outside of the project, with what it holds; the installer's own record apart."""
+    outside = [path for path in tmp_path.rglob("*") if not path.is_relative_to(tmp_path / "project")]
+    return {path: path.is_file() and path.read_bytes() for path in outside if path.name != "mcp_installed.json"}
+
+
+@pytest.mark.parametrize("agent", OF_PROJECT)
+@pytest.mark.parametrize("target", ["file", "dangling", "relative"])
+def test_a_file_that_is_a_link_in_a_project_is_refused(installer, agent, target, tmp_path):
+    victim = tmp_path / "victim.json"
+    if target != "dangling":
+        victim.write_text("{}")
+    to = "../" * (OF_PROJECT[agent].count("/") + 1) + victim.name if target == "relative" else str(victim)
+    link = _clone_with(installer, OF_PROJECT[agent], lambda place: place.symlink_to(to))
+    before = _elsewhere(tmp_path)
+
+    with pytest.raises(ConfigurationError, match=f"{link}: it is a link to {to}.*links are not followed"):
+        installer.install(agent, COMMAND)
+    assert _elsewhere(tmp_path) == before
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("agent", [agent for agent, below in OF_PROJECT.items() if "/" in below])
+@pytest.mark.parametrize("is_there", [True, False], ids=["folder", "dangling"])
+def test_a_folder_that_is_a_link_in_a_project_is_refused(installer, agent, is_there, tmp_path):
+    victim = tmp_path / "victim"
+    if is_there:
+        victim.mkdir()
+    folder = OF_PROJECT[agent].partition("/")[0]
+    link = _clone_with(installer, folder, lambda place: place.symlink_to(victim))
+    before = _elsewhere(tmp_path)
+
+    with pytest.raises(ConfigurationError, match=f"{link}: it is a link to {victim}.*links are not followed"):
+        installer.install(agent, COMMAND)
+    assert _elsewhere(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("below", "make"),
+    [
+        (".mcp.json", os.mkfifo),
+        (".mcp.json", os.mkdir),
+        (".cursor", lambda place: place.write_text("")),
+        (".cursor", os.mkfifo),
+    ],
+    ids=["pipe", "folder", "file for a folder", "pipe for a folder"],
+)
+def test_what_is_no_file_or_no_folder_is_refused_at_once(installer, below, make):
+    place = _clone_with(installer, below, make)
+    agent = Agent.CLAUDE if below == ".mcp.json" else Agent.CURSOR
+
+    with pytest.raises(ConfigurationError, match=f"{place}: it is no f"):
+        installer.install(agent, COMMAND)
+
+
+def test_a_link_that_comes_while_it_is_written_is_replaced(tmp_path):
+    """What was read before is no promise: the name is replaced, whatever it is by then."""
+    victim = tmp_path / "victim.json"
+    victim.write_text("{}")
+    (tmp_path / "project").mkdir()
+    file = AgentFile(tmp_path / "project", ".mcp.json")
+    assert file.read() is None
+    file.path.symlink_to(victim)
+
+    file.write("{1}")
+    assert victim.read_text() == "{}"
+    assert not file.path.is_symlink()
+    assert file.path.read_text() == "{1}"
+
+
+def test_a_project_may_be_reached_through_a_link(installer, tmp_path):
+    """The user goes there: only what is below may come with the clone."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "project").symlink_to(tmp_path / "real")
+
+    file, text = installer.install(Agent.CURSOR, COMMAND)
+    assert file == tmp_path / "real" / ".cursor" / "mcp.json"
+    assert file.read_text() == text
+    assert installer.uninstall(Agent.CURSOR) == (file, text)
+
+
+def test_a_file_keeps_the_permissions_that_it_had(installer):
+    file = installer.folder / ".mcp.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    file.chmod(0o640)
+
+    installer.install(Agent.CLAUDE, COMMAND)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_the_command_refuses_a_link_that_a_clone_brings(codesum_call, shop, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    victim = tmp_path / "victim.json"
+    victim.write_text("{}")
+    (tmp_path / ".mcp.json").symlink_to(victim)
+
+    result = codesum_call(shop, "mcp", "--install", "claude")
+    assert result.exit_code == 2
+    assert "it is a link to" in result.stderr.replace("\n", " ")
+    assert victim.read_text() == "{}"
 
 
 def test_the_command_says_what_it_wrote_and_takes_it_away(codesum_call, shop, tmp_path, monkeypatch):
