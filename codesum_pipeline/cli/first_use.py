@@ -32,8 +32,9 @@ from codesum_pipeline.model.printable import counted
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.git import read_tree, resolve, try_git
+from codesum_pipeline.source.git import resolve, try_git
 from codesum_pipeline.source.rules import PathRules
+from codesum_pipeline.source.trees import read_tree
 
 _TIMEOUT_S = 60.0
 # A build on two cores: the seconds to start it, and the bytes of source a second (benchmarks/results/growth.md).

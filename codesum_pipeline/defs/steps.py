@@ -19,7 +19,7 @@ from codesum_pipeline.defs.building.values import (
     stage_facts,
 )
 from codesum_pipeline.defs.resource import BuildRequest, CodesumResource
-from codesum_pipeline.model.errors import BrokenStore, CodesumError, RetryLater
+from codesum_pipeline.model.errors import BrokenStore, CodesumError, ObjectsMissing, RetryLater
 from codesum_pipeline.settings.operation import CheckName
 
 if TYPE_CHECKING:
@@ -227,7 +227,8 @@ def stage_failures(*, retry_number: int = MAX_RETRIES) -> Iterator[None]:
     try:
         yield
     except CodesumError as error:
-        if isinstance(error, RetryLater) and retry_number < MAX_RETRIES:
+        may_pass = isinstance(error, RetryLater) and not isinstance(error, ObjectsMissing)
+        if may_pass and retry_number < MAX_RETRIES:
             raise dg.RetryRequested(MAX_RETRIES, seconds_to_wait=RETRY_WAIT_S * 2**retry_number) from error
         raise dg.Failure(str(error), allow_retries=False) from error
 

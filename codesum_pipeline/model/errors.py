@@ -12,6 +12,8 @@ CodesumError
 ├── RefusedIndex                do without this compiler's index: it is damaged, or none
 ├── RetryLater                  try again: nothing is wrong with what was asked
 │   ├── RepositoryUnavailable   git could not read the repository
+│   │   ├── TookTooLong         git was ended at git_timeout_s
+│   │   └── ObjectsMissing      the repository lacks what was asked for: not before somebody repairs it
 │   ├── HostUnavailable         a code host's API wants to be asked later, or cannot be reached
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
@@ -106,6 +108,14 @@ class RetryLater(CodesumError):
 
 class RepositoryUnavailable(RetryLater):
     """Git could not reach or read the repository."""
+
+
+class TookTooLong(RepositoryUnavailable):
+    """Git was ended since it took longer than it may."""
+
+
+class ObjectsMissing(RepositoryUnavailable):
+    """The repository lacks objects of what was asked for; another try helps once they are there."""
 
 
 class HostUnavailable(RetryLater):

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.source.folders import FolderScan, StoredFile, scan_files
-from codesum_pipeline.source.git import read_tree, run_git
+from codesum_pipeline.source.git import run_git
 from codesum_pipeline.source.rules import SUBMODULE_MODE, SYMLINK_MODE, PathRules, readable_path
+from codesum_pipeline.source.trees import FOLDER_MODE, read_tree
 from codesum_pipeline.source.work_trees import work_tree_state
 
 _TIMEOUT_S = 20.0
@@ -100,7 +101,9 @@ def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
     """The files of a commit, which never change."""
     files = read_tree(commit, git_dir=mirror, timeout_s=_TIMEOUT_S)
-    return {file.path: StoredFile(file.mode, file.blob) for file in files if file.mode != SUBMODULE_MODE}
+    return {
+        file.path: StoredFile(file.mode, file.blob) for file in files if file.mode not in (SUBMODULE_MODE, FOLDER_MODE)
+    }
 
 
 def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:

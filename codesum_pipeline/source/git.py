@@ -15,11 +15,11 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple, Self
+from typing import IO, Self
 
 from msgspec import Struct
 
-from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile
+from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile, TookTooLong
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.source.addresses import GIT_HOST, GIT_PASSWORD, GIT_USER, with_shown_locations
 from codesum_pipeline.store.atomic import cannot_write, refusal_in_words
@@ -154,31 +154,11 @@ def resolve(name: str, *, git_dir: Path, timeout_s: float, kind: str = "commit")
     return finished.output.decode().strip() if finished.status == 0 else None
 
 
-class TreeFile(NamedTuple):
-    """One file, link or submodule of a commit; `size` is 0 if it was not asked for, or is not known."""
+def records(arguments: Sequence[str], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
+    """What git writes, ended by NULs, one record after the other.
 
-    path: bytes
-    mode: str
-    blob: str
-    size: int
-
-
-def read_tree(
-    commit: str, *paths: str, git_dir: Path, timeout_s: float, with_sizes: bool = False
-) -> Generator[TreeFile, None, None]:
-    """The files of a commit, or those at some paths. A reader may stop early: all of a hostile tree may be too much.
-
-    Raises `RepositoryUnavailable` as `run_git` does.
+    A reader may stop early: all of a hostile tree may be too much. Raises `RepositoryUnavailable` as `run_git` does.
     """
-    switches = ["-r", "-z", *(["-l"] if with_sizes else []), "--full-tree", "--end-of-options"]
-    for record in _records(["ls-tree", *switches, commit, *paths], timeout_s=timeout_s, git_dir=git_dir):
-        facts, _, path = record.partition(b"\t")
-        mode, _, blob, *size = facts.decode("ascii").split()
-        yield TreeFile(path, mode, blob, int(size[0]) if size and size[0].isdigit() else 0)
-
-
-def _records(arguments: Sequence[str], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
-    """What git writes, ended by NULs, one record after the other."""
     with tempfile.TemporaryFile() as complaints:
         process = start_git(arguments, git_dir=git_dir, stderr=complaints, environment=LITERAL_PATHS)
         timer = threading.Timer(timeout_s, process.kill)
@@ -223,10 +203,8 @@ def _check_room(complaint: bytes, status: int, git_dir: Path) -> None:
         raise cannot_write(str(git_dir), number)
 
 
-def _too_slow(arguments: Sequence[str | Path], timeout_s: float) -> RepositoryUnavailable:
-    return RepositoryUnavailable(
-        f"git {arguments[0]} took longer than {timeout_s:g} s: try again, or raise git_timeout_s"
-    )
+def _too_slow(arguments: Sequence[str | Path], timeout_s: float) -> TookTooLong:
+    return TookTooLong(f"git {arguments[0]} took longer than {timeout_s:g} s: try again, or raise git_timeout_s")
 
 
 def start_git(
@@ -287,10 +265,11 @@ def last_line(complaint: bytes) -> str:
 
 
 class BlobReader:
-    """Reads blobs of one repository through one long-lived `git cat-file --batch`."""
+    """Reads blobs, or objects of another `kind`, of one repository through one long-lived `git cat-file --batch`."""
 
-    def __init__(self, git_dir: Path) -> None:
+    def __init__(self, git_dir: Path, *, kind: str = "blob") -> None:
         self._git_dir = git_dir
+        self._kind = kind.encode()
         self._waiting: deque[str] = deque()
 
     def __enter__(self) -> Self:
@@ -354,7 +333,7 @@ class BlobReader:
         data = stdout.read(int(header[2]))
         if stdout.read(1) != b"\n":
             raise self._broken(blob)
-        return data if header[1] == b"blob" else None
+        return data if header[1] == self._kind else None
 
     def _broken(self, blob: str = "") -> RepositoryUnavailable:
         self._waiting.clear()

@@ -21,7 +21,8 @@ from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.addresses import shown_location
 from codesum_pipeline.source.folders import LeftOut, scan_folder
-from codesum_pipeline.source.git import GitResult, read_tree, resolve, run_git
+from codesum_pipeline.source.git import GitResult, resolve, run_git
+from codesum_pipeline.source.incomplete import copy_what_is_there, survey_commit
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import (
     ONE_COMMIT,
@@ -38,6 +39,7 @@ from codesum_pipeline.source.remote import (
     shallow_commits,
     source_git_dir,
 )
+from codesum_pipeline.source.trees import read_tree
 
 # A ref is locked for milliseconds: an older lock belongs to a process that was killed.
 DEAD_LOCK_AGE_S = 2.0
@@ -112,8 +114,7 @@ class Mirror(Struct, frozen=True):
             if finished.status != 0 and self._drop_dead_locks():
                 finished = self._fetch_or_less(entry, refspec, depth=depth)
             if finished.status != 0:
-                asked, limit = remote.commit, self.timeout_s
-                raise cannot_fetch(entry, finished, commit=asked, git_dir=self.git_dir, timeout_s=limit)
+                return self._copy_what_is_there(entry, remote.commit, finished)
             self._tidy()
         commit = self.resolve(ours)
         if commit is None:
@@ -135,12 +136,25 @@ class Mirror(Struct, frozen=True):
             depth = WHOLE_HISTORY if shallow_commits(self.git_dir) else ()
             finished = self._fetch_or_less(entry, every, depth=depth)
             if finished.status != 0:
-                raise cannot_fetch(entry, finished, commit=ref, git_dir=self.git_dir, timeout_s=self.timeout_s)
+                return self._copy_what_is_there(entry, ref, finished)
             commit = self.resolve(ref)
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
         self.git("update-ref", our_ref(entry), commit)
+        return Head(commit, _label(entry))
+
+    def _copy_what_is_there(self, entry: RepositoryEntry, commit: str, finished: GitResult) -> Head:
+        """A commit of which a local repository lacks objects, without these; raises the error of a fetch that failed
+        for another reason."""
+        found, source = None, source_git_dir(Path(entry.location))
+        if not is_url(entry.location):
+            found = survey_commit(commit, git_dir=source, timeout_s=self.timeout_s)
+        if found is None or not found.lacking or not found.has_files:
+            lacking = found.lacking if found else ()
+            raise cannot_fetch(entry, finished, commit=commit, git_dir=self.git_dir, lacking=lacking)
+        copy_what_is_there(found, source, self.git_dir)
+        self._tidy()
         return Head(commit, _label(entry))
 
     def _held(self, entry: RepositoryEntry) -> Head:

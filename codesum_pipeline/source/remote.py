@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.model.errors import ConfigurationError, ObjectsMissing, RepositoryUnavailable
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.source.addresses import shown_location, take_apart
 from codesum_pipeline.source.git import GitResult, run_git, try_git
@@ -125,9 +125,9 @@ def missing_ref(entry: RepositoryEntry, *, timeout_s: float) -> ConfigurationErr
 
 
 def _no_commits(entry: RepositoryEntry) -> ConfigurationError:
-    way_out = "push a first commit" if is_url(entry.location) else "commit something, or index the folder as it is"
+    hint = "push a first commit" if is_url(entry.location) else "commit something, or index the folder as it is"
     flag = "" if is_url(entry.location) else " with --worktree"
-    return ConfigurationError(f"{describe(entry)} has no commits yet: {way_out}{flag}")
+    return ConfigurationError(f"{describe(entry)} has no commits yet: {hint}{flag}")
 
 
 def _branches_and_tags(entry: RepositoryEntry, *, timeout_s: float) -> list[str]:
@@ -188,27 +188,20 @@ def shallow_commits(git_dir: Path) -> set[str]:
 
 
 def cannot_fetch(
-    entry: RepositoryEntry, finished: GitResult, *, commit: str, git_dir: Path, timeout_s: float
+    entry: RepositoryEntry, finished: GitResult, *, commit: str, git_dir: Path, lacking: Sequence[str] = ()
 ) -> RepositoryUnavailable:
-    """Why a commit of an entry did not come, and the way out."""
-    if is_url(entry.location):
-        lacking = []
-    else:
-        # The objects of the commit itself that the repository lacks; none if it has no such commit either.
-        arguments = ["rev-list", "--objects", "--missing=print", "--no-walk", commit]
-        listed = try_git(arguments, git_dir=source_git_dir(Path(entry.location)), timeout_s=timeout_s)
-        lines = listed.output.splitlines() if listed.status == 0 else []
-        lacking = [os.fsdecode(line[1:]) for line in lines if line.startswith(b"?")]
+    """Why a commit of an entry did not come, and the way out. `lacking` are objects that a local repository lacks."""
     if lacking:
         more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
-        why = f"commit {commit[:12]} needs object {lacking[0]}{more}, which it does not have: {_way_out(entry)}"
-    elif not is_url(entry.location) and b"not our ref " + commit.encode() in finished.complaints:
-        why = f"it does not have commit {commit[:12]}: {_way_out(entry)}"
-    elif lacks_objects(finished):
+        why = f"commit {commit[:12]} needs object {lacking[0]}{more}, which it does not have: {way_out(entry)}"
+        return ObjectsMissing(f"{describe(entry)} cannot be fetched: {why}")
+    if not is_url(entry.location) and b"not our ref " + commit.encode() in finished.complaints:
+        why = f"it does not have commit {commit[:12]}: {way_out(entry)}"
+        return ObjectsMissing(f"{describe(entry)} cannot be fetched: {why}")
+    if lacks_objects(finished):
         return objects_missing(entry, finished, f"commit {commit[:12]}")
-    else:
-        why = finished.complaint
-        why += f"; delete {git_dir} to fetch it anew" if str(git_dir) in finished.complaint else ""
+    why = finished.complaint
+    why += f"; delete {git_dir} to fetch it anew" if str(git_dir) in finished.complaint else ""
     return RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {why}")
 
 
@@ -217,17 +210,18 @@ def lacks_objects(finished: GitResult) -> bool:
     return finished.status != 0 and b"repository corruption on the remote side" in finished.complaints
 
 
-def objects_missing(entry: RepositoryEntry, finished: GitResult, what: str) -> RepositoryUnavailable:
+def objects_missing(entry: RepositoryEntry, finished: GitResult, what: str) -> ObjectsMissing:
     """That a repository lacks objects of what was asked for, and the way out."""
     named = _OBJECT.search(finished.complaints)
     first = f" ({named[1].decode()} is the first)" if named else ""
-    return RepositoryUnavailable(
+    return ObjectsMissing(
         f"{describe(entry)} cannot be fetched: {what}: objects of it are missing there, or cannot be read{first}: "
-        f"{_way_out(entry)}"
+        f"{way_out(entry)}"
     )
 
 
-def _way_out(entry: RepositoryEntry) -> str:
+def way_out(entry: RepositoryEntry) -> str:
+    """What a person can do about a repository that lacks objects."""
     if is_url(entry.location):
         return "run `git fsck` there, or index another clone"
     return f"run `git -C {entry.location} fetch --refetch --no-filter origin`, or index its URL instead"

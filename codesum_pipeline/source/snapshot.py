@@ -18,12 +18,14 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.moments import moment_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.source.content import CONTENT_REASONS, ContentDecision, judge_content
-from codesum_pipeline.source.git import BlobReader, read_tree
+from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.source.languages import TEXT, language_of_path
 from codesum_pipeline.source.mirror import Head, Mirror
 from codesum_pipeline.source.origins import foreign_folders, is_below
+from codesum_pipeline.source.remote import way_out
 from codesum_pipeline.source.rules import RULES_VERSION, PathRules, readable_path
 from codesum_pipeline.source.secrets import mask_secrets
+from codesum_pipeline.source.trees import FOLDER_MODE, read_tree
 from codesum_pipeline.store.workspace import Workspace
 
 _PROGRESS_EVERY = 200
@@ -83,7 +85,7 @@ def snapshot_of(
 ) -> SnapshotReport:
     """As `take_snapshot`, of a commit that is in the mirror."""
     rules = PathRules.of(ws.entry, ws.settings)
-    described = ["log", "-1", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
+    described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
     committed_at = moment_of(seconds)
     subject = mask_secrets(subject[:_LONGEST_SUBJECT]).text
@@ -97,7 +99,7 @@ def snapshot_of(
         )
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
-    rows, read = _classify(listed, rules, known, mirror, guard, progress=progress)
+    rows, read = _classify(listed, rules, known, mirror, guard, to_mend=way_out(ws.entry), progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
     for left in head.left_out:
         with guard.item(left.path.decode("utf-8", "replace")):
@@ -161,6 +163,7 @@ def _classify(
     mirror: Mirror,
     guard: FailureGuard,
     *,
+    to_mend: str,
     progress: Progress,
 ) -> tuple[list[SourceFile], int]:
     """A row for each entry, by path, and how many contents were read for them. One that fails is skipped."""
@@ -177,7 +180,7 @@ def _classify(
                 rows.append(_judged_row(entry, rules, verdict))
             else:
                 unread.append(entry)
-    rows.extend(_read_rows(unread, rules, mirror, guard, progress=progress))
+    rows.extend(_read_rows(unread, rules, mirror, guard, to_mend=to_mend, progress=progress))
     # `_carried` takes no such row over, so the next build tries again.
     rows.extend(
         SourceFile(
@@ -215,9 +218,16 @@ def _carried(row: SourceFile | None, entry: _TreeEntry, rules: PathRules) -> Con
 
 
 def _read_rows(
-    unread: list[_TreeEntry], rules: PathRules, mirror: Mirror, guard: FailureGuard, *, progress: Progress
+    unread: list[_TreeEntry],
+    rules: PathRules,
+    mirror: Mirror,
+    guard: FailureGuard,
+    *,
+    to_mend: str,
+    progress: Progress,
 ) -> Iterator[SourceFile]:
-    """Rows of files whose content has to be read; one content is in memory at a time."""
+    """Rows of files whose content has to be read; one content is in memory at a time. `to_mend` says what to do about
+    one that is not there."""
     if not unread:
         return
     with BlobReader(mirror.git_dir) as blobs:
@@ -225,12 +235,14 @@ def _read_rows(
         for done, (entry, data) in enumerate(zip(unread, contents, strict=True)):
             if done % _PROGRESS_EVERY == 0:
                 progress("reading files", done, len(unread))
+            if data is None:
+                what = "folder" if entry.mode == FOLDER_MODE else "object"
+                why = f"unreadable: {what} {entry.blob} is missing, or cannot be read: {to_mend}"
+                guard.add([Failure(entry.path, why)])
+                continue
             rows = []
             with guard.item(entry.path):
-                if data is None:
-                    rows = [_row(entry, rules, language_of_path(entry.path) or TEXT, SkipReason.UNREADABLE)]
-                else:
-                    rows = [_judged_row(entry, rules, judge_content(entry.path, data))]
+                rows = [_judged_row(entry, rules, judge_content(entry.path, data))]
             yield from rows
     progress("reading files", len(unread), len(unread))
 

@@ -21,9 +21,9 @@ from codesum_pipeline.overlays.opening import TreeIndex
 from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.checkouts import checkout_of
 from codesum_pipeline.source.folders import scan_files
-from codesum_pipeline.source.git import read_tree
 from codesum_pipeline.source.locations import is_url
 from codesum_pipeline.source.remote import source_git_dir
+from codesum_pipeline.source.trees import read_tree
 from codesum_pipeline.source.work_trees import work_tree_state
 from codesum_pipeline.tools.answers import AnswerPage, Arguments, DocumentRow, explained
 from codesum_pipeline.tools.call import ToolContext

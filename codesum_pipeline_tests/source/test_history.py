@@ -260,9 +260,8 @@ def test_the_way_out_of_a_clone_that_lacks_objects_leads_out(
     with aside.open("rb") as content:
         subprocess.run(["git", "unpack-objects", "-q"], cwd=clone.path, stdin=content, check=True)
     (clone.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    with pytest.raises(RepositoryUnavailable) as error:
-        take_snapshot(make_source_workspace(clone.path))
-    way_out = str(error.value).partition("run `git -C ")[2].partition("`")[0].split()[1:]
+    (failure,) = take_snapshot(make_source_workspace(clone.path)).failures
+    way_out = failure.reason.partition("run `git -C ")[2].partition("`")[0].split()[1:]
 
     clone.git(*way_out)
 
