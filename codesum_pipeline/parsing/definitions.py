@@ -16,6 +16,10 @@ from codesum_pipeline.parsing.walk import DefinitionNode, Tokens
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the
 # canonical sources of definitions nested in each other would grow with the square of a file.
 MAX_NESTING = 100
+# So do definitions inside of others once these are so many bytes in all, and so many more for each byte of the file:
+# each has a canonical source, and a file that nests all that it has would have a hundred times itself.
+FREE_INSIDE = 1_000_000
+MOST_INSIDE = 10
 _MAX_NAME = 200
 
 
@@ -70,6 +74,7 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
     outline = FileOutline([], [])
     scopes: list[Definition] = []
     enclosing: list[int] = []
+    inside, most_inside = 0, FREE_INSIDE + MOST_INSIDE * (tokens.offsets[-1] if tokens.offsets else 0)
     marks = tokens.marks if declaration.uncalled is None else _without_uncalled(tokens.marks, declaration)
     for event in _in_order(tokens.found, marks):
         start = event.node.start_byte if isinstance(event, DefinitionNode) else event[1]
@@ -86,7 +91,8 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
                 label = raw_text(node)
                 if not declaration.section_words or label in declaration.section_words:
                     scopes[enclosing[-1]].inner_section = label
-        elif len(enclosing) < MAX_NESTING:
+        elif len(enclosing) < MAX_NESTING and (not enclosing or inside + _size(event) <= most_inside):
+            inside += _size(event) if enclosing else 0
             parent = enclosing[-1] if enclosing else None
             definition = _definition(event, scopes, parent, comments, preambles, declaration)
             if not _counts(event.defined, definition, scopes):
@@ -101,6 +107,10 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
                 scopes[number].end_byte = definition.end_byte
             enclosing.append(number)
     return _symbols_alone(scopes, outline)
+
+
+def _size(found: DefinitionNode) -> int:
+    return found.node.end_byte - found.node.start_byte
 
 
 def _without_uncalled(marks: Sequence[Mark], declaration: Declaration) -> Iterator[Mark]:

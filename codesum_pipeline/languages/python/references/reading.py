@@ -18,7 +18,7 @@ Callees and values are shapes of expressions, see `references.expressions`.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
@@ -68,12 +68,14 @@ _QUERY_SOURCE = """
 [(break_statement) (continue_statement)] @jump
 (call function: (identifier) @isinstance (#eq? @isinstance "isinstance")) @narrowing
 """
+# An error of more nodes is a wide one.
+WIDE = 5_000
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
 def extract_references(root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
     """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
-    captures = QueryCursor(_QUERY).captures(root)
+    captures = _captures(root)
     table = NameTable(source)
     scopes = table.scopes
     DefinitionReader(
@@ -113,6 +115,41 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
     }
     written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
     return References(written, tuple([_last_name(node) for node in callees]))
+
+
+def _captures(root: Node) -> dict[str, list[Node]]:
+    """What the query finds in a tree. Its time grows with the square of the tokens of an error, so it is asked about the
+    parts of a wide one instead."""
+    found: dict[str, list[Node]] = {}
+    for part in _without_wide_errors(root):
+        for name, nodes in QueryCursor(_QUERY).captures(part).items():
+            found.setdefault(name, []).extend(nodes)
+    return found
+
+
+def _without_wide_errors(root: Node) -> Iterator[Node]:
+    """The tree; of one with wide errors, what is beside and in those."""
+    cursor, above, wide = root.walk(), [root.id], set[int]()
+    while (node := cursor.node) is not None:
+        if node.is_error and node.child_count > WIDE:
+            wide.update(above, [node.id])
+        if node.has_error and cursor.goto_first_child():
+            above.append(node.id)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                break
+            above.pop()
+        else:
+            continue
+        break
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.id in wide:
+            waiting += reversed(node.named_children)
+        else:
+            yield node
 
 
 def _place_names(table: NameTable) -> None:
