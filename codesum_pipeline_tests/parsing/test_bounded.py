@@ -1,12 +1,18 @@
-"""A file that a grammar would try for hours is read as text."""
+"""What is done for one file is counted; a file that takes too much is kept as text and named as failed."""
 
+import gc
+from collections.abc import Iterator
+
+import psutil
 import pytest
 import tree_sitter_kotlin
 from tree_sitter import Language, Parser
 
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.bounded import ParserGaveUp, parse_within_bounds
-from codesum_pipeline.parsing.parsers import parse_file, parser_version
+from codesum_pipeline.parsing.bounded import FREE_STEPS, NODE_STEPS, TooMuchWork, WorkBudget, parse_within_bounds
+from codesum_pipeline.parsing.parsers import PARSERS, parse_file, parser_version
+from codesum_pipeline.workers.limits import TooMuchHere
+from codesum_pipeline_tests.parsing.languages.cases import CASES
 from codesum_pipeline_tests.parsing.languages.kotlin_case import SOURCE
 
 # What is left of a class after its head and an object's were cut out.
@@ -33,25 +39,128 @@ ENDLESS = """\
     fun create(vararg names: String, block: suspend (Int) -> Unit = {}): Store<Item>? = null
   }
 """
+# At each of these words the grammar looks through the rest of the file for the end of a text.
+LOOKING_AHEAD = "fun f() { val x =\n" + "x = <<A\n" * 20_000
 
 
-def test_the_parser_gives_up_where_the_grammar_finds_no_end() -> None:
-    with pytest.raises(ParserGaveUp):
-        parse_within_bounds(Parser(Language(tree_sitter_kotlin.language())), ENDLESS.encode())
+def kotlin() -> Parser:
+    return Parser(Language(tree_sitter_kotlin.language()))
 
 
-def test_such_a_file_is_kept_as_text_and_counted() -> None:
+def budget_of(source: bytes) -> WorkBudget:
+    return WorkBudget.of(len(source), 40)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(ENDLESS, id="endless ways out"),
+        pytest.param(ENDLESS * 100, id="endless ways out, each through a long file"),
+        pytest.param(LOOKING_AHEAD, id="the rest of the file is scanned at each word"),
+    ],
+)
+def test_the_parser_gives_up_where_the_grammar_finds_no_end(text: str) -> None:
+    source = text.encode()
+    budget = budget_of(source)
+
+    with pytest.raises(TooMuchWork, match=rf"^too much work: more than {budget.limit:,} steps, the limit for .* \(max"):
+        parse_within_bounds(kotlin(), source, budget)
+
+
+def test_such_a_file_is_kept_as_text_and_says_why() -> None:
     parsed = parse_file("a.kt", "kotlin", ENDLESS.encode(), blob="b", hash_policy=HashPolicy.CANONICAL)
 
+    limit = FREE_STEPS + 40 * len(ENDLESS)
     assert parsed.symbols == ()
     assert parsed.facts.source == ENDLESS
     assert parsed.facts.syntax_errors == 1
     assert parsed.facts.language == "kotlin"
     assert parsed.facts.parser == parser_version("kotlin", HashPolicy.CANONICAL)
+    assert parsed.facts.failure == (
+        f"too much work: more than {limit:,} steps, the limit for {len(ENDLESS)} bytes (max_steps_per_byte = 40)"
+    )
+
+
+def test_the_same_file_takes_the_same_steps_each_time() -> None:
+    source = ENDLESS.encode()
+    spent = set()
+    for _ in range(3):
+        budget = WorkBudget(10_000_000)
+        with pytest.raises(TooMuchWork):
+            PARSERS["kotlin"].parse(source, "a.kt", budget=budget)
+        spent.add(budget.spent)
+
+    assert len(spent) == 1
+
+
+@pytest.fixture(params=sorted(CASES))
+def example(request: pytest.FixtureRequest) -> Iterator[tuple[str, bytes]]:
+    yield request.param, CASES[request.param].source.encode()
+
+
+def test_the_setting_moves_the_limit_in_every_language(example: tuple[str, bytes]) -> None:
+    """Both sides: the steps that a file takes are enough, and one less is not."""
+    language, source = example
+    path = f"a.{language}"
+    needed = WorkBudget(1 << 60)
+    PARSERS[language].parse(source, path, budget=needed)
+
+    PARSERS[language].parse(source, path, budget=WorkBudget(needed.spent))
+    with pytest.raises(TooMuchWork):
+        PARSERS[language].parse(source, path, budget=WorkBudget(needed.spent - 1))
+
+
+def test_all_parses_of_a_file_and_its_walk_count_together() -> None:
+    """A broken file is parsed again and again in search of a better reading."""
+    source = b"def f(:\n    return 1\n\n" + b"def g(a):\n    return a\n\n" * 50
+    once, whole = WorkBudget(1 << 60), WorkBudget(1 << 60)
+    tree = parse_within_bounds(PARSERS["python"]._grammar().parser(), source, once)
+    PARSERS["python"].parse(source, "a.py", budget=whole)
+
+    assert whole.spent > 2 * once.spent + NODE_STEPS * tree.root_node.descendant_count
+
+
+def test_the_search_for_a_better_reading_ends_before_the_budget_does() -> None:
+    source = b"def f(:\n    return 1\n\n" + b"def g(a):\n    return a\n\n" * 50
+    needed = WorkBudget(1 << 60)
+    full = PARSERS["python"].parse(source, "a.py", budget=needed)
+    scarce = WorkBudget(int(needed.spent * 0.7))
+
+    found = PARSERS["python"].parse(source, "a.py", budget=scarce)
+
+    assert scarce.spent <= scarce.limit
+    assert "g" in {symbol.name for symbol in found.symbols} <= {symbol.name for symbol in full.symbols}
+
+
+def test_what_takes_more_than_this_process_has_patience_for_is_for_another() -> None:
+    source = SOURCE.encode()
+    needed = WorkBudget(1 << 60)
+    PARSERS["kotlin"].parse(source, "a.kt", budget=needed)
+    read = {"path": "a.kt", "language": "kotlin", "data": source, "blob": "b", "hash_policy": HashPolicy.CANONICAL}
+
+    assert parse_file(**read, patience=needed.spent) == parse_file(**read)
+    with pytest.raises(TooMuchHere):
+        parse_file(**read, patience=needed.spent - 1)
 
 
 def test_a_file_of_chunks_parses_like_one_piece() -> None:
     source = SOURCE.encode() * 40
-    parser = Parser(Language(tree_sitter_kotlin.language()))
 
-    assert str(parse_within_bounds(parser, source).root_node) == str(parser.parse(source).root_node)
+    found = parse_within_bounds(kotlin(), source, budget_of(source))
+
+    assert str(found.root_node) == str(kotlin().parse(source).root_node)
+    assert [child.text for child in found.root_node.children[:9]] == [
+        source[child.start_byte : child.end_byte] for child in found.root_node.children[:9]
+    ]
+
+
+def test_parsing_keeps_no_memory() -> None:
+    """The binding of tree-sitter never lets go of what a parser was handed."""
+    source = SOURCE.encode() * 400
+    held = []
+    for _ in range(30):
+        parse_within_bounds(kotlin(), bytes(bytearray(source)), WorkBudget(1 << 60))
+        gc.collect()
+        held.append(psutil.Process().memory_info().rss)
+
+    assert held[-1] - held[4] < 5 * len(source)
