@@ -19,7 +19,7 @@ from msgspec import Struct
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_bytes_atomically, write_text_atomically
 
-_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _SPACE = re.compile(r"\s*")
 _INDENT = "  "
