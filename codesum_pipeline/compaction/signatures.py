@@ -34,14 +34,14 @@ KEY_TYPE = b"ssh-ed25519"
 _MAGIC = b"SSHSIG"
 _VERSION = 1
 _HASHES = {b"sha512": hashlib.sha512, b"sha256": hashlib.sha256}
-_ARMOR = re.compile(r"-----BEGIN SSH SIGNATURE-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END SSH SIGNATURE-----\s*")
+_ARMOR = re.compile(r"-----BEGIN SSH SIGNATURE-----(?=\s)([A-Za-z0-9+/=\s]++)-----END SSH SIGNATURE-----\s*")
 _LINE_CHARS = 70
 _MAX_CHARS = 64 * 1024
 _MAX_BYTES = 1 << 20
 
 _KEY_TYPES = re.compile(r"(ssh-|ecdsa-|sk-)[A-Za-z0-9@.-]+$")
 _PRINCIPALS = re.compile(r'(?:"([^"]*)"|([^\s"]\S*))[ \t]*')
-_OPTIONS = re.compile(r'((?:\\"|"(?:\\"|[^"])*"|[^\s"])+)[ \t]+')
+_OPTIONS = re.compile(r'((?:\\"|"(?:\\"|[^"])*+"|[^\s"])++)[ \t]+')
 _OPTION = re.compile(r'([A-Za-z-]+)(?:="((?:\\"|[^"])*)")?(?:,(?=.)|$)')
 _KNOWN_OPTIONS = ("cert-authority", "namespaces", "valid-after", "valid-before")
 _TIMES = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}

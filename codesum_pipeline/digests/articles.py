@@ -28,7 +28,7 @@ _MOST_ALIKE = 5
 _LEFT_OUT_CHARS = 120
 # The characters around an entry: its number, the markers, a closing fence.
 AROUND_CHARS = len(enclose("x", _LABEL)) + len("[1000000]\n\n\n````````````\n")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _TICKS = re.compile(r"`{3,}")
 # A fence that is closed must not take more than is set aside for it.
 _LONG_FENCE = re.compile(r"`{9,}|~{9,}")

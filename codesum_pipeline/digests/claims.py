@@ -28,7 +28,7 @@ _MOST_CLAIMS = 20
 _MAX_CLAIM_CHARS = 500
 
 # A number in brackets that is no index of code: `argv[1]` is one.
-_CITED = re.compile(r"\s*(?<![\w)\]`])(?:\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\])+")
+_CITED = re.compile(r"(?<!\s)\s*+(?<![\w)\]`])(?:\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\])+")
 _NUMBER = re.compile(r"\d+")
 _SPAN = re.compile(r"`([^`]+)`")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")

@@ -147,7 +147,7 @@ def _block(row: DigestRow, text: str, listed: Sequence[DigestCitation]) -> str:
 
 
 _log = logging.getLogger(__name__)
-_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
+_BEFORE_STOP = re.compile(r"(?<!\s)\s++(?=[.,;:!?](?:\s|$))")
 
 
 def request_for(

@@ -56,7 +56,7 @@ _MOST_FILES_OF_ANY_KIND = 20
 # `fix(scope)!: `, `[tag] `, `module: ` and `#123 - ` at the beginning; `(#123)` and `closes #123` anywhere.
 _PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*|(?:GH-|#)\d+\s*[-:]?\s*|[\w./-]+(?:\([^)]*\))?!?:\s+)+")
 _REFERENCE = re.compile(
-    r"\s*\((?:GH-|#|!)\d+(?:,\s*(?:GH-|#|!)\d+)*\)|(?:\b(?:closes?|fix(?:es)?|refs?|see)\s+)?(?:GH-|#)\d+\b",
+    r"(?<!\s)\s*+\((?:GH-|#|!)\d+(?:,\s*(?:GH-|#|!)\d+)*\)|(?:\b(?:closes?|fix(?:es)?|refs?|see)\s+)?(?:GH-|#)\d+\b",
     re.IGNORECASE,
 )
 # The changes of such commits have nothing to do with the words of their messages.

@@ -148,9 +148,9 @@ DECLARATION = Declaration(
 )
 
 
-_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
-_REPLACE = re.compile(r"^\s*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
-_USE = re.compile(r"^use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+_MODULE = re.compile(r"^[^\S\n]*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_REPLACE = re.compile(r"^[^\S\n]*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
+_USE = re.compile(r"^use\s*(?:\(([^)]*+)\)?|(\S+))", re.MULTILINE)
 # The module of the language's own library, whose packages are imported without its name.
 _LIBRARY = "std"
 # A package of the compiler itself, even if the library has a file for it.

@@ -45,7 +45,7 @@ from codesum_pipeline.model.symbols import Parameter, SymbolType
 
 ACCESS = words("public protected private")
 _TAGS = (
-    (re.compile(r"\{@\w+\s+([^{}]*)\}"), r"\1"),
+    (re.compile(r"\{@\w+\s++([^{}]*)\}"), r"\1"),
     (re.compile(r"</?(?:p|code|pre|b|i|em|strong|tt|ul|ol|li|dl|dt|dd|br|a|blockquote|h[1-6])\b[^<>]*>", re.I), ""),
 )
 _TYPE = defines(SymbolType.CLASS, after_annotations)

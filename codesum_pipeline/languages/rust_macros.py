@@ -6,21 +6,18 @@ the items are shown as if there were no macro.
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 
 from codesum_pipeline.languages.spec import Span, patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
 # The code that a Rust macro writes is text that belongs to the macro. So is code quoted in it.
-_TEMPLATES = re.compile(
-    r"^(?P<head>(?P<depth>[ \t]*)macro_rules![^\n]*)(?P<body>(?:[({]\n|\n).*?\n(?P=depth)[)}])",
-    re.MULTILINE | re.DOTALL,
-)
-_QUOTED_CODE = re.compile(
-    r"^(?P<head>(?P<depth>[ \t]*)[^\n]*\b(?:parse_)?quote(?:_spanned)?![^\n]*[{(])"
-    r"(?P<body>\n.*?\n(?P=depth)[)}])",
-    re.MULTILINE | re.DOTALL,
-)
+_TEMPLATES = re.compile(r"[ \t]*macro_rules!")
+_QUOTED_CODE = re.compile(r"\b(?:parse_)?quote(?:_spanned)?!")
+# The margins that are tried for the end of quoted code.
+DEEPEST_MARGIN = 400
 
 
 def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
@@ -39,7 +36,7 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
         if match["brace"] in b"{(":
             # Directly in what is around items.
             is_bare = depth >= 0 and opened[-1] is not None
-            before = _PATTERNS["condition"].search(source[:position], max(0, position - 400)) if is_bare else None
+            before = _PATTERNS["condition"].search(source, max(0, position - 400), position) if is_bare else None
             if head is not None and source[head[1] : position].strip() == b"":
                 if depth < 0:
                     depth, start, macro = len(opened), position, []
@@ -66,6 +63,43 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
 
 def without_templates(text: str) -> str:
     """A text with blanks in place of what macros write."""
-    for pattern in (_TEMPLATES, _QUOTED_CODE) if "!" in text else ():
-        text = pattern.sub(lambda match: match["head"] + re.sub(r"[^\n]", " ", match["body"]), text)
-    return text
+    if "!" not in text:
+        return text
+    lines = text.split("\n")
+    _blank_bodies(lines, lambda line, indent: [indent] if _TEMPLATES.match(line) else [])
+    _blank_bodies(
+        lines,
+        lambda line, indent: (
+            # The code may end less deep than the line that begins it.
+            [indent[:depth] for depth in range(min(len(indent), DEEPEST_MARGIN), -1, -1)]
+            if line.endswith(("{", "(")) and _QUOTED_CODE.search(line)
+            else []
+        ),
+    )
+    return "\n".join(lines)
+
+
+def _blank_bodies(lines: list[str], ends_at: Callable[[str, str], Sequence[str]]) -> None:
+    """Blank what stands below the lines that begin a body, with the bracket that ends it. `ends_at` gives the margins
+    of that bracket's line, the likeliest first, for a line and its own margin."""
+    closing = defaultdict[str, list[int]](list)
+    for number, line in enumerate(lines):
+        indent = _margin(line)
+        if line[len(indent) : len(indent) + 1] in (")", "}"):
+            closing[indent].append(number)
+    number = 0
+    while number < len(lines):
+        last = None
+        for margin in ends_at(lines[number], _margin(lines[number])):
+            places = closing.get(margin, [])
+            if (place := bisect_left(places, number + 2)) < len(places):
+                last = places[place]
+                break
+        if last is not None:
+            lines[number + 1 : last] = [" " * len(line) for line in lines[number + 1 : last]]
+            lines[last] = " " * (len(margin) + 1) + lines[last][len(margin) + 1 :]
+        number = number + 1 if last is None else last + 1
+
+
+def _margin(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]

@@ -53,16 +53,16 @@ _CODE_FIELDS = frozenset(("name", "type", "children", "field"))
 
 # HTML by its own names: `<T>` and `List<int>` are types of languages. Names that are also words of types are left out.
 _HTML = re.compile(
-    r"<\s*/?\s*(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
+    r"<\s*+(?:/\s*+)?(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
     r"embed|fieldset|font|footer|form|frame|frameset|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|"
     r"link|main|marquee|math|meta|nav|noscript|ol|p|picture|pre|script|section|select|source|span|strong|"
     r"style|sub|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|u|ul|video)"
-    r"(?:\s[^<>]*)?/?\s*>|<!--|<!\[CDATA\[|<!doctype",
+    r"(?:\s[^<>]*+)?/?\s*+>|<!--|<!\[CDATA\[|<!doctype",
     re.IGNORECASE,
 )
 # Single backticks around a name and `**kwargs` are no Markdown that anybody would miss.
 _MARKDOWN = re.compile(
-    r"```|^#{1,6} |^[-*+] |^> |(?<![\w*])\*\*(?=[^\s*])[^*]*[^\s*]\*\*(?![\w*])|(?<!\w)!?\[[^\]]+\]\([^()\s]*\)"
+    r"```|^#{1,6} |^[-*+] |^> |(?<![\w*])\*\*(?=[^\s*])[^*]*[^\s*]\*\*(?![\w*])|(?<!\w)!?\[[^\]]{1,2000}+\]\([^()\s]*\)"
 )
 _LINK = re.compile(r"\b(?:https?|ftp)://\S+|\bwww\.\w\S*", re.IGNORECASE)
 _GUESS = re.compile(r"\b(?:likely|probably|seems|appears to)\b", re.IGNORECASE)

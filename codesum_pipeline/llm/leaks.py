@@ -16,8 +16,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2}")
-_DIGIT = re.compile(r"[^\W\d].*\d|\d.*[^\W\d]")
+_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 # Signs around a name in some languages, which texts leave out: `save!`, `#count`.
 _AROUND = re.compile(r"^\W+|\W+$")
@@ -71,7 +71,7 @@ def looks_like_code(name: str) -> bool:
         return not is_file_or_host and not _PRODUCT.fullmatch(name) and max(map(len, (first, *rest))) > 1
     if name in _WORDS:
         return False
-    has_digit = len(name) >= _MIN_CHARS_WITH_DIGIT and _DIGIT.search(name)
+    has_digit = len(name) >= _MIN_CHARS_WITH_DIGIT and _DIGIT.search(name) and _LETTER.search(name)
     has_underscore = "_" in name and name.strip("_")
     return bool(has_underscore or has_digit or _INNER_CAPITAL.search(name))
 

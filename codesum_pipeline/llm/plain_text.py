@@ -26,7 +26,7 @@ class Markup(StrEnum):
 # be slow, and is seconds at this length.
 MAX_READ_CHARS = {Markup.MARKDOWN: 32 * 1024, Markup.RST: 8 * 1024, Markup.HTML: 32 * 1024}
 
-_ROLE = re.compile(r":[A-Za-z][\w.+:-]*:(`[^`\n]+`)|(`[^`\n]+`):[A-Za-z][\w.+-]*:(?!\w)")
+_ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,100}:(`[^`\n]+`)|(`[^`\n]+`):[A-Za-z][\w.+-]*:(?!\w)")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _SPACES = re.compile(r"[ \t\r\f\v\n]+")
 _NO_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*>?|(<)(?=[^<>]*(?:<|\Z))", re.S)

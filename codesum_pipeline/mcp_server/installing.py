@@ -21,7 +21,7 @@ from codesum_pipeline.model.decoding import decode
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.store.atomic import write_bytes_atomically
 
-_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _SPACE = re.compile(r"\s*")
 _INDENT = "  "

@@ -19,7 +19,7 @@ from codesum_pipeline.parsing.canonical import DocComment
 from codesum_pipeline.parsing.walk import Tokens
 
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
-_CLOSING = re.compile(r"\s*(?:\*+/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
+_CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
 # Part of the parsers' versions: which comments document.
 COMMENTS_VERSION = "comments/2"

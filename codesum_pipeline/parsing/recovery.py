@@ -46,7 +46,7 @@ NEAR = 400
 _NOT_LINE_END = re.compile(rb"[^\n]")
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
-_INDENTED = re.compile(rb":(?=[ \t]*(?:#[^\n]*)?\n)")
+_INDENTED = re.compile(rb":(?=[ \t]*(?:#|\n))")
 # Lines that continue the definition above them at its own indentation.
 _GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
 # A directive, a comment or a label may be anywhere.
@@ -348,7 +348,7 @@ def _body(block: bytes) -> Span | None:
     opened, closed = _OPENED.search(block), block.rfind(b"\n")
     if opened and opened.end() < closed and _ENDS.match(block[closed:].decode("latin-1").strip()):
         return opened.end(), closed
-    indented = _INDENTED.search(block)
+    indented = _INDENTED.search(block, 0, closed + 1)
     return (indented.end(), len(block)) if indented else None
 
 

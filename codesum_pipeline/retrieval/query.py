@@ -281,7 +281,7 @@ def _is_spelled(id_: str, name: str) -> bool:
     return without_suffix(id_).replace(SEPARATOR, ".").endswith(name)
 
 
-_SPOKEN = re.compile(r"[\w./:#'-]*\w")
+_SPOKEN = re.compile(r"(?<![./:#'-])(?:[./:#'-]*+\w++)++")
 # Names and paths that only tests have. A name with `Test` at its start may be a tool for testing (`TestClient`).
 _TEST_NAME = re.compile(
     r"(?:^|[/.:])(?:test_\w+|[a-z]\w*_(?:test|spec)|\w*[a-z0-9](?:Test|Tests|Spec)|test[A-Z]\w*)(?:$|[.:#])"

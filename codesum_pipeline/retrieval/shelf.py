@@ -21,8 +21,10 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from codesum_pipeline.indexes.stored_zip import Array
+from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.patterns import MOST_PATTERNS, read_patterns
 from codesum_pipeline.retrieval.query import Pointer, rows_pointed_to
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.weights import Numbers, Places, Ranking, ScoredDocuments, Scores
@@ -65,7 +67,10 @@ def parse_filters(
     *, languages: Iterable[str] = (), paths: Iterable[str] = (), tests: WhichTests = WhichTests.IN
 ) -> Filters:
     """Filters as people write them: `py` is `python`, `./src` is `src`. Raises `ConfigurationError` for an unknown
-    language and for a malformed pattern."""
+    language, for a malformed or long pattern, and for too many."""
+    paths = list(paths)
+    if len(paths) > MOST_PATTERNS:
+        raise ConfigurationError(f"{len(paths):,} paths are given: a search takes at most {MOST_PATTERNS}")
     patterns = tuple(dict.fromkeys(map(_pattern, paths)))
     for pattern in patterns:
         _matcher([pattern.removeprefix(_EXCEPT)])
@@ -102,6 +107,7 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
         passes = np.zeros(len(index), dtype=np.bool_)
         is_wanted = _judge(filters.paths)
         for row in _places(index):
+            checkpoint()
             passes[row] = (not filters.languages or _language_of(index, row) in filters.languages) and is_wanted(
                 _name(index, row)
             )
@@ -123,13 +129,7 @@ def _judge(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    # Thirty milliseconds, for which a search without patterns does not wait.
-    from pathspec import GitIgnoreSpec
-
-    try:
-        return GitIgnoreSpec.from_lines(patterns, backend="simple").match_file
-    except ValueError as error:
-        raise ConfigurationError(f"path {patterns[0]!r} is no pattern as in .gitignore: {error}") from error
+    return read_patterns(patterns, "path").match_file
 
 
 def _pattern(written: str) -> str:

@@ -123,7 +123,7 @@ _QUOTES = "'\"`"
 # How getters and setters are distinguished from their field.
 _ACCESSOR = re.compile(r"<(?:get|set)>(.+)")
 # `X as Y`, `X: Y` of a pattern, and `Y = X` of an import.
-_ALIASES = re.compile(r"([\w$]+)['\"]?\s*(?:\bas\b|:)\s*([\w$]+)")
+_ALIASES = re.compile(r"(?<![\w$])([\w$]++)['\"]?\s*+(?:\bas\b|:)\s*+([\w$]+)")
 _ASSIGNED = re.compile(r"(?:import|using)\s+([\w$]+)\s*=\s*(?:[\w$]+\.)*([\w$]+)")
 # Words for "this object", "its class" or "the default export", which are no names.
 _NAMELESS = frozenset({"this", "self", "super", "cls", "Self", "static", "default", "new", "constructor", "init"})

@@ -40,7 +40,7 @@ def language_of_first_line(data: bytes) -> str | None:
         programs = [word for word in programs[1:] if not word.startswith("-") and "=" not in word]
     if not programs:
         return None
-    program = re.sub(r"[\d.]+$", "", programs[0])
+    program = re.sub(r"(?<![\d.])[\d.]+$", "", programs[0])
     return _LANGUAGE_OF_INTERPRETER.get(program)
 
 

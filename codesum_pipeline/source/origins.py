@@ -8,8 +8,12 @@ enough to be said only where nothing else is meant: people also sign what they c
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+_LICENSES, _ENDINGS = "MIT|APACHE|BSD|BOOST", "(?:md|txt|rst)"
 _LICENSE = re.compile(
-    r"(?:LICEN[CS]E|COPYING|UNLICENSE)(?:[-_.](?:MIT|APACHE|BSD|BOOST|[\d_.]+))*(?:\.(?:md|txt|rst))?", re.I
+    r"(?:LICEN[CS]E|COPYING|UNLICENSE)"
+    # A run of digits, dots and underscores is read once; its last one may be what stands before a word or an ending.
+    rf"(?:[-_.](?:{_LICENSES}|[\d_.](?:[\d_.]++(?:(?<=[_.])(?:{_LICENSES})|(?<=\.){_ENDINGS}\Z)?)?+))*+(?:\.{_ENDINGS})?",
+    re.I,
 )
 _PACKAGE = re.compile(
     r"package\.json|Cargo\.toml|setup\.(?:py|cfg)|pyproject\.toml|go\.mod|composer\.json|pom\.xml|build\.(?:gradle(?:\.kts)?"
@@ -21,9 +25,9 @@ _NAMED_LICENSE = re.compile(r"([\w-]+)\.licen[cs]e(?:\.(?:md|txt|rst))?", re.I)
 _DEPENDENCIES = re.compile(r"(?:^|/)(?:deps|externs?|externals?|submodules|subprojects)/", re.I)
 # With a year or a sign: the text of a licence speaks of copyright too. Those who wrote the licence hold nothing else.
 _HOLDER = re.compile(
-    r"^\W*(?:portions )?copyright\b(?=.*(?:\d{4}|\(c\)|©))(?!.*free software foundation)(.*)", re.I | re.M
+    r"^[^\w\n]*(?:portions )?copyright\b(?=.*(?:\d{4}|\(c\)|©))(?!.*free software foundation)(.*)", re.I | re.M
 )
-_ADDRESS = re.compile(r"<[^>]*[@/][^>]*>")
+_ADDRESS = re.compile(r"<[^<>@/]*+[@/][^<>]*+>")
 _NAME = re.compile(r"[^\W\d_]{3,}")
 _NO_NAMES = frozenset({
     "all", "and", "authors", "author", "com", "contributors", "copyright", "corporation", "developers", "github",
@@ -39,7 +43,7 @@ _TITLE_LINES = 6
 _COMMENT = re.compile(r"\s*(?://|/\*|\*|#|--|;|\"\"\"|'''|\{-|=begin)|\s*$")
 _TITLE = re.compile(
     r"^[\s/*!#;-]*(?P<name>[A-Za-z][\w.+-]*(?: [A-Za-z][\w.+-]*){0,3}?)(?: JavaScript Library)?,? (?:[-\u2013] )?"
-    r"[vV]\d+\.\d+[\w.-]*(?:$|[\s,|(*-])"
+    r"[vV]\d+\.\d++[\w.-]*(?:$|[\s,|(*-])"
 )
 _NO_TITLE = re.compile(
     r"licen[cs]e|version|since|requires?|supports?|gpl|api|protoc|gen|spec|standard|draft|rfc|schema", re.I
@@ -49,7 +53,7 @@ _MODIFIED = re.compile(
     re.I,
 )
 _COPIED = re.compile(
-    r"^[\s/*!#;-]*(?:(?:this|the) (?:file|code|module|source) (?:is|was|has been) |(?:code|file|source) )?"
+    r"^(?:[^\S\n]|[/*!#;-])*+(?:(?:this|the) (?:file|code|module|source) (?:is|was|has been) |(?:code|file|source) )?"
     r"(?:vendored|copied|taken|imported)(?: verbatim| directly| unmodified)? from:? "
     r"(?:https?://[\w.-]+/(?P<owner>[\w.-]+)/(?P<project>[\w.-]+)|(?P<named>[A-Z]\w+)[ .]*$)",
     re.I | re.M,

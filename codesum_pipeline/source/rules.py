@@ -13,6 +13,7 @@ from pathspec import GitIgnoreSpec
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import SkipReason
 from codesum_pipeline.model.ids import SEPARATOR
+from codesum_pipeline.model.patterns import read_patterns
 from codesum_pipeline.model.repository import RepositoryEntry
 from codesum_pipeline.settings.stages import ScanSettings
 from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_path
@@ -83,9 +84,9 @@ class PathRules(Struct, frozen=True):
         where = f"repos.yaml: {entry.key!r}: "
         return cls(
             subdir=entry.subdir,
-            include=_patterns(entry.include, f"{where}include") if entry.include else None,
-            exclude=_patterns(entry.exclude, f"{where}exclude"),
-            skip=_patterns((*DEFAULT_SKIP_PATTERNS, *settings.skip_patterns), "setting 'skip_patterns'"),
+            include=read_patterns(entry.include, f"{where}include") if entry.include else None,
+            exclude=read_patterns(entry.exclude, f"{where}exclude"),
+            skip=read_patterns((*DEFAULT_SKIP_PATTERNS, *settings.skip_patterns), "setting 'skip_patterns'"),
             largest_bytes=int(settings.max_file_size_mb * 1024 * 1024),
             languages=_allowed_languages(settings.lang_allowlist),
         )
@@ -145,13 +146,6 @@ def readable_path(raw: bytes) -> tuple[str, bool]:
     parts = path.removesuffix("/").split("/")
     is_valid = SEPARATOR not in path and not any(part.lower() in ("", ".", "..", ".git") for part in parts)
     return path, is_valid
-
-
-def _patterns(lines: tuple[str, ...], where: str) -> GitIgnoreSpec:
-    try:
-        return GitIgnoreSpec.from_lines(lines, backend="simple")
-    except ValueError as error:
-        raise ConfigurationError(f"{where}: not a gitignore pattern: {error}") from error
 
 
 def _allowed_languages(names: tuple[str, ...]) -> frozenset[str]:

@@ -105,7 +105,7 @@ _FILLER = re.compile(
 )
 _PART = re.compile(r"[./_:,\s-]+")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_ONE_NUMBER = re.compile(r"[A-Za-z]*\d{0,4}[A-Za-z]*")
+_ONE_NUMBER = re.compile(r"[A-Za-z]*+\d{0,4}[A-Za-z]*+")
 
 _MIN_KEY_CHARS = 16
 # Bits a character: random hexadecimal digits have nearly 4, words in a language about 3 at this length.

@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator
 
 from codesum_pipeline.languages.projects import Projects, join, texts
+from codesum_pipeline.model.patterns import ANY_FOLDERS, STAR, linear_expression
 
-# A pattern with more stars than any workspace has could take long to match.
+# More stars than a pattern of any workspace has, and more patterns than a file that lists them.
 MAX_STARS = 8
-_QUOTED = re.compile(r"""^(?:"([^"]*)"|'([^']*)'|([^\s#"'\[\]{},&*!|>][^#]*?|[*!][^\s#]*))\s*(?:#.*)?$""")
+MAX_PATTERNS = 200
+_QUOTED = re.compile(r"""^(?:"([^"]*)"|'([^']*)'|([^\s#"'\[\]{},&*!|>](?:[^\s#]|\s++(?=[^\s#]))*+|[*!][^\s#]*))\s*+(?:#.*)?$""")
 
 
 class Workspaces:
@@ -28,15 +30,15 @@ class Workspaces:
             self._add(path, list(listed_packages(projects.texts[path])))
 
     def _add(self, path: str, patterns: list[str]) -> None:
-        for pattern in patterns:
+        for pattern in patterns[:MAX_PATTERNS]:
             whole = join(path.rpartition("/")[0], pattern.removeprefix("!"))
             if whole is not None and whole.count("*") <= MAX_STARS:
                 (self._left_out if pattern.startswith("!") else self._taken).append(_compiled(whole))
 
     def holds(self, folder: str) -> bool:
         """Whether a folder is a package of a workspace."""
-        is_taken = any(pattern.fullmatch(folder) for pattern in self._taken)
-        return is_taken and not any(pattern.fullmatch(folder) for pattern in self._left_out)
+        is_taken = any(pattern.fullmatch(f"{folder}/") for pattern in self._taken)
+        return is_taken and not any(pattern.fullmatch(f"{folder}/") for pattern in self._left_out)
 
 
 def listed_packages(yaml: str) -> Iterator[str]:
@@ -61,6 +63,7 @@ def _text_of(written: str) -> Iterator[str]:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern of paths: `*` is part of one name, `**` any number of folders."""
-    parts = [".*" if part == "**" else "[^/]*".join(map(re.escape, part.split("*"))) for part in pattern.split("/")]
-    return re.compile("/".join(parts).replace("/.*", "(?:/.*)?").removeprefix(".*/"))
+    """A pattern of paths that end with a slash: `*` is part of one name, `**` any number of folders."""
+    parts = [ANY_FOLDERS if part == "**" else STAR.join(map(re.escape, part.split("*"))) for part in pattern.split("/")]
+    names = "/".join(parts).replace(f"/{ANY_FOLDERS}", ANY_FOLDERS).removeprefix(f"{ANY_FOLDERS}/")
+    return re.compile(linear_expression(f"^{names}/") if names != ANY_FOLDERS else ".*", re.DOTALL)

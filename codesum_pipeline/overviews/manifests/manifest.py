@@ -117,7 +117,7 @@ def requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Depend
         yield Dependency("pypi", wanted.name, str(wanted.specifier) or None, line, scope)
 
 
-_COORDINATE = re.compile(r"([\w.-]+):([\w.${}-]+)(?::([^:@]+))?.*")
+_COORDINATE = re.compile(r"([\w.-]++):([\w.${}-]++)(?::([^:@]++))?.*")
 
 
 def coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]:
@@ -135,7 +135,7 @@ def image(line: int, named: str) -> Iterator[Dependency]:
         yield Dependency("image", name.lower(), tag or None, line)
 
 
-_CABAL_PACKAGE = re.compile(r"\s*,?\s*([A-Za-z][\w-]*)(?::[\w{}, -]+)?\s*([^,]*)")
+_CABAL_PACKAGE = re.compile(r"\s*+(?:,\s*+)?([A-Za-z][\w-]*+)(?::[\w{}, -]++)?\s*+([^,]*+)")
 
 
 def haskell_package(line: int, said: str, scope: DependencyScope) -> Iterator[Dependency]:

@@ -44,7 +44,7 @@ def read_requirements(path: str, text: str) -> Iterator[Fact]:
     """A requirements file: one requirement a line; options, URLs and other files are ignored."""
     scope = DEV if _DEV_FILE.search(path) else RUN
     for number, line in short_lines(text):
-        yield from requirement(number, re.sub(r"\s+--hash=.*|\s+#.*|\\$", "", line), scope)
+        yield from requirement(number, re.sub(r"(?<!\s)\s++(?:--hash=|#).*|\\$", "", line), scope)
 
 
 _MODULE = re.compile(r"module\s+(\S+)")

@@ -97,21 +97,21 @@ _PROSE, _PARAMETER, _RETURNS, _CODE, _OTHER = "prose", "parameter", "returns", "
 _KINDS = {word: kind for kind, words in word_table("doc_tags").items() for word in words.split()}
 _TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)$")
 _FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
-_HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w[\w: ]*?)\s*:?\s*#*$")
+_HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w(?:\w|:(?!\s*#*$)| ++(?=[\w:])(?!:\s*#*$))*+)\s*+(?::\s*+)?#*+$")
 # An entry of a list under a heading for parameters; Swift's own; C#'s `Returns: text`.
 _NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
-_SWIFT = re.compile(r"\s*[-*]\s*([A-Z][a-z]+(?: ?[A-Z][a-z]+)?)\s*`?(\w*)`?\s*:\s*(.*)$")
+_SWIFT = re.compile(r"\s*[-*]\s*([A-Z][a-z]++(?: ?[A-Z][a-z]++)?+)\s*+`?(\w*+)`?\s*+:\s*(.*)$")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
 _NO_PARAMETER = re.compile(r"\w+Exception|T(?:[A-Z]\w*)?")
 _NAME = re.compile(r"\[?\s*[$&*]*(?:\.\.\.)?\$?([^\W\d][\w.]*[?!]?)(?:\.\.\.)?:?\s*(?:=[^\]]*)?\]?(?=\s|$|,)")
 _MARK = re.compile(r"^(?:-{1,2}|\u2013|\u2014|:)?\s*")
 # LDoc and LuaCATS put a type before the text; only what looks like one is taken for it.
 _LUA_TYPE = re.compile(
-    r"(?:fun\([^()]*\)(?::\S+)?|(?:nil|any|boolean|bool|string|number|integer|int|function|table|thread|userdata|\w+\|"
-    r"|\w+\.\w+|\w+\[\])[\w|.?<>,\[\]]*):?(?=\s|$)"
+    r"(?:fun\([^()]*\)(?::\S+)?|(?:nil|any|boolean|bool|string|number|integer|int|function|table|thread|userdata|\w++\|"
+    r"|\w++\.\w|\w++\[\])[\w|.?<>,\[\]]*+):?(?=\s|$)"
 )
 _INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
-_INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
+_INLINE_TAG = re.compile(r"\{@\w+\s++([^{}]*)\}")
 # Code in Haddock and RDoc; TomDoc says first for whom something is.
 _AT_MARKS = re.compile(r"@([^@\n]+)@")
 _PLUS_MARKS = re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): ")

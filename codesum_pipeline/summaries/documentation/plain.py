@@ -180,28 +180,28 @@ def _is_abbreviation(text: str, stop: int) -> bool:
 
 _MARKS = re.compile(r"[`*<&{\[|_$\\]|://")
 _ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
-_LINK_TARGET = re.compile(r"`([^`<>]+?)\s*<[^`<>]*>`_{0,2}")
+_LINK_TARGET = re.compile(r"`((?:[^`<>\s]|\s++(?=[^`<>\s]))++|\s)\s*+<[^`<>]*>`_{0,2}")
 _LITERAL = re.compile(r"(`{1,3})([^`]+)\1_{0,2}")
-_IMAGE = re.compile(r"!\[[^\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
+_IMAGE = re.compile(r"!\[[^\]]{0,1000}+\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
 _STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
 _EPYTEXT = re.compile(r"\b[BCILMSUX]\{([^{}]*)\}")
-_TEMPLATE = re.compile(r"\{%-?[^{}%]*-?%\}|\{#[^{}#]*#\}|\$?\{\{-?\s*([^{}]*?)\s*-?\}\}")
+_TEMPLATE = re.compile(r"\{%-?[^{}%]*-?%\}|\{#[^{}#]*#\}|\$?\{\{-?\s*+((?:[^{}\s-]|-(?!\}\})|\s++(?!-?\}\}))*+)\s*+-?\}\}")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])")
 _BARE_URL = re.compile(r"<(https?://[^\s<>]+|[\w.+-]+@[\w.-]+)>")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.S)
-_HIDDEN = re.compile(r"<(script|style|svg|template|iframe)\b[^>]*>.*?(?:</\1\s*>|$)", re.S | re.I)
+_HIDDEN = re.compile(r"<(script|style|svg|template|iframe)\b[^>]{0,4000}+>.*?(?:</\1\s*>|$)", re.S | re.I)
 _TAG = re.compile(rf"</?(?:{'|'.join(sorted(word_set('html_tags')))})\b(?:[^<>\"']|\"[^\"]*\"|'[^']*')*/?>?", re.I)
 # At the end of a sentence the words that lead to it go with it: `Converted from https://x.` says `Converted.`
 _URL = re.compile(
-    r"(?:\s+(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?)*\s?[(<]?(?:https?|ftp)://[^\s)>\]]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"
+    r"(?:(?<!\s)\s++(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?){0,8}+\s?[(<]?(?:https?|ftp)://[^\s)>\]]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"
     r"|\s?\(?(?:https?|ftp)://[^\s)>\]]+\)?",
     re.I,
 )
 _EMPTY_BRACKETS = re.compile(r"\s?[(\[]\s*[)\]]")
-_SPACE_BEFORE = re.compile(r"\s+([,;:.!?)](?:\s|$))")
+_SPACE_BEFORE = re.compile(r"(?:(?<!\s)|(?<=[,;:.!?)]\s))\s++([,;:.!?)](?:\s|$))")
 
 
 def plain(text: str) -> str:

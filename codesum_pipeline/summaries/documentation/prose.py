@@ -129,7 +129,7 @@ _FRONT_MATTER = re.compile(r"\A\ufeff?\s*(---|\+\+\+)\s*\n(?:.*\n){0,60}?\1\s*(?
 _NUMBER = re.compile(r"^\d+(?:\.\d+)*[.)]\s+")
 # A short first line that ends without a mark is a title, if the next one opens with a capital.
 _TITLE_LINE = re.compile(
-    r"\s*(.{0,58}[^\s.,;:!?(/\u2014-])\s*\n\s*(?!(?:I|Python|None|True|False)\b)(?=[A-Z](?![A-Z]))"
+    r"\s*+(.{0,58}[^\s.,;:!?(/\u2014-])[^\S\n]*+\n\s*+(?!(?:I|Python|None|True|False)\b)(?=[A-Z](?![A-Z]))"
 )
 
 

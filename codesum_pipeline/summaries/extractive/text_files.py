@@ -53,7 +53,7 @@ def known_purpose(path: str) -> str:
 
 
 _MAX_KEYS = 60
-_TABLE = re.compile(r"^[ \t]*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}", re.M)
+_TABLE = re.compile(r"^[ \t]*\[{1,2}\s*+([^\[\]\s](?:[^\[\]\s]|\s++(?=[^\]\s]))*+|(?<=\s))\s*+\]{1,2}", re.M)
 _TOML_KEY = re.compile(r"^([\w.\"'-]+)\s*=", re.M)
 _YAML_KEY = re.compile(r"^[\"']?([^\s#\"'{}\[\]&*!|>%@`:-][^:#\n{}\[\]]{0,60}?)[\"']?\s*:(?:\s|$)", re.M)
 _INI_KEY = re.compile(r"^(?:export\s+)?([A-Za-z_][\w.-]*)\s*[=:]", re.M)
@@ -85,7 +85,7 @@ def _json(text: str) -> list[str]:
 _COMMENT_LINES = 80
 _COMMENT_CHARS = 20_000
 _OPEN = re.compile(r"\s*(?:/\*+!?|<!--+|\(\*+|\{-+|--\[\[|=begin|\"\"\"|''')")
-_CLOSE = re.compile(r"(?:\*+/|--+>|\*+\)|-\}|\]\]|=end|\"\"\"|''').*")
+_CLOSE = re.compile(r"(?:(?<!\*)\*++[/)]|(?<!-)--++>|-\}|\]\]|=end|\"\"\"|''').*")
 _LINE = re.compile(
     r"\s*(?://[/!]?|#(?!include|define|if|pragma|import|undef)|--+|;+|%+|\"|'|\*(?!/)|\bREM\b|@REM\b|dnl\b)"
 )

@@ -21,7 +21,7 @@ _MAX_CHARS = 200
 # Names with inner capitals that are one word.
 _BRANDS = word_table("brands")
 _BRAND = re.compile("|".join(_BRANDS))
-_PLURAL_ACRONYM = re.compile(r"([A-Z]{2,})s(?![a-z])")
+_PLURAL_ACRONYM = re.compile(r"(?<![A-Z])([A-Z]{2,}+)s(?![a-z])")
 # Written together in identifiers, apart in prose.
 _CLIPPED = word_table("clipped")
 _ACRONYMS = word_set("acronyms")

@@ -1,0 +1,197 @@
+"""Texts that make a regular expression slow, made from the expression itself, and the time that it takes for them.
+
+An expression with a linear cost takes twice as long for twice the text. One that tries many ways to read the same
+characters, or reads on to the end from every place, takes four times as long or more.
+"""
+
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from time import process_time
+from typing import Any
+
+from msgspec import Struct
+
+# One of each kind that classes of characters tell apart.
+_PALETTE = "aA0_ \n\t.-/:([{`\"'*<>=#@,\\|$%!?+~&;^)]}é\0"
+_PUMPED = 9
+_VARIANTS = 5
+
+
+class Attack(Struct, frozen=True):
+    """A text that is repeated, and what stands around the repetitions."""
+
+    before: str
+    pump: str
+    after: str = ""
+
+    def text(self, length: int) -> str:
+        return self.before + self.pump * (length // len(self.pump)) + self.after
+
+
+def attacks_on(pattern: str | bytes, flags: int) -> list[Attack]:
+    """Each repetition of the expression, run long; each beginning of the expression, over and over; and runs of one
+    character."""
+    found = {Attack("", char): None for char in _PALETTE}
+    tree = parser.parse(pattern, flags)
+    for text in _beginnings(tree):
+        found.update(dict.fromkeys([Attack("", text), Attack("", f"{text}\n"), Attack("", f"{text} ")]))
+    for before, pumps in _repetitions(tree, ""):
+        for pump in pumps:
+            found.update(
+                dict.fromkeys(
+                    [Attack(before, pump), Attack(before, pump, "\0"), Attack(before, pump, "\n\0"), Attack("", before + pump)]
+                    + [Attack("", f"{before}{pump}\n"), Attack("", pump, "\0"), Attack("\n", pump, "\0"), Attack(before, f"{pump}\n")]
+                )
+            )
+    return list(found)
+
+
+class TooSlow(Exception):
+    pass
+
+
+def seconds(compiled: re.Pattern[Any], uses: frozenset[str], text: str, *, most: float) -> float:
+    """Processor seconds that the slowest use takes; not much more than `most`."""
+    given = text.encode("utf-8", "surrogatepass") if isinstance(compiled.pattern, bytes) else text
+    old = signal.signal(signal.SIGVTALRM, _interrupt)
+    slowest = 0.0
+    try:
+        for use in sorted(uses):
+            signal.setitimer(signal.ITIMER_VIRTUAL, most)
+            start = process_time()
+            try:
+                _use(compiled, use, given)
+            except TooSlow:
+                return max(most, process_time() - start)
+            finally:
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            slowest = max(slowest, process_time() - start)
+    finally:
+        signal.signal(signal.SIGVTALRM, old)
+    return slowest
+
+
+def _interrupt(*_: object) -> None:
+    raise TooSlow
+
+
+def _use(compiled: re.Pattern[Any], use: str, text: Any) -> None:
+    if use == "match":
+        compiled.match(text)
+    elif use == "fullmatch":
+        compiled.fullmatch(text)
+    elif use == "search":
+        compiled.search(text)
+    else:
+        for _ in compiled.finditer(text):
+            pass
+
+
+def _beginnings(tree: Sequence[Any]) -> Iterator[str]:
+    nodes = list(tree)
+    for end in range(1, len(nodes) + 1):
+        for variant in range(3):
+            if text := _sample(nodes[:end], variant):
+                yield text
+                if text[:-1]:
+                    yield text[:-1]
+    for kind, value in nodes:
+        for inner in _inner(kind, value):
+            yield from _beginnings(inner)
+
+
+def _inner(kind: Any, value: Any) -> list[Any]:
+    if kind is op.BRANCH:
+        return list(value[1])
+    if kind is op.SUBPATTERN:
+        return [value[3]]
+    if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+        return [value[2]]
+    if kind is op.ATOMIC_GROUP:
+        return [value]
+    if kind in (op.ASSERT, op.ASSERT_NOT):
+        return [value[1]]
+    return []
+
+
+def _repetitions(tree: Sequence[Any], before: str) -> Iterator[tuple[str, list[str]]]:
+    """The text before each repetition, and texts that it can repeat."""
+    nodes = list(tree)
+    for number, (kind, value) in enumerate(nodes):
+        start = before + _sample(nodes[:number], 0)
+        if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT) and value[1] >= _PUMPED:
+            pumps = list(dict.fromkeys(filter(None, _variants(value[2]))))
+            if number + 1 < len(nodes):
+                # What this and the next node can both read is where they compete.
+                follows = set(_variants(nodes[number + 1 : number + 2]))
+                pumps.sort(key=lambda pump: pump not in follows)
+            pumps = pumps[:_VARIANTS]
+            yield start, [*pumps, *(one + other for one, other in zip(pumps, pumps[1:], strict=False))]
+        for inner in _inner(kind, value):
+            yield from _repetitions(inner, start)
+
+
+def _variants(nodes: Sequence[Any]) -> list[str]:
+    nodes = list(nodes)
+    if len(nodes) == 1 and nodes[0][0] in (op.IN, op.ANY, op.NOT_LITERAL):
+        return _chars(*nodes[0])
+    if len(nodes) == 1 and nodes[0][0] in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+        return _variants(nodes[0][1][2])
+    return [_sample(nodes, variant) for variant in range(_VARIANTS)]
+
+
+def _chars(kind: Any, value: Any) -> list[str]:
+    if kind is op.ANY:
+        return ["a", " ", ".", "0", "\t"]
+    if kind is op.NOT_LITERAL:
+        return [char for char in _PALETTE if ord(char) != value]
+    found = [char for char in _PALETTE if _is_in(value, char)]
+    if not found:
+        found = [chr(each[1] if each[0] is op.LITERAL else each[1][0]) for each in value if each[0] in (op.LITERAL, op.RANGE)]
+    return found
+
+
+def _is_in(items: Sequence[Any], char: str) -> bool:
+    is_negated = items[0][0] is op.NEGATE
+    found = False
+    for kind, value in items:
+        if kind is op.LITERAL:
+            found = found or ord(char) == value
+        elif kind is op.RANGE:
+            found = found or value[0] <= ord(char) <= value[1]
+        elif kind is op.CATEGORY:
+            found = found or _is_of(value, char)
+    return found is not is_negated
+
+
+def _is_of(category: Any, char: str) -> bool:
+    name = str(category).removeprefix("CATEGORY_")
+    is_not = name.startswith("NOT_")
+    plain = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda one: one.isalnum() or one == "_"}
+    return bool(plain[name.removeprefix("NOT_")](char)) is not is_not
+
+
+def _sample(nodes: Sequence[Any], variant: int) -> str:
+    """A text that some nodes match, of few characters."""
+    return "".join(_one(kind, value, variant) for kind, value in nodes)
+
+
+def _one(kind: Any, value: Any, variant: int) -> str:
+    if kind is op.LITERAL:
+        return chr(value)
+    if kind in (op.IN, op.ANY, op.NOT_LITERAL):
+        chars = _chars(kind, value)
+        return chars[variant % len(chars)] if chars else ""
+    if kind is op.BRANCH:
+        return _sample(value[1][variant % len(value[1])], variant)
+    if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+        return _sample(value[2], variant) * max(value[0], min(variant, 1, value[1]))
+    if kind is op.ASSERT:
+        return _sample(value[1], variant) if value[0] < 0 else ""
+    if kind is op.ASSERT_NOT:
+        return ""
+    inner = _inner(kind, value)
+    return _sample(inner[0], variant) if inner else ""
