@@ -203,8 +203,9 @@ class _RunServer(Struct):
             yield second
             second.shutdown()
         except BaseException:
+            second.shutdown(wait=False, cancel_futures=True)
             self.is_stopped.set()
-            second.shutdown(cancel_futures=True)
+            second.shutdown()
             raise
 
     def _answer_beside(self, request: BuilderRequest) -> Any:
