@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -151,12 +152,12 @@ def test_an_interrupt_while_the_second_thread_is_waited_for_ends_its_work() -> N
         assert server.is_stopped.wait(20)
         ended.append("the work")
 
-    with pytest.raises(KeyboardInterrupt), server._second_thread() as second:
-        second.submit(work)
-        waiting = second.submit(ended.append, "what was to come after it")
+    beside: list[Future[Any]] = []
+    with pytest.raises(KeyboardInterrupt), server._second_thread(beside) as second:
+        beside += [second.submit(work), second.submit(ended.append, "what was to come after it")]
 
     assert ended == ["the work"]
-    assert waiting.cancelled()
+    assert beside[1].cancelled()
 
 
 @pytest.mark.slow
