@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class _FileLayout(Struct, frozen=True):
-    """How a file of a language is called, begins and ends; and a function with a name and a number, which calls another."""
+    """How a file of a language is called, begins and ends; a function has a name and a number, and calls another."""
 
     path: str
     begin: Callable[[int], str]
