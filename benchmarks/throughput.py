@@ -1,11 +1,11 @@
 """How fast a repository is indexed, as ratios to merely parsing its Python.
 
     python -m benchmarks.throughput [PACKAGE ...]
-    python -m benchmarks.throughput --sizes [LINES ...]
+    python -m benchmarks.throughput --sizes [LINES ...] [--builds NUMBER]
 
 The first takes the sources of installed packages (default: one of about 13,000
 and one of nearly 200,000 lines), the second gathers installed packages until a
-number of lines is reached (default: six sizes from 50,000 to 2,000,000) and
+number of lines is reached (default: four sizes from 50,000 to 2,000,000) and
 draws how time and memory grow. More lines than are installed are had from
 copies in folders of their own whose function and class names end in the copy's
 number, so that ids, texts and vectors differ.
@@ -16,15 +16,20 @@ an unchanged build, a build after a one-function edit, each step's share, the
 peak memory of that process, and that of the largest of the processes it
 started. For packages also a forced run of every step, and, with Dagster's own
 start-up and overhead, `codesum index` of the unchanged repository, plain and
-forced. Prints a table each, and a JSON line.
+forced. For sizes also several first builds, each in a new home, and as many
+edits by `codesum index` (`--builds`, default: five, two of the largest size),
+which must all succeed: else this command fails. Prints a table each, and a
+JSON line.
 """
 
 import argparse
 import importlib.util
 import json
+import math
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -36,6 +41,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from statistics import median
 from typing import Any, Self
 
 import psutil
@@ -53,7 +59,9 @@ from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 DEFAULT_PACKAGES = ("click", "networkx")
-SIZES = (50_000, 100_000, 250_000, 500_000, 1_000_000, 2_000_000)
+# How often each size is built for the first time, and then edited, by the command: all together take 40 minutes.
+SIZES = {50_000: 5, 250_000: 5, 1_000_000: 5, 2_000_000: 2}
+BUILDS = 5
 RESULTS = Path(__file__).parent / "results"
 # What a package brings besides Python is indexed too; data and binaries are not sources.
 SUFFIXES = (".py", ".pyi", ".md", ".rst", ".js", ".ts", ".c", ".h", ".cpp", ".hpp", ".toml", ".sh")
@@ -149,8 +157,32 @@ def command_s(home: Path, repo: GitRepo, *arguments: str) -> float:
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "index", str(repo.path), *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CODESUM_", "DAGSTER_"))}
     started = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, env=environment)
+    subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     return time.perf_counter() - started
+
+
+def repeated_commands(folder: Path, repo: GitRepo, times: int) -> dict[str, Any]:
+    """So many first builds, each in a new home, and then edits in the last one, by the command: their median seconds,
+    and how many failed."""
+    seconds: dict[str, list[float]] = {"first": [], "edit": []}
+    failed = 0
+    for number in range(2 * times):
+        what = "first" if number < times else "edit"
+        home = folder / f"home {min(number, times - 1)}"
+        if what == "edit":
+            repo.commit(edit_one_function(folder / "home", repo))
+        elif number:
+            shutil.rmtree(folder / f"home {number - 1}", ignore_errors=True)
+        try:
+            seconds[what].append(command_s(home, repo))
+        except subprocess.CalledProcessError as error:
+            failed += 1
+            print(f"{what} build {number % times + 1} failed: {error.stderr[-2000:]}", flush=True)
+    return {
+        "builds": f"{times} + {times}",
+        "failed": failed,
+        **{f"command_{what}_s": round(median(of or [math.nan]), 2) for what, of in seconds.items()},
+    }
 
 
 def languages_of(sources: Sources) -> str:
@@ -189,8 +221,9 @@ class WorkerPeak:
                         self.mb = max(self.mb, child.memory_info().rss / 2**20)
 
 
-def measure(name: str, sources: Sources, folder: Path, *, with_forced: bool) -> dict[str, Any]:
-    """All figures of one repository; those of forced runs and of the command where asked for.
+def measure(name: str, sources: Sources, folder: Path, *, times: int) -> dict[str, Any]:
+    """All figures of one repository: with `times`, of so many first builds and edits by the command; else also of
+    forced runs.
 
     The sources are taken out of `sources`: what the builds need is not measured on top of them.
     """
@@ -204,14 +237,16 @@ def measure(name: str, sources: Sources, folder: Path, *, with_forced: bool) -> 
         builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
         repo.commit(edit_one_function(folder / "home", repo))
         builds["one-function edit"] = timed_build(folder / "home", repo)
-        if with_forced:
+        if not times:
             builds["forced"] = timed_build(folder / "home", repo, force=True)
+    documents = open_home(folder / "home").tables.keep("documents", "measured").rows
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     _print_steps(f"{name}: {files} files, {lines:,} lines; bare parse {bare:.3f} s", builds)
     totals = {what: sum(seconds.values()) for what, seconds in builds.items()}
     figures = {
         "name": name,
         "lines": lines,
+        "documents": documents,
         "languages": languages,
         "bare_parse_s": round(bare, 3),
         "cold_s": round(totals["cold"], 2),
@@ -223,7 +258,9 @@ def measure(name: str, sources: Sources, folder: Path, *, with_forced: bool) -> 
         "peak_mb": round(peak_mb),
         "worker_peak_mb": round(workers.mb),
     }
-    if with_forced:
+    if times:
+        figures |= repeated_commands(folder, repo, times)
+    else:
         command_s(folder / "cli-home", repo)
         figures |= {
             "forced_s": round(totals["forced"], 2),
@@ -244,7 +281,8 @@ def _print_steps(head: str, builds: Mapping[str, Mapping[str, float]]) -> None:
 
 def write_growth(rows: Sequence[Mapping[str, Any]]) -> None:
     """The table and the plot of a series of sizes."""
-    columns = ("lines", "languages", "bare_parse_s", "cold_s", "unchanged_s", "edit_s", "peak_mb", "worker_peak_mb")
+    columns = ("lines", "documents", "languages", "bare_parse_s", "cold_s", "unchanged_s", "edit_s", "peak_mb",
+               "worker_peak_mb", "builds", "failed", "command_first_s", "command_edit_s")  # fmt: skip
     lines = ["# How time and memory grow", "", "`python -m benchmarks.throughput --sizes`", ""]
     lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     lines += [f"| {' | '.join(str(row[column]) for column in columns)} |" for row in rows]
@@ -268,9 +306,9 @@ def draw_growth(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     figure.savefig(path, metadata={"Software": None})
 
 
-def in_own_process(*arguments: str) -> dict[str, Any]:
+def in_own_process(name: str, times: int = 0) -> dict[str, Any]:
     """One measurement in a process of its own, so that peaks do not add up; its last line is its figures."""
-    command = [sys.executable, "-m", "benchmarks.throughput", "--one", *arguments]
+    command = [sys.executable, "-m", "benchmarks.throughput", "--one", name, "--builds", str(times)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     print(output, end="", flush=True)
     figures: dict[str, Any] = json.loads(output.splitlines()[-1])
@@ -282,15 +320,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", metavar="PACKAGE")
     parser.add_argument("--sizes", nargs="*", type=int, metavar="LINES")
+    parser.add_argument("--builds", type=int, metavar="NUMBER", help="first builds, and edits, of each size")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.one:
-        is_size = chosen.one.isdecimal()
-        sources = gathered(int(chosen.one)) if is_size else sources_of(chosen.one)
+        sources = gathered(int(chosen.one)) if chosen.one.isdecimal() else sources_of(chosen.one)
         with tempfile.TemporaryDirectory() as folder:
-            measure(chosen.one, sources, Path(folder), with_forced=not is_size)
+            measure(chosen.one, sources, Path(folder), times=chosen.builds)
     elif chosen.sizes is not None:
-        write_growth([in_own_process(str(lines)) for lines in chosen.sizes or SIZES])
+        sizes = chosen.sizes or SIZES
+        rows = [in_own_process(str(lines), chosen.builds or SIZES.get(lines, BUILDS)) for lines in sizes]
+        if not chosen.sizes:
+            write_growth(rows)
+        if failed := sum(row["failed"] for row in rows):
+            raise SystemExit(f"{failed} builds failed")
     else:
         for package in chosen.packages or DEFAULT_PACKAGES:
             in_own_process(package)

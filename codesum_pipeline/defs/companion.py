@@ -7,7 +7,7 @@ ahead in the order of the steps.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
@@ -175,7 +175,7 @@ class _RunServer(Struct):
         """
         beside: list[Future[Any]] = []
         answer: Any = None
-        with self._second_thread() as second:
+        with self._second_thread(beside) as second:
             for request in _in_order():
                 if self._may_be_beside(request):
                     beside.append(second.submit(self._answer_beside, request))
@@ -195,17 +195,21 @@ class _RunServer(Struct):
         return request.method == "show"
 
     @contextmanager
-    def _second_thread(self) -> Iterator[ThreadPoolExecutor]:
-        """A thread that has done its work at the end of the block. An interrupt of the block, or of the wait for that
-        work, also ends what the thread does, at its next report of progress."""
+    def _second_thread(self, beside: Sequence[Future[Any]]) -> Iterator[ThreadPoolExecutor]:
+        """A thread for the work `beside`, which is done at the end of the block. An interrupt of the block, or of the
+        wait for that work, also ends what the thread does, at its next report of progress."""
         second = ThreadPoolExecutor(1)
         try:
             yield second
-            second.shutdown()
+            wait(beside)
         except BaseException:
+            second.shutdown(wait=False, cancel_futures=True)
             self.is_stopped.set()
-            second.shutdown(cancel_futures=True)
+            # A thread is not waited for: after an interrupt of that, Python takes it for ended.
+            wait([work for work in beside if not work.cancelled()])
             raise
+        finally:
+            second.shutdown(wait=False)
 
     def _answer_beside(self, request: BuilderRequest) -> Any:
         """As `_answer`, in the second thread, whose progress nobody sees."""

@@ -83,9 +83,9 @@ def test_a_first_build_in_all_languages_is_the_same_whether_everything_or_nothin
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOW_WITHOUT_CELLS)
 def test_each_number_alone_changes_nothing(
-    usual_of_all_languages: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    usual: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    repo, built = usual_of_all_languages
+    repo, built = usual
     module, _, attribute = name.partition(":")
     monkeypatch.setattr(f"codesum_pipeline.{module}.{attribute}", LOW[name])
     workspace = workspace_at(tmp_path / "home", repo)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from codesum_pipeline.matching import grouping
 from codesum_pipeline.matching.grouping import group
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.intents import DocumentChange, DocumentState, IntentMatch
@@ -81,3 +82,13 @@ def test_ten_thousand_matches_are_grouped() -> None:
     ]
     found = group([*copies, *others])
     assert sorted(map(len, found)) == [1] * 5_000 + [20] * 250
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1_000])
+def test_groups_are_the_same_however_many_are_compared_at_one_time(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    usual = _ids(group(_SOME))
+    monkeypatch.setattr(grouping, "_AT_ONCE", at_once)
+
+    assert _ids(group(_SOME)) == usual

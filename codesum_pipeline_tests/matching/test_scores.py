@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.matching import scores as matching_scores
 from codesum_pipeline.matching.changes import compare_published
 from codesum_pipeline.matching.scores import ReadBlob, match, reading, score_changes
 from codesum_pipeline.model.errors import ConfigurationError
@@ -144,3 +145,13 @@ def test_vectors_of_another_model_are_not_compared(seen: Seen) -> None:
 def _score(seen: Seen, text: str, id_: str) -> float:
     (found,) = score_changes(seen.changes, [Intent("a", text)], seen.index, seen.embedder, seen.read)
     return {each.change.document_id: each.score or 0.0 for each in found}[id_]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 10_000])
+def test_matches_are_the_same_however_many_changes_are_weighed_at_one_time(
+    seen: Seen, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    usual = seen.matched("anything that touches refunds of payments")
+    monkeypatch.setattr(matching_scores, "_AT_ONCE", at_once)
+
+    assert seen.matched("anything that touches refunds of payments") == usual

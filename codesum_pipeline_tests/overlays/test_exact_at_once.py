@@ -2,6 +2,7 @@
 
 import pytest
 
+from codesum_pipeline.overlays import building
 from codesum_pipeline.overlays.opening import open_tree
 from codesum_pipeline_tests.overlays.edited import edited_tree
 
@@ -40,3 +41,13 @@ def test_the_documents_of_a_tree_after_random_edits_are_those_of_a_clean_index(t
     assert tree.warning == ""
     assert documents(tree.parts) == documents([edited.clean])
     assert modules(tree.parts) == modules([edited.clean])
+
+
+@pytest.mark.parametrize("read_while", [0, 1_000_000], ids=["nothing is taken over", "whatever is there is taken over"])
+def test_a_tree_is_that_of_a_clean_index_whatever_is_taken_over_for_it(tmp_path, monkeypatch, read_while):
+    monkeypatch.setattr(building, "_READ_WHILE_ONE_IS_MADE", read_while)
+    edited = edited_tree(tmp_path, seed=0, edits=3)
+
+    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root)
+
+    assert documents(tree.parts) == documents([edited.clean])

@@ -1,7 +1,12 @@
 """What is remembered of looks at repositories, and what a lost or broken memory costs."""
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from codesum_pipeline.source import poll_state
 from codesum_pipeline.source.poll_state import HostRest, Poll, mark_due, marked_keys, open_poll_state
 from codesum_pipeline.store.layout import HomeLayout
 
@@ -53,3 +58,23 @@ def test_a_broken_file_is_made_anew(tmp_path: Path) -> None:
     assert marked_keys(layout) == []
     mark_due(layout, ["a"])
     assert marked_keys(layout) == ["a"]
+
+
+@pytest.mark.parametrize("portion", [1, 2, 1_000])
+def test_what_follows_is_found_in_portions_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, portion: int
+) -> None:
+    monkeypatch.setattr(poll_state, "_PORTION", portion)
+    seen = {"a": "1", "b": "2", "c": "3"}
+    asked: list[list[str]] = []
+
+    def derive(keys: Sequence[str]) -> dict[str, str | None]:
+        asked.append([*keys])
+        return {key: f"of {key}" for key in keys}
+
+    with open_poll_state(HomeLayout(tmp_path)) as state:
+        found = [state.derived("heads", seen, derive, give_up_at=math.inf) for _ in range(2)]
+
+    assert found == [{"a": "of a", "b": "of b", "c": "of c"}] * 2
+    assert [key for keys in asked for key in keys] == ["a", "b", "c"]
+    assert max(map(len, asked)) == min(portion, 3)

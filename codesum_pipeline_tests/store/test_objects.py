@@ -1,8 +1,20 @@
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.model.errors import AlreadyThere, ConfigurationError, Superseded
-from codesum_pipeline.store.heads import RepositoryHead, head_infos, head_name, read_head
+from codesum_pipeline.model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
+from codesum_pipeline.model.hashing import sha256_hex
+from codesum_pipeline.store import heads
+from codesum_pipeline.store import objects as store
+from codesum_pipeline.store.heads import (
+    PartGone,
+    RepositoryHead,
+    StateFile,
+    fetch_part,
+    head_infos,
+    head_name,
+    part_name,
+    read_head,
+)
 from codesum_pipeline.store.objects import Objects, open_objects
 
 
@@ -67,3 +79,36 @@ def test_a_head_that_is_written_again_has_another_tag(objects):
     assert first != second
     assert replace(read_head(objects, "shop")[0], nonce=head.nonce) == head
     assert [(key, info.etag) for key, info in head_infos(objects)] == [("shop", second)]
+
+
+@pytest.mark.parametrize("most", [1, 2, 1_000])
+def test_objects_are_deleted_and_streamed_alike_in_many_parts_and_in_one(objects, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(store, "_DELETED_AT_ONCE", most)
+    monkeypatch.setattr(store, "_STREAMED_BYTES", most)
+    names = [f"parts/{number}" for number in range(5)]
+    for name in names:
+        objects.put(name, b"some text")
+
+    assert objects.download(names[0], tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"some text"
+    objects.delete([*names[:4], "parts/gone"])
+    assert [info.name for info in objects.infos("parts/")] == names[4:]
+
+
+@pytest.mark.parametrize("held", [0, 1_000], ids=["large", "small"])
+def test_a_part_is_fetched_and_checked_whether_it_is_large_or_small(objects, tmp_path, monkeypatch, held):
+    monkeypatch.setattr(heads, "_HELD_BYTES", held)
+    part = sha256_hex(b"some text")
+    file = StateFile(part=part, size=9, modified_ns=10**18)
+    objects.put(part_name(part), b"some text")
+
+    fetch_part(objects, file, tmp_path / "a")
+
+    assert (tmp_path / "a").read_bytes() == b"some text"
+    assert (tmp_path / "a").stat().st_mtime_ns == 10**18
+    objects.put(part_name(part), b"other")
+    with pytest.raises(BrokenStore, match="another content"):
+        fetch_part(objects, file, tmp_path / "b")
+    objects.delete([part_name(part)])
+    with pytest.raises(PartGone):
+        fetch_part(objects, file, tmp_path / "c")

@@ -75,7 +75,7 @@ def run_with_sizes(
         env=environment(env),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
 
 

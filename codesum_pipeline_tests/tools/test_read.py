@@ -1,6 +1,7 @@
 import pytest
 
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.tools import call
 
 
 def test_lines_are_counted_from_one_and_both_ends_are_read(ask):
@@ -112,3 +113,11 @@ def test_of_several_documents_that_are_meant_the_others_are_named(ask):
 
     assert len(page.items) == 1
     assert any("2 documents are meant by 'README.md'" in note for note in page.notes)
+
+
+@pytest.mark.parametrize("compared", [3, 1_000], ids=["many", "few"])
+def test_of_many_ids_the_nearest_is_found_among_those_that_share_most_of_it(monkeypatch, compared):
+    monkeypatch.setattr(call, "_COMPARED", compared)
+    ids = [f"zoo/other{number}.py" for number in range(20)]
+
+    assert call.nearest_ids("zoo/keeprr.py", [*ids, "zoo/keeper.py"])[0] == "zoo/keeper.py"
