@@ -90,7 +90,9 @@ class Server:
 
     def stop(self) -> None:
         if self._process and self._process.poll() is None:
-            for each in [*psutil.Process(self._process.pid).children(recursive=True), self._process]:
+            children = psutil.Process(self._process.pid).children(recursive=True)
+            self._process.kill()
+            for each in children:
                 with suppress(psutil.NoSuchProcess):
                     each.kill()
             self._process.wait()

@@ -142,7 +142,7 @@ def test_each_server_ends_by_sigterm_while_clients_hold_connections(name: str, t
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path: Path) -> None:
+def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path: Path, interruptible: None) -> None:
     asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}
     with subprocess.Popen(
