@@ -61,7 +61,7 @@ def serve(
         # The other loop takes the descriptor by which `ended_in_time` hears of signals.
         loop="asyncio",
         ws=BoundedWebSocket if has_websockets else "none",
-        ws_max_size=int(limits.max_body_mb * 1024 * 1024),
+        ws_max_size=limits.max_body_bytes,
         proxy_headers=False,
         backlog=_ACCEPTED_AT_ONCE,
         timeout_keep_alive=limits.idle_timeout_s,
