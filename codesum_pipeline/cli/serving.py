@@ -164,10 +164,18 @@ def mcp(
         asked = parse_address(http, option="--http")
         check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
         bound, address = listen(asked)
-        app = make_app(make, address, tokens=tokens, audit=audit, host_names=host_name or ())
+        limits = called.settings.serving
+        app = make_app(
+            make,
+            address,
+            tokens=tokens,
+            audit=audit,
+            host_names=host_name or (),
+            max_body_bytes=limits.max_body_bytes,
+        )
         note(f"serving MCP at {address.url}{PATH}")
         told_tokens(tokens, catalogue)
-        serve(app, bound, called.settings.serving)
+        serve(app, bound, limits)
 
 
 def _configure(

@@ -47,6 +47,7 @@ from codesum_pipeline.serving.tokens import (
     allowed_origins,
     check_reachable,
 )
+from codesum_pipeline.settings.operation import ServingSettings
 from codesum_pipeline.tools.call import ToolContext
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline.tools.registry import Tool, tools_by_name
@@ -282,7 +283,13 @@ MakeServer = Callable[[AccessToken | None], MCPServer[Any]]
 
 
 def make_app(
-    make: MakeServer, address: Address, *, tokens: TokenSource, audit: Auditor, host_names: Sequence[str] = ()
+    make: MakeServer,
+    address: Address,
+    *,
+    tokens: TokenSource,
+    audit: Auditor,
+    host_names: Sequence[str] = (),
+    max_body_bytes: int = ServingSettings().max_body_bytes,
 ) -> ASGIApp:
     """A server for each token, behind the check of tokens."""
     check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
@@ -292,6 +299,11 @@ def make_app(
 
     def app_of(token: AccessToken | None) -> Starlette:
         server = make(token)
-        return server.streamable_http_app(streamable_http_path=PATH, transport_security=security, host=address.host)
+        return server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            host=address.host,
+            max_request_body_size=max_body_bytes,
+        )
 
     return behind_tokens(tokens, app_of, audit)

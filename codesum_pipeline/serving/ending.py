@@ -19,13 +19,13 @@ PATIENCE_S = 4.0
 
 @contextmanager
 def ended_in_time(patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """While the block runs, SIGTERM and SIGINT end the process and all processes that it has started, at the latest
-    after `patience_s`, which also bounds what the process does after the block."""
+    """After SIGTERM or SIGINT while the block runs, the process ends within `patience_s`, whatever it does after the
+    block. If it has to be killed, those that it has started in its session are, too."""
     heard, told = os.pipe()
     os.set_blocking(told, False)
     subprocess.Popen(
         # Nothing of the folder at hand is imported.
-        [sys.executable, "-I", str(_WATCHER), str(os.getpid()), str(patience_s)],
+        [sys.executable, "-P", str(_WATCHER), str(os.getpid()), str(patience_s)],
         stdin=heard,
         stdout=subprocess.DEVNULL,
         # Ctrl-C is meant for the process that it watches.
@@ -34,7 +34,7 @@ def ended_in_time(patience_s: float = PATIENCE_S) -> Iterator[None]:
     os.close(heard)
     own = signal.getsignal(signal.SIGTERM)
     if own is signal.SIG_DFL:
-        # The system's own way would end the process, but not those that it has started.
+        # Only of a signal that Python handles is the other process told.
         signal.signal(signal.SIGTERM, _end)
     before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     try:

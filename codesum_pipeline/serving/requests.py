@@ -28,7 +28,7 @@ class BodyBounds(Struct, frozen=True):
             return
         limits = self.limits
         too_large = f"the body of the request has more than {limits.max_body_mb:g} MB (serving.max_body_mb)"
-        most = int(limits.max_body_mb * 1024 * 1024)
+        most = limits.max_body_bytes
         announced = Headers(scope=scope).get("content-length", "0")
         # The parser accepts only digits, at most 20.
         if int(announced) > most:

@@ -11,7 +11,9 @@ from codesum_pipeline.serving.tokens import Address
 from codesum_pipeline.settings.operation import ServingSettings
 
 # Fewer than the connections that one address may have: so many are accepted before any of them is read.
-_BACKLOG = 64
+_ACCEPTED_AT_ONCE = 64
+# So many wait in the system to be accepted.
+_BACKLOG = 1_024
 # Requests that are being answered get so long after SIGTERM.
 _GRACE_S = 2
 
@@ -43,6 +45,14 @@ def serve(
     import uvicorn
 
     from codesum_pipeline.serving.connections import BoundedConfig, BoundedWebSocket
+
+    class LongQueue(uvicorn.Server):
+        """Uvicorn has one number for both: for the queue of the system, and for what is accepted at once."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            bound.listen(_BACKLOG)
+
     from codesum_pipeline.serving.requests import BodyBounds, KnownClients
 
     config = BoundedConfig(
@@ -51,13 +61,13 @@ def serve(
         # The other loop takes the descriptor by which `ended_in_time` hears of signals.
         loop="asyncio",
         ws=BoundedWebSocket if has_websockets else "none",
-        ws_max_size=int(limits.max_body_mb * 1024 * 1024),
+        ws_max_size=limits.max_body_bytes,
         proxy_headers=False,
-        backlog=_BACKLOG,
+        backlog=_ACCEPTED_AT_ONCE,
         timeout_keep_alive=limits.idle_timeout_s,
         timeout_graceful_shutdown=_GRACE_S,
         log_level=log_level,
         access_log=False,
     )
     with ended_in_time():
-        uvicorn.Server(config).run(sockets=[bound])
+        LongQueue(config).run(sockets=[bound])

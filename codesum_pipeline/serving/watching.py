@@ -29,30 +29,26 @@ def wait_for_signal(pid: int) -> bool:
     return False
 
 
-def runs(process: psutil.Process) -> bool:
-    """One that nobody has asked for its status yet runs no more."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
-
-
 def end(pid: int, patience_s: float) -> None:
-    """Wait for the process and those that it has started, and kill what is left then."""
+    """Wait for the process, and kill it if it has not ended then, with what it has started in its session: a browser
+    that it has opened has its own, and goes on."""
     deadline = time.monotonic() + patience_s
-    started = []
-    with contextlib.suppress(psutil.NoSuchProcess):
-        started = [each for each in psutil.Process(pid).children(recursive=True) if each.pid != os.getpid()]
-    while time.monotonic() < deadline and (os.getppid() == pid or any(map(runs, started))):
-        time.sleep(_STEP_S)
-    if os.getppid() == pid:
+    while os.getppid() == pid:
+        if time.monotonic() < deadline:
+            time.sleep(_STEP_S)
+            continue
         sys.stderr.write(f"codesum: killed: it did not end within {patience_s:g} s of the signal\n")
         sys.stderr.flush()
-        with contextlib.suppress(psutil.NoSuchProcess):
-            started += psutil.Process(pid).children(recursive=True)
-            os.kill(pid, signal.SIGKILL)
-    for each in started:
-        if each.pid != os.getpid():
-            with contextlib.suppress(psutil.NoSuchProcess):
+        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+            kill(psutil.Process(pid))
+        return
+
+
+def kill(process: psutil.Process) -> None:
+    session = os.getsid(process.pid)
+    for each in [*process.children(recursive=True), process]:
+        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if os.getsid(each.pid) == session:
                 each.kill()
 
 

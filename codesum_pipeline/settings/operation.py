@@ -150,6 +150,10 @@ class ServingSettings(SettingsGroup):
         "Nobody else's counts.",
     )
 
+    @property
+    def max_body_bytes(self) -> int:
+        return int(self.max_body_mb * 1024 * 1024)
+
     @field_validator("trusted_proxies")
     @classmethod
     def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:

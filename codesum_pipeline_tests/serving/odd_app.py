@@ -46,10 +46,12 @@ def freeze(_: Request) -> Response:
     raise AssertionError("not in this life")
 
 
-def child(_: Request) -> Response:
-    """A process of its own, which ignores that it should end."""
+def child(request: Request) -> Response:
+    """A process, perhaps in a session of its own, which ignores that it should end."""
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
-    started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+    started = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session="alone" in request.query_params
+    )
     assert started.stdout
     started.stdout.readline()
     return PlainTextResponse(str(started.pid))

@@ -91,6 +91,16 @@ def test_where_a_proxy_names_no_address_the_proxy_counts(named: OddServer, said:
     assert client_of(named, said)[0] == PEER
 
 
+def test_lines_of_several_proxies_are_read_as_one(named: OddServer) -> None:
+    with named.target.connected() as client:
+        said = ("X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 10.0.0.7")
+        client.sendall(named.target.head("GET", "/", *said, "Connection: close"))
+        received = b""
+        while part := client.recv(4096):
+            received += part
+    assert b'["203.0.113.9",0,"http"]' in received
+
+
 @pytest.mark.parametrize("given", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.0/33", "", "10.0.0.1:80"])
 def test_a_proxy_is_named_by_its_address_or_network(given: str) -> None:
     with pytest.raises(ValidationError, match=r"write an address, or a network such as 10\.0\.0\.0/8"):

@@ -128,6 +128,18 @@ def test_an_application_stands_behind_its_limits_and_is_told_nothing_of_websocke
         assert answer_of(client, WAIT_S) == status
 
 
+@pytest.mark.parametrize(("size_mb", "status"), [(7, 200), (9, 413)], ids=["below", "above"])
+def test_a_limit_that_was_raised_is_that_of_every_part_of_a_server(size_mb: int, status: int, tmp_path: Path) -> None:
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**asked, "x": "x" * (size_mb << 20)}}
+    with started("mcp", tmp_path, {"CODESUM_SERVING__MAX_BODY_MB": "8"}) as (_, target):
+        url = f"http://127.0.0.1:{target.port}{target.post}"
+        accepted = {"Accept": "application/json, text/event-stream"}
+        answer = requests.post(url, json=message, headers=accepted, timeout=WAIT_S)
+
+    assert answer.status_code == status
+
+
 @pytest.mark.parametrize("name", SERVERS)
 def test_each_server_ends_by_sigterm_while_clients_hold_connections(name: str, tmp_path: Path) -> None:
     with started(name, tmp_path, {"CODESUM_SERVING__HEAD_TIMEOUT_S": "600"}) as (process, target), ExitStack() as held:
@@ -142,7 +154,7 @@ def test_each_server_ends_by_sigterm_while_clients_hold_connections(name: str, t
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path: Path) -> None:
+def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path: Path, interruptible: None) -> None:
     asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}
     with subprocess.Popen(

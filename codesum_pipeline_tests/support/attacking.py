@@ -94,7 +94,7 @@ def _told(answer: str, sent: int) -> str:
     return f"{answer} after {sent / _MB:.1f} MB" if sent >= _MB // 10 else answer
 
 
-def endless_headers(target: Target, seconds: float, most: int = 300 * _MB) -> str:
+def endless_headers(target: Target, seconds: float, most: int = 100 * _MB) -> str:
     with target.connected() as client:
         client.sendall(target.head("GET", target.get)[:-2])
         lines = (b"".join(b"X-%d-%d: %s\r\n" % (n, m, b"a" * 50) for m in range(1000)) for n in count())

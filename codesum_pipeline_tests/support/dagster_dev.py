@@ -61,10 +61,11 @@ def launch_params(partition: str = "shop", config: Mapping[str, Any] | None = No
 
 @dataclass(frozen=True)
 class DagsterDev:
-    """The webserver at `url`."""
+    """The webserver at `url`, and the process that has started all others."""
 
     url: str
     log: Path
+    process: "subprocess.Popen[bytes]"
 
     def ask(self, query: str, **variables: Any) -> dict[str, Any]:
         """The data that GraphQL answers; fails on an error."""
@@ -95,21 +96,21 @@ class DagsterDev:
 
 
 @contextmanager
-def dagster_dev(home: Home, log: Path) -> Iterator[DagsterDev]:
+def dagster_dev(home: Home, log: Path, *, env: Mapping[str, str] | None = None) -> Iterator[DagsterDev]:
     """Start the UI on a free port, as users do; its whole process tree is gone afterwards."""
     port = _free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*COMMAND, "--home", str(home.layout.home), "dev", "--port", str(port)],
             cwd=log.parent,
-            env=environment(),
+            env=environment(env),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    dev = DagsterDev(f"http://127.0.0.1:{port}", log)
+    dev = DagsterDev(f"http://127.0.0.1:{port}", log, process)
     try:
-        wait_for(lambda: _is_up(dev, process), timeout_s=START_S, what="dagster dev to start")
+        wait_for(lambda: _is_up(dev), timeout_s=START_S, what="dagster dev to start")
         yield dev
     finally:
         _end_tree(process)
@@ -126,8 +127,8 @@ def wait_for(look: Callable[[], T | None], *, timeout_s: float, what: str) -> T:
     raise AssertionError(f"waited {timeout_s:.0f} s for {what}")
 
 
-def _is_up(dev: DagsterDev, process: "subprocess.Popen[bytes]") -> bool | None:
-    assert process.poll() is None, dev.tail()
+def _is_up(dev: DagsterDev) -> bool | None:
+    assert dev.process.poll() is None, dev.tail()
     with contextlib.suppress(requests.RequestException):
         if requests.get(f"{dev.url}/server_info", timeout=5).ok:
             return bool(dev.ask(SENSORS, selector=REPOSITORY)["__typename"] == "Sensors")
@@ -135,8 +136,10 @@ def _is_up(dev: DagsterDev, process: "subprocess.Popen[bytes]") -> bool | None:
 
 
 def _end_tree(process: "subprocess.Popen[bytes]") -> None:
-    """Kill all: Dagster takes ten seconds to end by itself."""
-    tree = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+    """Kill all that a test has left."""
+    tree = []
+    if process.poll() is None:
+        tree = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
     for each in tree:
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()

@@ -16,7 +16,8 @@ import uvicorn
 
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.serving.tokens import Address, listen
+from codesum_pipeline.serving.server import listen
+from codesum_pipeline.serving.tokens import Address
 from codesum_pipeline.webhooks.app import (
     HEALTH_PATH,
     MOST_DELIVERIES,

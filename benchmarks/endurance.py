@@ -1,0 +1,249 @@
+"""What attacks of a client cost a server, and how long everybody else has to wait meanwhile.
+
+    python -m benchmarks.endurance [--before CHECKOUT] [--seconds 8] [--servers web mcp webhooks ui]
+
+Each of the servers is started as people start it, with its default settings, on a home with one small repository. It is
+attacked from 127.0.0.1 for some seconds with each of the attacks in `codesum_pipeline_tests/support/attacking.py`. A
+second client asks for a page meanwhile, again and again, on a new connection each time, from the same address. At the
+end fifty clients hold connections, and the server gets SIGTERM. With `--before`, the same is done with the code of
+another checkout. Prints a table in Markdown.
+
+A server that answers nobody for twenty seconds after an attack is started again. It may use 3 GB.
+"""
+
+import argparse
+import http.client
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from codesum_pipeline_tests.support.attacking import Attack, Target, attacks_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.zoo import FILES
+
+HERE = Path(__file__).parent.parent
+_START_S = 240.0
+_ANSWERED_S = 20.0
+_MOST_BYTES = 3 << 30
+_TARGETS: dict[str, dict[str, str]] = {
+    "web": {"get": "/", "post": "/ask", "page": "/static/page.css", "search": "page"},
+    "mcp": {"get": "/", "post": "/mcp", "search": "tool"},
+    "webhooks": {"get": "/health", "post": "/webhooks", "page": "/health"},
+    "ui": {"get": "/server_info", "post": "/graphql", "websocket": "/graphql"},
+}
+_OPTIONS = {
+    "web": ("web", "--port"),
+    "mcp": ("mcp", "--http"),
+    "webhooks": ("webhooks", "--port"),
+    "ui": ("dev", "--only", "webserver", "--port"),
+}
+SIGTERM = "SIGTERM while 50 clients hold connections"
+
+
+@dataclass
+class Server:
+    """One of the servers, with the code of a checkout."""
+
+    name: str
+    code: Path
+    home: Path
+    _process: "subprocess.Popen[bytes] | None" = None
+    _port: int = 0
+
+    @property
+    def target(self) -> Target:
+        return Target(self._port, **_TARGETS[self.name])
+
+    def ready(self) -> None:
+        """Start it if it does not run, or answers nobody."""
+        if self._process and self._process.poll() is None and self._is_answered(_ANSWERED_S):
+            return
+        self.stop()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        env = {**os.environ, "PYTHONPATH": str(self.code), "CODESUM_WEBHOOK_SECRET": "w" * 40}
+        command = [sys.executable, "-P", "-m", "codesum_pipeline.cli", "--home", str(self.home)]
+        self._process = subprocess.Popen(
+            [*command, *_OPTIONS[self.name], str(self._port)],
+            cwd=self.home.parent,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        if not self._is_answered(_START_S):
+            raise RuntimeError(f"{self.name} of {self.code} does not start")
+        resource.prlimit(self._process.pid, resource.RLIMIT_DATA, (_MOST_BYTES, _MOST_BYTES))
+
+    def stop(self) -> None:
+        if self._process and self._process.poll() is None:
+            children = psutil.Process(self._process.pid).children(recursive=True)
+            self._process.kill()
+            for each in children:
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
+            self._process.wait()
+
+    def memory_mb(self) -> float:
+        assert self._process
+        with suppress(psutil.NoSuchProcess):
+            return float(psutil.Process(self._process.pid).memory_info().rss / 1e6)
+        return 0.0
+
+    def seconds_to_end(self, longest_s: float) -> float | None:
+        """After SIGTERM; None if it does not end."""
+        assert self._process
+        with ExitStack() as held:
+            for _ in range(50):
+                with suppress(OSError):
+                    held.enter_context(self.target.connected()).sendall(b"GET / HTTP/1.1\r\n")
+            began = time.monotonic()
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(longest_s)
+            except subprocess.TimeoutExpired:
+                return None
+            return time.monotonic() - began
+
+    def _is_answered(self, within_s: float) -> bool:
+        deadline = time.monotonic() + within_s
+        while time.monotonic() < deadline:
+            if ask(self.target, deadline - time.monotonic()) is not None:
+                return True
+            if self._process and self._process.poll() is not None:
+                return False
+            time.sleep(0.2)
+        return False
+
+
+def ask(target: Target, longest_s: float) -> int | None:
+    """The status of the page; None without an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=max(0.1, longest_s))
+    try:
+        connection.request("GET", target.get)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+@dataclass
+class Bystander:
+    """Asks for a page as long as the attack lasts."""
+
+    server: Server
+    worst_s: float = 0.0
+    unanswered: int = 0
+    peak_mb: float = 0.0
+    _is_over: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._live)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._is_over.set()
+            thread.join()
+
+    def _live(self) -> None:
+        while not self._is_over.is_set():
+            began = time.monotonic()
+            self.unanswered += ask(self.server.target, _ANSWERED_S) is None
+            self.worst_s = max(self.worst_s, time.monotonic() - began)
+            self.peak_mb = max(self.peak_mb, self.server.memory_mb())
+            self._is_over.wait(0.05)
+
+    def cells(self) -> list[str]:
+        missed = f", {self.unanswered} without an answer" if self.unanswered else ""
+        return [f"{self.worst_s:.2f}{missed}", f"{self.peak_mb:.0f}"]
+
+
+def attacked(server: Server, attack: Attack, seconds: float) -> list[str]:
+    """What the attacker sees, how long the other one waited, and the memory."""
+    server.ready()
+    bystander = Bystander(server)
+    with bystander.asking():
+        try:
+            seen = attack(server.target, seconds)
+        except OSError as error:
+            seen = f"no connection: {error.strerror}"
+    return [seen, *bystander.cells()]
+
+
+def measure(server: Server, seconds: float) -> dict[str, list[str]]:
+    """The cells of each attack."""
+    server.ready()
+    rows = {}
+    try:
+        for name, attack in attacks_of(server.target):
+            rows[name] = attacked(server, attack, seconds)
+            sys.stderr.write(f"{server.code.name} {server.name}: {name}: {rows[name]}\n")
+        server.ready()
+        ended = server.seconds_to_end(_ANSWERED_S)
+        rows[SIGTERM] = [f"ended after {ended:.1f} s" if ended is not None else "never ended", "", ""]
+    finally:
+        server.stop()
+    return rows
+
+
+def made_home(folder: Path, code: Path) -> Path:
+    """A home with one repository, made with the code that will serve it."""
+    repository = GitRepo.create(folder / "zoo", FILES)
+    home = folder / "home"
+    env = {**os.environ, "PYTHONPATH": str(code)}
+    for words in (["add", str(repository.path)], ["index"]):
+        command = [sys.executable, "-P", "-m", "codesum_pipeline.cli", "--home", str(home), *words]
+        subprocess.run(command, check=True, env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return home
+
+
+def print_table(found: Mapping[str, Mapping[str, Sequence[Sequence[str]]]], versions: Sequence[str]) -> None:
+    heads = [
+        f"{what}{version}" for version in versions for what in ("the attacker sees", "worst wait (s)", "peak (MB)")
+    ]
+    lines = [f"| server | attack | {' | '.join(heads)} |", "|---|---|" + "---|" * len(heads)]
+    for server, rows in found.items():
+        for attack, cells in rows.items():
+            flat = [cell for each in cells for cell in each]
+            lines.append(f"| {server} | {attack} | {' | '.join(flat)} |")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, help="a checkout whose code is attacked first")
+    parser.add_argument("--seconds", type=float, default=8.0, help="each attack lasts so long")
+    parser.add_argument("--servers", nargs="+", choices=_TARGETS, default=[*_TARGETS])
+    asked = parser.parse_args()
+    codes = [*([asked.before.resolve()] if asked.before else []), HERE]
+    found: dict[str, dict[str, list[list[str]]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, code in enumerate(codes):
+            (own := Path(folder) / str(number)).mkdir()
+            home = made_home(own, code)
+            for name in asked.servers:
+                for attack, cells in measure(Server(name, code, home), asked.seconds).items():
+                    found.setdefault(name, {}).setdefault(attack, []).append(cells)
+    print_table(found, [", before", ", now"] if asked.before else [""])
+
+
+if __name__ == "__main__":
+    main()
