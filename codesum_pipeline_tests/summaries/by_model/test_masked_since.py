@@ -1,4 +1,4 @@
-"""A home of a version that stored secrets: they are masked, and no text of a model is paid for again because of that."""
+"""Secrets that an earlier version stored are masked, and no text of a model is paid for again because of that."""
 
 import shutil
 from collections.abc import Iterator
