@@ -132,6 +132,14 @@ def _listen(host: str, port: int) -> int:
 def maintain(
     ctx: typer.Context,
     dry_run: Annotated[bool, switch("--dry-run", "Only say what would go; nothing is changed.")] = False,
+    secrets: Annotated[
+        bool,
+        switch(
+            "--secrets",
+            "Also remove secrets that earlier versions stored: old versions of indexes are deleted, and in the records "
+            "of Dagster and of models secrets are masked. `codesum doctor` names what there is.",
+        ),
+    ] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per kind and repository.")] = False,
 ) -> None:
     """Prune old runs, rows, mirrors and caches, and say what that freed.
@@ -140,6 +148,8 @@ def maintain(
     name in the Dagster UI does this every night. Builds and searches continue meanwhile; a repository that is being
     built is pruned the next time.
     """
+    if dry_run and secrets:
+        raise ConfigurationError("--dry-run and --secrets: choose one of them; `codesum doctor` names what would go")
     called = invocation(ctx)
     called.settings.apply_mode()
     from codesum_pipeline.defs.control import maintain_home
@@ -148,7 +158,7 @@ def maintain(
         if isinstance(found, SkippedUpkeep):
             note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
 
-    done = maintain_home(called.home, is_dry_run=dry_run, tell=tell)
+    done = maintain_home(called.home, is_dry_run=dry_run, has_secrets=secrets, tell=tell)
     # One line per kind and repository.
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for each in done.freed:

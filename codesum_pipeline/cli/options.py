@@ -2,7 +2,7 @@
 
 import difflib
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,8 +10,12 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.indexes.version_folder import LANES, Lane
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.model.printable import counted
 from codesum_pipeline.retrieval.shelf import WhichTests
 from codesum_pipeline.source.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from codesum_pipeline.wiring import Home
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
@@ -183,3 +187,16 @@ HostNames = Annotated[
     list[str] | None, option("NAME", "Another host name by which clients reach the HTTP server.", "--host-name")
 ]
 ServedRepos = Annotated[list[str] | None, key_option("Serve this repository and no other; can be repeated.", "--repo")]
+
+
+def whole_key(home: "Home", key: str) -> tuple[str, bool]:
+    """The key that is meant, and whether it is registered; raises `ConfigurationError`."""
+    survey, others = home.registry.survey(), home.unregistered_keys()
+    if not key.endswith("*"):
+        is_registered = key not in others
+        return (home.registry.get(key).key if is_registered and key not in survey.problems else key), is_registered
+    known = [*(entry.key for entry in survey.entries), *survey.problems, *others]
+    begun = [each for each in known if each.startswith(key[:-1])]
+    if len(begun) != 1:
+        raise ConfigurationError(f"{key}: {counted(len(begun), 'key')} begin so: name one of them")
+    return begun[0], begun[0] not in others

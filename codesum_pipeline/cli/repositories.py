@@ -30,6 +30,7 @@ from codesum_pipeline.cli.options import (
     complete_keys,
     key_argument,
     switch,
+    whole_key,
 )
 from codesum_pipeline.cli.render import SHORT_COMMIT, note, present, show, table
 from codesum_pipeline.indexes.version_folder import read_published
@@ -356,19 +357,18 @@ def remove(
     """Stop indexing a repository; with --purge, delete all that is kept of it.
 
     Without --purge, its index stays and can be searched with --repo, and [bold]codesum add KEY[/] puts it back. With
-    --purge, KEY may also be a repository that was taken out of repos.yaml by hand. The repository itself is never
-    touched.
+    --purge, KEY may also be a repository that was taken out of repos.yaml by hand, and end in `*` where one key alone
+    begins so. The repository itself is never touched.
     """
     called = invocation(ctx)
-    is_registered = not (purge and key in called.home.unregistered_keys())
-    if is_registered:
-        key = called.registry.get(key).key
     if purge:
-        forget(called.home, key, is_registered=is_registered)
+        found, is_registered = whole_key(called.home, key)
+        forget(called.home, found, is_registered=is_registered)
         show(f"{key}: deleted")
-    else:
-        called.registry.remove(key)
-        show(f"{key}: no longer indexed; `codesum add {key}` puts it back")
+        return
+    key = called.registry.get(key).key
+    called.registry.remove(key)
+    show(f"{key}: no longer indexed; `codesum add {key}` puts it back")
 
 
 def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:

@@ -230,16 +230,18 @@ def maintain(
     instance: dg.DagsterInstance,
     *,
     is_dry_run: bool = False,
+    has_secrets: bool = False,
     now: Callable[[], datetime] = utc_now,
     tell: Tell = lambda _found: None,
 ) -> Maintenance:
-    """Prune everything that the settings do not keep; with `is_dry_run` nothing changes. `tell` is called after each
-    removal."""
+    """Prune everything that the settings do not keep; with `is_dry_run` nothing changes. With `has_secrets`, what
+    earlier versions stored of secrets goes, too. `tell` is called after each removal."""
     start = time.monotonic()
     found: list[Found] = []
     elsewhere = SkippedUpkeep(None, "", "another maintenance of this home is under way")
     with exclusive_if_free(home.layout.home / "state" / LOCK) as is_alone:
-        for each in _parts(home, instance, is_dry_run=is_dry_run, now=now()) if is_alone else (elsewhere,):
+        files = MaintainedHome(home, now(), is_dry_run, has_secrets)
+        for each in _parts(files, instance, is_dry_run=is_dry_run) if is_alone else (elsewhere,):
             tell(each)
             found.append(each)
     return Maintenance(
@@ -250,8 +252,9 @@ def maintain(
     )
 
 
-def _parts(home: Home, instance: dg.DagsterInstance, *, is_dry_run: bool, now: datetime) -> Iterator[Found]:
-    yield from MaintainedHome(home, now, is_dry_run).maintain()
+def _parts(files: MaintainedHome, instance: dg.DagsterInstance, *, is_dry_run: bool) -> Iterator[Found]:
+    yield from files.maintain()
+    home = files.home
     # The planner looks for so many failed attempts in a row.
     keep = max(home.settings.maintenance.keep_runs, home.settings.planner.max_attempts)
     try:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.model.documents import Cause, ChildPair, HistoryEvent, Level, WrittenBy
+from codesum_pipeline.source.secrets import mask_secrets
 from codesum_pipeline.store.rows import column_names, from_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -93,7 +94,9 @@ class LastTexts:
         changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in before.children}
         if not changed:
             return Rewrite(wanted.id, turned or (Cause.PROMPT if is_ else Cause.SETTINGS), own)
-        return Rewrite(wanted.id, Cause.CHILD, tuple(sorted({id_ for id_, _ in changed})))
+        # An earlier version may have stored an id with a secret in it.
+        causes = {mask_secrets(id_).text for id_, _ in changed}
+        return Rewrite(wanted.id, Cause.CHILD, tuple(sorted(causes)))
 
     def of(self, ids: Collection[str]) -> dict[str, RequiredDocument]:
         """What the texts of some documents were written from, by id; those without a text are left out."""

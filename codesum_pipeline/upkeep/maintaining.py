@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ from codesum_pipeline.source.remote import drop_unfinished
 from codesum_pipeline.store.atomic import remove
 from codesum_pipeline.store.lease import hold_repository
 from codesum_pipeline.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep, size_of
+from codesum_pipeline.upkeep.stored_secrets import SecretsOfHome
 from codesum_pipeline.upkeep.tables import HISTORY, GrowingTables
 from codesum_pipeline.wiring import Home
 
@@ -110,11 +111,13 @@ Found = FreedSpace | SkippedUpkeep
 
 
 class MaintainedHome(Struct, frozen=True, dict=True):
-    """The files of one home, and what its settings say of them."""
+    """The files of one home, and what its settings say of them. With `has_secrets`, secrets that earlier versions
+    stored go as well."""
 
     home: Home
     now: datetime
     is_dry_run: bool = False
+    has_secrets: bool = False
 
     def maintain(self) -> Iterator[Found]:
         """What was removed, and what was skipped, in the order in which it is done."""
@@ -125,6 +128,23 @@ class MaintainedHome(Struct, frozen=True, dict=True):
             yield from self._maintain_repository(key)
         yield from _told(RemovalKind.ANSWERS, "", self._drop_answers)
         yield from _told(RemovalKind.PARTS, "", self._collect_parts)
+        if self.has_secrets and not self.is_dry_run:
+            stored = SecretsOfHome(self.home, most_chars=None)
+            for key in self.keys:
+                drop = partial(self._drop_secrets, stored, key)
+                yield from _told(RemovalKind.SECRETS, key, drop)
+            yield from _told(RemovalKind.SECRETS, "", partial(self._mask_records, stored))
+
+    def _drop_secrets(self, stored: SecretsOfHome, key: str) -> Iterator[FreedSpace]:
+        """Masks a repository's books, and deletes the versions that an earlier version wrote."""
+        with hold_repository(self.home.layout, key, run_id=_RUN):
+            yield from _drop(RemovalKind.VERSIONS, key, stored.old_versions(key), delete_index, is_dry_run=False)
+            if changed := stored.mask_books(key):
+                yield FreedSpace(RemovalKind.SECRETS, key, changed, 0)
+
+    def _mask_records(self, stored: SecretsOfHome) -> Iterator[FreedSpace]:
+        for _, changed in stored.mask_records():
+            yield FreedSpace(RemovalKind.SECRETS, "", changed, 0)
 
     @cached_property
     def built(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """What is fixed for a build in which a model writes, and which text a document gets: the last build's, one of the
 cache, or a new one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from codesum_pipeline.llm.marking import MASKING_VERSION
 from codesum_pipeline.llm.pins import blake3_of
 from codesum_pipeline.llm.prices import Price, price_of
 from codesum_pipeline.llm.templates import ResolvedTemplate
-from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, WrittenBy
+from codesum_pipeline.model.documents import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
 from codesum_pipeline.model.guard import FailureGuard
 from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.settings.llm import BackendName, LlmSettings
@@ -29,6 +29,7 @@ from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import Contexts, changed_by, hash_of_shown
 from codesum_pipeline.summaries.by_model.prompting import TextSource
+from codesum_pipeline.summaries.by_model.unchanged import UnchangedCode
 from codesum_pipeline.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
 
@@ -137,7 +138,7 @@ class Choice(Struct, frozen=True):
     `stands`: the last build's text is kept. `had_text`: the last build had a model's text, of this input or another.
     `found` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
     unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
-    the model may not be called.
+    the model may not be called. With `has_other_hash` that text is of the same code under another hash: it is `found`.
     """
 
     wanted: RequiredDocument
@@ -147,6 +148,7 @@ class Choice(Struct, frozen=True):
     found: KeptText | None = None
     rewrite: Rewrite | None = None
     leftover: RequiredDocument | None = None
+    has_other_hash: bool = False
 
 
 class Chooser:
@@ -159,6 +161,11 @@ class Chooser:
         self._contexts = contexts
         self._cache = setup.cache(workspace)
         self._last: Mapping[str, LastText] = last_by_model(workspace, level)
+        self._unchanged = UnchangedCode(workspace, level)
+
+    def note(self, rows: Iterable[TextRow]) -> None:
+        """Take in texts of the level that the model wrote in this build."""
+        self._unchanged.note({row.id: row.text_hash for row in rows})
 
     def choose(self, sources: Sequence[TextSource], guard: FailureGuard) -> list[Choice]:
         """One choice per source, in their order; none for a failure."""
@@ -177,12 +184,12 @@ class Chooser:
             self._workspace,
             [(open_ids[exact], said_in(text.text)) for exact, texts in found.items() for text in texts],
         )
-        kept: dict[str, KeptText] = {}
+        kept = self._of_same_code(choices)
         for (exact, _), choice in keys.items():
             with guard.item(choice.wanted.id):
                 fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice, names)), None)
                 if fitting:
-                    kept[choice.wanted.id] = fitting
+                    kept.setdefault(choice.wanted.id, fitting)
         fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
         return [replace(choice, found=kept.get(choice.wanted.id)) for choice in fine]
 
@@ -194,11 +201,36 @@ class Chooser:
         if last is None:
             return Choice(wanted, context, stands=False)
         leftover = source.wanted(last.writer)
-        if leftover.summary_hash != last.summary_hash:
+        is_same = leftover.summary_hash == last.summary_hash
+        if not is_same and not self._unchanged.stands(source, last.children):
             return Choice(wanted, context, stands=False, had_text=True)
         rewrite = self._rewrite(wanted, context, last)
-        stands = rewrite is None and not self._workspace.force
-        return Choice(wanted, context, stands, had_text=True, rewrite=rewrite, leftover=leftover)
+        is_kept = rewrite is None and not self._workspace.force
+        if is_kept and not is_same:
+            rewrite = Rewrite(wanted.id, Cause.SETTINGS, (wanted.id,))
+        return Choice(wanted, context, is_kept and is_same, True, None, rewrite, leftover, is_kept and not is_same)
+
+    def _of_same_code(self, choices: Sequence[Choice]) -> dict[str, KeptText]:
+        """The last build's texts that stand under another hash, as if the cache had them."""
+        wanted = {choice.wanted.id: choice for choice in choices if choice.has_other_hash}
+        if not wanted:
+            return {}
+        rows = self._workspace.tables.read_or_empty(texts_table(self._level), self._workspace.key)
+        some = rows.filter(pc.is_in(rows.column("id"), value_set=pa.array([*wanted], pa.string())))
+        found = {}
+        for row in from_table(some, TextRow):
+            exact, body = self._setup.keys(wanted[row.id].wanted, self._level, wanted[row.id].context)
+            found[row.id] = KeptText(
+                exact,
+                body,
+                row.text,
+                row.written_with,
+                row.model or self._setup.llm.model,
+                row.prompt_version or "",
+                row.cost_usd,
+                row.written_at,
+            )
+        return found
 
     def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: LastText) -> Rewrite | None:
         """Why a text with unchanged input is written again; None: it is kept."""
@@ -220,7 +252,7 @@ class Chooser:
         leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}
         rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
-            replace(one, stands=False, leftover=None, rewrite=rewrites[one.wanted.id])
+            replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])
             if one.wanted.id in rewrites
             else one
             for one in choices

@@ -158,6 +158,7 @@ class ModelLevel:
         before = self.build.rows_before([choice.wanted.id for choice in choices])
         jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
         kept = {job.id: job.choice.found for job in jobs if job.choice.found}
+        carried = {job.id for job in jobs if job.choice.has_other_hash}
         asked = self._in_order([job for job in jobs if job.id not in kept])
         allowed = self._without_unconfirmed(asked)
         outcomes = {outcome.id: outcome for outcome in self._ask(allowed, prompt_of)}
@@ -167,8 +168,10 @@ class ModelLevel:
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
         self._note(jobs, outcomes)
         if kept:
+            self._cache.put_many([found for id_, found in kept.items() if id_ in carried])
             self._cache.touch(list(kept.values()))
         written = {row.id: row for row in self._rows(jobs, kept, outcomes)}
+        self._chooser.note(written.values())
         self.build.take([rewrites[id_] for id_ in written], list(written.values()))
         for id_ in written.keys() - self._waiting:
             self._gates.pop(id_, None)
