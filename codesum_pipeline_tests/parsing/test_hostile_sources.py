@@ -33,8 +33,10 @@ CHARACTERS = 4
 
 
 class Work:
-    """Counts calls of our functions, and the lengths of the texts that they give; what the parser does is bounded by its
-    own count."""
+    """Counts calls of functions, and the lengths of the texts that they give.
+
+    What is done for the parser is left out: that has a count of its own.
+    """
 
     def __init__(self) -> None:
         self.done = 0
@@ -85,6 +87,7 @@ LONG_KINDS = ("chain of calls, over lines", "nested: members in calls", "functio
 CHILD = """
 import json, resource, sys
 from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.parsing.batches import ParseFiles, SourceText
 from codesum_pipeline_tests.support.hostile_sources import hostile_sources
 
 name, size, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
