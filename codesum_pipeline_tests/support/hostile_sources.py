@@ -80,8 +80,9 @@ _ENDLESS = {
 }  # fmt: skip
 _TOKENS = (
     *"(){}[]<>.,;:=+-*/%&|!?@#$~^\\\"'`",
-    *("a", "b", "C", "1", "0x1", "if", "else", "def", "fn", "func", "class", "end", "do", "return", "import", "::", "->", "=>"),
-    *("/*", "*/", "//", "--", "\n", "\n", "\n", " ", " ", "  ", "case", "new", "struct", "type", "let", "var", "${", "#{", '"""'),
+    *("a", "b", "C", "1", "0x1", "if", "else", "def", "fn", "func", "class", "end", "do", "return", "import", "case"),
+    *("new", "struct", "type", "let", "var", "::", "->", "=>", "/*", "*/", "//", "--", "${", "#{", '"""'),
+    *("\n", "\n", "\n", " ", " ", "  "),
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from codesum_pipeline.languages.python.references.statements import StatementRea
 from codesum_pipeline.model.bindings import Bound, ScopeKind
 from codesum_pipeline.model.symbols import Symbol
 
-REFERENCES_VERSION = "5"
+REFERENCES_VERSION = "6"
 
 _QUERY_SOURCE = """
 (function_definition) @function
@@ -68,8 +68,9 @@ _QUERY_SOURCE = """
 [(break_statement) (continue_statement)] @jump
 (call function: (identifier) @isinstance (#eq? @isinstance "isinstance")) @narrowing
 """
-# An error of more nodes is a wide one.
+# An error of more nodes is a wide one, and a tree of more levels a deep one.
 WIDE = 5_000
+DEEP = 20_000
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
@@ -118,23 +119,37 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
 
 
 def _captures(root: Node) -> dict[str, list[Node]]:
-    """What the query finds in a tree. Its time grows with the square of the tokens of an error, so it is asked about the
-    parts of a wide one instead."""
-    found: dict[str, list[Node]] = {}
-    for part in _without_wide_errors(root):
-        for name, nodes in QueryCursor(_QUERY).captures(part).items():
-            found.setdefault(name, []).extend(nodes)
-    return found
+    """What the query finds in a tree, in the order of the file.
+
+    Its time grows with the square of the tokens of an error, and of the depth of a very deep tree: it is asked about
+    parts of such trees.
+    """
+    found: dict[str, dict[int, Node]] = {}
+    for part in _parts(root):
+        cursor = QueryCursor(_QUERY)
+        cursor.set_max_start_depth(DEEP)
+        for name, nodes in cursor.captures(part).items():
+            found.setdefault(name, {}).update((node.id, node) for node in nodes)
+    return {
+        name: sorted(nodes.values(), key=lambda node: (node.start_byte, -node.end_byte))
+        for name, nodes in found.items()
+    }
 
 
-def _without_wide_errors(root: Node) -> Iterator[Node]:
-    """The tree; of one with wide errors, what is beside and in those."""
-    cursor, above, wide = root.walk(), [root.id], set[int]()
+def _parts(root: Node) -> Iterator[Node]:
+    """The tree; of one with wide errors, also what is in them, and of a deep one what is deeper."""
+    if root.end_byte <= 2 * DEEP and not root.has_error:
+        yield root
+        return
+    cursor, above, wide = root.walk(), [root], set[int]()
+    deeper = []
     while (node := cursor.node) is not None:
         if node.is_error and node.child_count > WIDE:
-            wide.update(above, [node.id])
-        if node.has_error and cursor.goto_first_child():
-            above.append(node.id)
+            wide.update(one.id for one in (*above, node))
+        if len(above) % DEEP == 0:
+            deeper.append(node)
+        if cursor.goto_first_child():
+            above.append(node)
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
@@ -143,7 +158,7 @@ def _without_wide_errors(root: Node) -> Iterator[Node]:
         else:
             continue
         break
-    waiting = [root]
+    waiting = [root, *deeper]
     while waiting:
         node = waiting.pop()
         if node.id in wide:
