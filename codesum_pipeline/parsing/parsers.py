@@ -5,7 +5,7 @@ from functools import cache, partial
 from importlib.metadata import version
 
 from msgspec.structs import replace
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, Parser, Tree
 
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
 from codesum_pipeline.languages.registry import declarations
@@ -57,7 +57,6 @@ class LanguageParser:
     def __init__(self, declaration: Declaration) -> None:
         self.declaration = declaration
         self._compiled: Grammar | None = None
-        self._query: Query | None = None
 
     def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
@@ -154,10 +153,7 @@ class LanguageParser:
 
     def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
         """The names of what a tree defines, and whether each parses as a whole."""
-        if self._query is None:
-            kinds = " ".join(f"({kind}) @found" for kind in self.declaration.definitions)
-            self._query = Query(self._grammar().language, kinds)
-        for node in QueryCursor(self._query).captures(tree.root_node).get("found", ()):
+        for node in _nodes_of(tree.root_node, self.declaration.definitions):
             defined = self._defined(node)
             if defined is not None and defined.type is not None and not defined.is_prototype:
                 yield defined.parts[-1], not node.has_error
@@ -182,6 +178,20 @@ def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
     tree = parse_within_bounds(parser, shown, budget)
     budget.spend(tree.root_node.descendant_count)
     return tree
+
+
+def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
+    """The nodes of some kinds. A query takes time that grows with the square of a node's children."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node is not None and node.is_named and node.type in kinds:
+            yield node
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
 
 
 @cache

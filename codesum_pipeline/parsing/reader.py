@@ -2,12 +2,11 @@
 
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Sequence
-from functools import partial
 from operator import attrgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import Code, Declaration, ImportSyntax, References, Text
+from codesum_pipeline.languages.declaration import Declaration, ImportSyntax, References, Text
 from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Import, Reexport, Symbol, SymbolType
@@ -16,6 +15,7 @@ from codesum_pipeline.parsing.comments import Comments
 from codesum_pipeline.parsing.definitions import Definition, find_definitions
 from codesum_pipeline.parsing.expressions import FileTexts
 from codesum_pipeline.parsing.facts import CallReader, FactReader
+from codesum_pipeline.parsing.node_texts import NodeTexts
 from codesum_pipeline.parsing.overloads import ids_of
 from codesum_pipeline.parsing.recovery import is_cut
 from codesum_pipeline.parsing.references import ReferenceReader, read_imports, read_names
@@ -52,7 +52,7 @@ class FileReader:
         self._blanked = blanked
         self._declaration, self._tokens = declaration, tokens
         self._source, self._path, self._hash_policy = source, file_path, hash_policy
-        self._text: Text = partial(_canonical_text, tokens)
+        self._text: Text = NodeTexts(tokens, len(source))
         self._comments = Comments(tokens, characters, declaration)
         self._outline = find_definitions(tokens, declaration, self._comments)
         docstrings = declaration.docstrings
@@ -305,16 +305,6 @@ class FileReader:
                 continue
             signature = signature.removesuffix(f" {mark}") if mark.isalpha() else signature.removesuffix(mark).rstrip()
         return signature.removesuffix(";")
-
-
-def _canonical_text(tokens: Tokens, node: Node | None) -> Code:
-    if node is None:
-        return Code.of("")
-    # Not the node itself: what is read of a file would keep its tree.
-    span = node.start_byte, node.end_byte
-    code = Code(tokens.text(*span))
-    code.span = span
-    return code
 
 
 def _reexports(

@@ -17,6 +17,9 @@ from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COM
 
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
 UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
+# Where only the first tokens of a text are asked for, no more than so many bytes of each are: a chain of calls on a long
+# text would show that at each link.
+LONG_TOKEN = 1 << 12
 # The depth outside a file's own block.
 OUTSIDE = -1
 
@@ -83,20 +86,23 @@ class Tokens(Struct, frozen=True):
         return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
 
     def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
-        """The canonical text of a part of the file on one line, or of its first tokens."""
+        """The canonical text of a part of the file on one line, or of its first tokens, each of bounded length."""
         first = bisect_left(self.offsets, start_byte)
         end = bisect_left(self.offsets, end_byte, first)
         if end == first:
             return self._text_inside(first - 1, start_byte, end_byte)
-        if end == first + 1 and "\n" not in self.parts[first]:
-            return self.decoded(self.parts[first].removeprefix(" "))
         end = end if max_tokens is None else min(end, first + max_tokens)
+        parts = self.parts[first:end]
+        if max_tokens is not None and max(self.offsets[end - 1] - self.offsets[first], len(parts[-1])) > LONG_TOKEN:
+            parts = [part[:LONG_TOKEN] for part in parts]
+        if end == first + 1 and "\n" not in parts[0]:
+            return self.decoded(parts[0].removeprefix(" "))
         line = bisect_right(self.line_tokens, first)
         if line < len(self.line_tokens) and self.line_tokens[line] < end:
             starts = {*self.line_tokens[line : bisect_left(self.line_tokens, end)]}
-            text = "".join([f" {self.parts[k]}" if k in starts else self.parts[k] for k in range(first, end)])
+            text = "".join([f" {part}" if k in starts else part for k, part in enumerate(parts, first)])
         else:
-            text = "".join(self.parts[first:end])
+            text = "".join(parts)
         if "\n" in text:
             text = " ".join([line.strip(BLANKS) for line in text.split("\n")])
         return self.decoded(text[1:] if text.startswith(" ") else text)
