@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import CallSyntax, Declaration, ImportSyntax, Text, syntax_beside
 from codesum_pipeline.languages.hooks import at, defines, raw_text
+from codesum_pipeline.languages.kin import parent_of
 from codesum_pipeline.languages.projects import join
 from codesum_pipeline.languages.rules import ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
@@ -77,7 +78,8 @@ def _declared(node: Node, text: Text) -> Iterator[str]:
 def _assigned(node: Node, text: Text) -> Iterator[str]:
     """A variable in capital letters: such a name says that the whole file uses it."""
     name = at(node, "name")
-    is_for_command = node.parent is not None and node.parent.type == "command"
+    around = parent_of(node)
+    is_for_command = around is not None and around.type == "command"
     if name is not None and name.type == "variable_name" and raw_text(name).isupper() and not is_for_command:
         yield raw_text(name)
 

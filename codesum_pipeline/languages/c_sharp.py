@@ -38,6 +38,7 @@ from codesum_pipeline.languages.hooks import (
     unknown_words,
     words_before,
 )
+from codesum_pipeline.languages.kin import grandparent_of, parent_of
 from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.texts import later_branches
@@ -139,10 +140,10 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
     """The words before a definition; an interface's members are public without saying so."""
     declared = node
-    while declared.type in ("variable_declarator", "variable_declaration") and declared.parent is not None:
-        declared = declared.parent
+    while declared.type in ("variable_declarator", "variable_declaration") and (outer := parent_of(declared)):
+        declared = outer
     words = words_before(declared, text, TEST_ATTRIBUTES)
-    around = declared.parent.parent if declared.parent is not None else None
+    around = grandparent_of(declared)
     if ACCESS.isdisjoint(words) and around is not None and around.type == "interface_declaration":
         yield "public"
     yield from words
@@ -170,9 +171,9 @@ def _made(creation: Node, text: Text) -> str:
     """The type of a new object: that of the variable for a `new()`."""
     if creation.type == "object_creation_expression":
         return field_text(creation, "type", text)
-    around = creation.parent
+    around = parent_of(creation)
     if around is not None and around.type == "variable_declarator":
-        around = around.parent
+        around = parent_of(around)
     is_declared = around is not None and around.type in ("variable_declaration", "property_declaration")
     return field_text(around, "type", text) if is_declared else ""
 
@@ -225,7 +226,7 @@ def _result(body: Node) -> Node | None:
         return _result(getters[0]) if getters and getters[0] is not None else None
     if body.type != "arrow_expression_clause":
         return body if body.type != "block" else None
-    around = body.parent
+    around = parent_of(body)
     returned = raw_text(at(around, "returns") or at(around, "type"))
     is_getter = around is not None and around.type == "accessor_declaration"
     return body.children[-1] if is_getter or returned not in ("", "void") else None

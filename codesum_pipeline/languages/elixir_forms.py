@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import Text
 from codesum_pipeline.languages.hooks import at, child_of, raw_text, shown
+from codesum_pipeline.languages.kin import next_of, preceding
 from codesum_pipeline.languages.spec import words
 
 DEFINERS = words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
@@ -96,7 +97,7 @@ def result(body: Node) -> Node | None:
     if body.type == "do_block":
         last = [child for child in shown(body) if child.type not in SECTIONS]
         return last[-1] if last and last[-1].type != "stab_clause" else None
-    keywords = body if body.type == "keywords" else body.next_named_sibling
+    keywords = body if body.type == "keywords" else next_of(body, is_named=True)
     pairs = keywords.named_children if keywords is not None and keywords.type == "keywords" else ()
     return next((at(pair, "value") for pair in pairs if raw_text(pair, "key") == "do:"), None)
 
@@ -155,11 +156,11 @@ def attribute_value(node: Node | None) -> Node | None:
 
 def attribute_above(node: Node, name: str, between: frozenset[str]) -> Node | None:
     """The attribute of a name directly above a node, with others of some names between."""
-    above = node.prev_named_sibling
-    while above is not None and (above.is_extra or attribute_name(above) in between):
+    for above in preceding(node, is_named=True):
+        if not (above.is_extra or attribute_name(above) in between):
+            break
         if attribute_name(above) == name:
             return above
-        above = above.prev_named_sibling
     return None
 
 

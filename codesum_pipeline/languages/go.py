@@ -28,6 +28,7 @@ from codesum_pipeline.languages.hooks import (
     names_in,
     raw_text,
 )
+from codesum_pipeline.languages.kin import parent_of
 from codesum_pipeline.languages.projects import Projects, folders_above, join
 from codesum_pipeline.languages.rules import NameTree, Outside, ResolvedImport, Rules
 from codesum_pipeline.model.scopes import ImportRow, Key, Scope, ScopedFile
@@ -96,9 +97,8 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
 def _typed_case(node: Node, text: Text) -> Iterator[TypedName]:
     """The variable of a type switch in a case of one type."""
     types = node.children_by_field_name("type")
-    # A parent is looked up from the root: affordable, since cases of types are few.
     if len(types) == 1:
-        yield from (TypedName(text(name), text(types[0])) for name in inside(node.parent, "alias"))
+        yield from (TypedName(text(name), text(types[0])) for name in inside(parent_of(node), "alias"))
 
 
 def _items(node: Node, text: Text) -> Iterator[TypedName]:

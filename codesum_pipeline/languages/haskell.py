@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from itertools import islice
 
 import tree_sitter_haskell
 from tree_sitter import Node
@@ -25,6 +26,7 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     unknown_words,
 )
+from codesum_pipeline.languages.kin import following, grandparent_of, parent_of, preceding
 from codesum_pipeline.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.languages.texts import directives, later_branches
@@ -41,11 +43,15 @@ _TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
 _unknown = unknown_words(later_branches)
 
 
+# So many comments and signatures may lie between a signature and its equations.
+_MOST_BETWEEN = 1_000
+
+
 def _is_inline(rows: Node) -> bool:
     """Whether rows are between braces of their own, or in a guard."""
     if any(child.type == "{" for child in rows.children[:2]):
         return True
-    around = rows.parent.parent if rows.type == "local_binds" and rows.parent is not None else None
+    around = grandparent_of(rows) if rows.type == "local_binds" else None
     return around is not None and around.type == "guards"
 
 
@@ -55,17 +61,13 @@ def _is_unguarded(match: Node) -> bool:
 
 def _is_head(where: Node) -> bool:
     """Whether the `where` of a module, class or type, which ends its line."""
-    after = where.next_sibling
-    while after is not None and after.type in _ASIDE:
-        after = after.next_sibling
+    after = next((sibling for sibling in following(where) if sibling.type not in _ASIDE), None)
     return after is None or after.type != "local_binds"
 
 
 def _ends_inline(word: Node) -> bool:
     """Whether the `in` of a `let` on one line."""
-    before = word.prev_sibling
-    while before is not None and before.type in _ASIDE:
-        before = before.prev_sibling
+    before = next((sibling for sibling in preceding(word) if sibling.type not in _ASIDE), None)
     return before is None or before.type != "local_binds" or _is_inline(before)
 
 
@@ -75,11 +77,10 @@ def _count_branches(node: Node) -> int:
     return int(node.type != "alternative" or raw_text(node, "pattern") != "_")
 
 
-def _past(node: Node | None, kinds: frozenset[str]) -> Node | None:
-    """The first sibling of another kind."""
-    while node is not None and node.type in kinds:
-        node = node.next_named_sibling
-    return node
+def _past(node: Node, kinds: frozenset[str]) -> Node | None:
+    """The first sibling after a node that is of another kind."""
+    near = islice(following(node, is_named=True), _MOST_BETWEEN)
+    return next((after for after in near if after.type not in kinds), None)
 
 
 def _shown(node: Node | None, *fields: str) -> list[Node]:
@@ -115,26 +116,25 @@ def _bind(node: Node) -> DefinitionHead | None:
         return None
     value = at(body, "expression")
     is_lambda = value is not None and value.type in ("lambda", "lambda_case", "lambda_cases")
-    is_local = node.parent is not None and node.parent.type == "local_binds"
+    around = parent_of(node)
+    is_local = around is not None and around.type == "local_binds"
     return DefinitionHead((_plain(node),), SymbolType.FUNCTION, body) if is_lambda or not is_local else None
 
 
 def _signature(node: Node) -> DefinitionHead | None:
     """A type signature is the head of the equations right after it; that of a class's method has no equations."""
-    name, around = _plain(node), node.parent
+    name, around = _plain(node), parent_of(node)
     if not name or around is None:
         return None
-    following = _past(node.next_named_sibling, _ASIDE)
+    after = _past(node, _ASIDE)
     is_found, is_macro = around.type == "class_declarations", False
-    if not is_found and (
-        following is None or following.type not in ("function", "bind") or _name_of(following) != name
-    ):
+    if not is_found and (after is None or after.type not in ("function", "bind") or _name_of(after) != name):
         # A pattern that binds several names gives the body, or a macro, which looks like no definition.
-        pattern = at(_past(following, _ASIDE | {"signature"}), "pattern")
+        pattern = at(_past(node, _ASIDE | {"signature"}), "pattern")
         is_macro = pattern is None or name not in re.findall(r"[\w']+", raw_text(pattern))
         is_found = around.type == "declarations"
-    elif not is_found and following is not None:
-        is_found = following.type == "function" or _bind(following) is not None
+    elif not is_found and after is not None:
+        is_found = after.type == "function" or _bind(after) is not None
     return DefinitionHead((name,), SymbolType.FUNCTION, is_prototype=is_macro) if is_found else None
 
 
@@ -152,7 +152,7 @@ def _head_of(type_: Node) -> Node:
 
 def _patterns(node: Node) -> list[Node]:
     """What the first equation of a definition takes."""
-    equation = _past(node.next_named_sibling, _ASIDE) if node.type == "signature" else node
+    equation = _past(node, _ASIDE) if node.type == "signature" else node
     if equation is None or equation.type != "function":
         return []
     infix = _infix_head(equation)
@@ -207,7 +207,8 @@ def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """``x `f` y`` and `f $ x`, where that is not what is defined."""
     operator = at(node, "operator")
     if operator is not None and operator.type == "infix_id":
-        if node.parent is not None and node.parent.type in ("function", "function_head_parens"):
+        around = parent_of(node)
+        if around is not None and around.type in ("function", "function_head_parens"):
             return None
         return call_of_path(text(operator).strip("`"))
     return _called(at(node, "left_operand"), text) if text(operator) in _APPLYING else None
@@ -239,9 +240,10 @@ def _export(node: Node, text: Text) -> Iterator[str]:
 
 def _listed(node: Node, text: Text) -> Iterator[str]:
     """The names of an export list; `T(..)` where it has all of a class, and `*` where it has the module itself."""
+    own = field_text(parent_of(node), "module", text)
     for child in node.named_children:
-        if child.type == "module_export" and node.parent is not None:
-            yield from "*" if field_text(child, "module", text) == field_text(node.parent, "module", text) else ""
+        if child.type == "module_export":
+            yield from "*" if field_text(child, "module", text) == own else ""
         elif child.type == "export":
             yield from _export(child, text)
             for part in _shown(at(child, "children") or child):
@@ -253,7 +255,8 @@ def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bo
     """A class gives away the methods that it names; what is in an instance goes with its type."""
     if "*" in listed or len(parts) == 1:
         return "*" in listed or parts[0] in listed
-    if node.parent is not None and node.parent.type == "class_declarations":
+    around = parent_of(node)
+    if around is not None and around.type == "class_declarations":
         return parts[-1] in listed or f"{parts[-2]}(..)" in listed
     return not (parts[-2][:1].islower() or parts[-2][:1] == "_") and parts[-2] in listed
 
@@ -270,7 +273,7 @@ def _constructor(node: Node, text: Text) -> Iterator[str]:
 
 def _exported_modules(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`module X (module Y, …)`."""
-    own = field_text(node.parent, "module", text)
+    own = field_text(parent_of(node), "module", text)
     for child in node.named_children:
         if child.type == "module_export" and (module := field_text(child, "module", text)) != own:
             yield ImportSyntax(module, "*")

@@ -8,6 +8,7 @@ from typing import TypeVar
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import CallSyntax, Code, DefinitionHead, ImportSyntax, Text, TypedName
+from codesum_pipeline.languages.kin import grandparent_of
 from codesum_pipeline.languages.spec import Span, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -65,6 +66,13 @@ def raw_text(node: Node | None, *fields: str) -> str:
     """A node's own text, or that of the node that fields lead to, with blanks as one; empty without it."""
     held = at(node, *fields) if fields else node
     return " ".join(held.text.decode("utf-8", "replace").split()) if held is not None and held.text else ""
+
+
+def short_text(node: Node | None, *fields: str) -> str:
+    """The same of what may be a name; empty for what is longer than one, such as a chain of calls, each of whose links
+    would be read again."""
+    held = at(node, *fields) if fields else node
+    return raw_text(held) if held is not None and held.end_byte - held.start_byte <= MAX_VALUE else ""
 
 
 def child_of(node: Node | None, *types: str) -> Node | None:
@@ -134,7 +142,7 @@ def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Calla
     """A hook for the members of a list inside of a node of some kinds, such as the parameters of a class."""
 
     def hook(node: Node, text: Text) -> T | tuple[()]:
-        around = node.parent.parent if node.parent is not None else None
+        around = grandparent_of(node)
         return read(node, text) if around is not None and around.type in kinds else ()
 
     return hook

@@ -39,6 +39,7 @@ from codesum_pipeline.languages.hooks import (
     typed_name,
     words_before,
 )
+from codesum_pipeline.languages.kin import parent_of
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -56,7 +57,7 @@ def _variable(node: Node) -> DefinitionHead | None:
     name, value = raw_text(node, "name"), _bound(node)
     if not name or value is None:
         return None
-    head = after_annotations(node.parent)
+    head = after_annotations(parent_of(node))
     if value.type == "lambda_expression":
         return DefinitionHead((name,), SymbolType.FUNCTION, at(value, "body"), head)
     return DefinitionHead((name,), SymbolType.CLASS, value.children[-1], head)
@@ -112,7 +113,7 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
     """The words before a definition; an interface's members are public without saying so."""
-    declared = node.parent if node.type == "variable_declarator" else node
+    declared = parent_of(node) if node.type == "variable_declarator" else node
     if declared is None:
         return
     words = words_before(declared, text, TEST_ANNOTATIONS)
@@ -127,7 +128,8 @@ def _is_in_interface(node: Node, words: list[str]) -> bool:
         return "default" in words or (is_without_body and "abstract" not in words and "native" not in words)
     if node.type in ("constructor_declaration", "compact_constructor_declaration", "local_variable_declaration"):
         return False
-    return node.parent is not None and node.parent.type in ("interface_body", "annotation_type_body", "enum_body")
+    around = parent_of(node)
+    return around is not None and around.type in ("interface_body", "annotation_type_body", "enum_body")
 
 
 def _call(node: Node, text: Text) -> CallSyntax:

@@ -12,7 +12,7 @@ constructor on the line below its class's name is a declaration of its own there
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import tree_sitter_kotlin
 from tree_sitter import Node
@@ -39,6 +39,7 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     unknown_words,
 )
+from codesum_pipeline.languages.kin import following
 from codesum_pipeline.languages.spec import patterns_beside, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -158,7 +159,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
         elif child.type in ("parameter", "variable_declaration"):
             kind = "var_positional" if "vararg" in words.split() else "positional"
             is_default = after is not None and after.type == "="
-            default = text(child.next_sibling.next_sibling) if is_default and child.next_sibling else None
+            default = text(next(islice(following(child), 1, None), None)) if is_default else None
             yield Parameter(_named(child), _type_of(child, text) or None, default, kind)
             words = ""
 

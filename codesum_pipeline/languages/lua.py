@@ -14,6 +14,7 @@ from codesum_pipeline.languages.declaration import (
     syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, called, child_of, field_text, inside, raw_text, spell_quoted
+from codesum_pipeline.languages.kin import grandparent_of, parent_of
 from codesum_pipeline.languages.projects import join
 from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
@@ -111,7 +112,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared: Node | None = node
     if node.type == "assignment_statement":
         value = _bound(node)[1]
-        declared = node.parent if value is None or value.type == "function_definition" else None
+        declared = parent_of(node) if value is None or value.type == "function_definition" else None
     if declared is not None and declared.children and declared.children[0].type == "local":
         yield "local"
 
@@ -123,7 +124,7 @@ def _require(node: Node, text: Text) -> Iterator[ImportSyntax]:
     path = child_of(at(node, "arguments"), "string")
     if path is None:
         return
-    assigned = node.parent.parent if node.parent is not None else None
+    assigned = grandparent_of(node)
     name = _bound(assigned)[0] if assigned is not None and assigned.type == "assignment_statement" else None
     yield ImportSyntax(raw_text(path, "content"), None, text(name) or None)
 

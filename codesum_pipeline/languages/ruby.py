@@ -7,6 +7,7 @@ In the tree, here-documents follow the line that they begin on.
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 import tree_sitter_ruby
 from tree_sitter import Node
@@ -21,7 +22,8 @@ from codesum_pipeline.languages.declaration import (
     TypedName,
     syntax_beside,
 )
-from codesum_pipeline.languages.hooks import at, field_text, first_values, inside, raw_text, spell_plain
+from codesum_pipeline.languages.hooks import at, field_text, first_values, inside, raw_text, short_text, spell_plain
+from codesum_pipeline.languages.kin import following, grandparent_of, next_of, parent_of
 from codesum_pipeline.languages.projects import join
 from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import words
@@ -62,7 +64,7 @@ def _is_alone(node: Node) -> bool:
 
 def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> str:
     """A double quote, if the text between has the same meaning in quotes of either kind."""
-    text = quote.parent
+    text = parent_of(quote)
     if written != "'" or parent != "string" or text is None:
         return written
     return '"' if spell_plain(text, (text.text or b"").decode("latin-1"), parent, field)[0] == '"' else written
@@ -72,7 +74,7 @@ def _path(node: Node | None) -> tuple[str, ...]:
     """`A::B` as its names; nothing if that is no constant."""
     if node is None or node.type not in _CONSTANTS:
         return ()
-    parts = tuple(part for part in raw_text(node).split("::") if part)
+    parts = tuple(part for part in short_text(node).split("::") if part)
     return parts if all(part.isidentifier() for part in parts) else ()
 
 
@@ -85,7 +87,7 @@ def _method(node: Node) -> DefinitionHead:
     name, body = raw_text(node, "name").replace(" ", ""), at(node, "body")
     is_own = node.type == "singleton_method"
     owner = _path(at(node, "object")) if is_own else ()
-    around = node.parent.parent if node.parent is not None else None
+    around = grandparent_of(node)
     if around is not None and around.type in ("class", "module") and owner == _path(at(around, "name")):
         owner = ()
     tail = _here_document(node) if body is not None and body.type != "body_statement" else None
@@ -117,27 +119,28 @@ def _defining_call(node: Node) -> DefinitionHead | None:
 
 def _here_document(node: Node) -> Node | None:
     """The last of the texts after the line on which a node of one line ends."""
-    found, after = None, node.next_sibling
-    around = node.parent
-    while after is None and around is not None and around.type in ("call", "argument_list"):
-        after, around = around.next_sibling, around.parent
-    while after is not None and after.type == "heredoc_body":
-        found, after = after, after.next_sibling
-    return found
+    around: Node | None = node
+    while around is not None:
+        bodies = list(takewhile(lambda after: after.type == "heredoc_body", following(around)))
+        if bodies or next_of(around) is not None:
+            return bodies[-1] if bodies else None
+        parent = parent_of(around)
+        around = parent if parent is not None and parent.type in ("call", "argument_list") else None
+    return None
 
 
 def _value_block(value: Node | None) -> Node | None:
     """The block of `-> {}`, `lambda {}`, `proc do end` and `Proc.new {}`."""
     if value is not None and value.type == "lambda":
         return at(value, "body")
-    called = (raw_text(value, "receiver"), raw_text(value, "method")) if value and value.type == "call" else None
+    called = (short_text(value, "receiver"), raw_text(value, "method")) if value and value.type == "call" else None
     return at(value, "block") if called in (("", "lambda"), ("", "proc"), ("Proc", "new")) else None
 
 
 def _makes_class(value: Node | None) -> bool:
     """`Struct.new(…)`, `Class.new(Base)`, `Data.define(…)`."""
     is_call = value is not None and value.type == "call" and raw_text(value, "method") in ("new", "define")
-    return is_call and raw_text(value, "receiver").removeprefix("::") in _MADE
+    return is_call and short_text(value, "receiver").removeprefix("::") in _MADE
 
 
 def _symbols(call: Node) -> Iterator[str]:
@@ -162,7 +165,7 @@ def _constants(call: Node | None) -> Iterator[str]:
 
 def _extension(node: Node, text: Text) -> Extension | None:
     """`Class.include(Module)`, and `Class.send(:include, Module)` of older code."""
-    receiver, method = raw_text(node, "receiver"), raw_text(node, "method")
+    receiver, method = short_text(node, "receiver"), raw_text(node, "method")
     if method == "send":
         method = raw_text(next(iter(inside(node, "arguments")), None)).lstrip(":")
     is_mixed_in = method in _MIXINS and receiver[:1].isupper()
@@ -194,14 +197,14 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
     """The class above, then the modules mixed in, in the order written."""
     if node.type == "assignment":
         value = at(node, "right")
-        receiver = raw_text(value, "receiver").removeprefix("::")
+        receiver = short_text(value, "receiver").removeprefix("::")
         yield from (receiver,) if receiver in ("Struct", "Data") else _constants(value)
         members = inside(value, "block", "body")
     else:
         yield from (_base(above, text) for above in inside(node, "superclass")[:1])
         members = inside(node, "body")
     for child in members:
-        if child.type == "call" and raw_text(child, "method") in _MIXINS and not raw_text(child, "receiver"):
+        if child.type == "call" and raw_text(child, "method") in _MIXINS and at(child, "receiver") is None:
             yield from _constants(child)
 
 
@@ -247,13 +250,13 @@ def _bare_call(node: Node, text: Text) -> CallSyntax | None:
 
 def _is_variable(node: Node, name: str) -> bool:
     """Whether a name is a variable by the code before it in its block, or by the head of its method."""
-    around = node.parent
-    if around is None or node.next_named_sibling is not None:
+    around = parent_of(node)
+    if around is None or next_of(node, is_named=True) is not None:
         return False
     for child in around.named_children:
         if name in raw_text(child, "left").replace("*", "").replace(",", " ").split():
             return True
-    function = around.parent
+    function = parent_of(around)
     is_named = name in raw_text(function, "parameters")
     return is_named or around.type not in ("body_statement", "program") or function is None or function.type != "method"
 
@@ -261,7 +264,7 @@ def _is_variable(node: Node, name: str) -> bool:
 def _imports(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require "path"`; a path relative to this file is one level up from it; `autoload :Name, "path"`."""
     name = raw_text(node, "method")
-    if name in _IMPORTS and not raw_text(node, "receiver"):
+    if name in _IMPORTS and at(node, "receiver") is None:
         path = next(filter(None, map(_literal, inside(node, "arguments"))), "")
         symbol = next(iter(_symbols(node)), "") if name == "autoload" else ""
         if path:
@@ -281,7 +284,7 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 def _attributes(node: Node, text: Text) -> Iterator[str]:
     """What `attr_accessor :a` and the like name, the members of a `Struct.new(:a)`, and the other names of methods."""
     name = raw_text(node, "method")
-    if (name in _ATTRIBUTES and not raw_text(node, "receiver")) or _makes_class(node):
+    if (name in _ATTRIBUTES and at(node, "receiver") is None) or _makes_class(node):
         yield from _symbols(node)
     elif name == "alias_method":
         names = [*_symbols(node)]

@@ -32,6 +32,7 @@ from codesum_pipeline.languages.hooks import (
     raw_text,
     typed_member,
 )
+from codesum_pipeline.languages.kin import grandparent_of, parent_of, preceding
 from codesum_pipeline.languages.rust_macros import around_items, without_templates
 from codesum_pipeline.languages.spec import Mark, Span, words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
@@ -108,7 +109,8 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _is_of_public_trait(node: Node) -> bool:
     """Whether it is in a public trait, or in an `impl` of any trait, which may be defined in another file."""
-    around = node.parent.parent if node.parent is not None and node.parent.type == "declaration_list" else None
+    around = parent_of(node)
+    around = parent_of(around) if around is not None and around.type == "declaration_list" else None
     if around is None or around.type != "trait_item":
         return around is not None and around.type == "impl_item" and at(around, "trait") is not None
     return child_of(around, "visibility_modifier") is not None
@@ -176,7 +178,7 @@ def _made(value: Node | None, text: Text) -> str:
 
 def _global(node: Node, text: Text) -> Iterator[str]:
     """Constants and aliases of a module, not of a type."""
-    around = node.parent.parent if node.parent is not None else None
+    around = grandparent_of(node)
     if around is None or around.type not in ("impl_item", "trait_item"):
         yield field_text(node, "name", text)
 
@@ -188,12 +190,12 @@ def _test_modules(outside: Sequence[Mark]) -> list[Span]:
 
 
 def _is_of_tests(module: Node) -> bool:
-    above = module.prev_named_sibling
-    while above is not None and above.type in ("attribute_item", "line_comment", "block_comment"):
+    for above in preceding(module, is_named=True):
+        if above.type not in ("attribute_item", "line_comment", "block_comment"):
+            break
         text = (above.text or b"").replace(b" ", b"")
         if b"cfg(test)" in text or b"cfg(all(test" in text:
             return True
-        above = above.prev_named_sibling
     return raw_text(module, "name") == "tests"
 
 

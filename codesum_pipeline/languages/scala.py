@@ -36,6 +36,7 @@ from codesum_pipeline.languages.hooks import (
     typed_name,
     words_before,
 )
+from codesum_pipeline.languages.kin import next_of, parent_of
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter, SymbolType
 
@@ -47,7 +48,7 @@ FUNCTION_VALUES = ("lambda_expression", "case_block")
 
 def _is_alone(block: Node) -> bool:
     """Whether an indented block is one expression after a definition's `=`, where it could also be written."""
-    around = block.parent if _lone_child(block) is not None else None
+    around = parent_of(block) if _lone_child(block) is not None else None
     return around is not None and around.type in VALUES | {"function_definition", "given_definition"}
 
 
@@ -198,7 +199,7 @@ def _package(node: Node, text: Text) -> str:
     clause: Node | None = node
     while clause is not None and clause.type == "package_clause":
         names.append(field_text(clause, "name", text))
-        clause = clause.next_named_sibling
+        clause = next_of(clause, is_named=True)
     return ".".join(names)
 
 

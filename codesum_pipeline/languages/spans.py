@@ -19,17 +19,25 @@ class NestedRanges:
     def __init__(self, ranges: list[tuple[int, int, int]]) -> None:
         self.ranges = sorted(ranges, key=lambda entry: (entry[0], -entry[1], entry[2] < 0, entry[2]))
         self.around: list[int] = []
-        self._starts = [start for start, _, _ in self.ranges]
+        # From each of these bytes on, until the next of them, the innermost range.
+        self._bounds: list[int] = []
+        self._innermost: list[int] = []
         open_ranges: list[int] = []
         for position, (start, _, _) in enumerate(self.ranges):
-            while open_ranges and self.ranges[open_ranges[-1]][1] <= start:
-                open_ranges.pop()
+            self._close(open_ranges, start)
             self.around.append(open_ranges[-1] if open_ranges else -1)
             open_ranges.append(position)
+            self._bounds.append(start)
+            self._innermost.append(position)
+        self._close(open_ranges, None)
+
+    def _close(self, open_ranges: list[int], byte: int | None) -> None:
+        """Take out the innermost ranges that end before a byte; without one, all."""
+        while open_ranges and (byte is None or self.ranges[open_ranges[-1]][1] <= byte):
+            self._bounds.append(max(self.ranges[open_ranges.pop()][1], self._bounds[-1]))
+            self._innermost.append(open_ranges[-1] if open_ranges else -1)
 
     def at(self, byte: int) -> int:
         """The position of the innermost range around a byte; -1 where there is none."""
-        found = bisect_right(self._starts, byte) - 1
-        while found >= 0 and self.ranges[found][1] <= byte:
-            found = self.around[found]
-        return found
+        found = bisect_right(self._bounds, byte) - 1
+        return self._innermost[found] if found >= 0 else -1

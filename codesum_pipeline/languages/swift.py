@@ -16,6 +16,7 @@ from codesum_pipeline.languages.declaration import (
     syntax_beside,
 )
 from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, member, raw_text, texts_of, unknown_words
+from codesum_pipeline.languages.kin import parent_of
 from codesum_pipeline.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.spec import patterns_beside, words
 from codesum_pipeline.model.scopes import ImportRow, Key, ScopedFile
@@ -165,7 +166,7 @@ def _global(node: Node, text: Text) -> Iterator[str]:
 
 def _result(body: Node) -> Node | None:
     """The one expression of a body is its value, if there is to be one."""
-    if body.type == "function_body" and child_of(body.parent, "->") is None:
+    if body.type == "function_body" and child_of(parent_of(body), "->") is None:
         return None
     statements = inside(child_of(body, "statements"))
     is_expression = len(statements) == 1 and not statements[0].type.endswith(("_statement", "_declaration"))

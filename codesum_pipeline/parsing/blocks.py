@@ -52,11 +52,15 @@ class BlockScopes:
         self._nested = NestedRanges([(span.start, span.end, number) for number, span in enumerate(spans)])
         self._spans = [spans[number] for _, _, number in self._nested.ranges]
         self._numbers: list[int] = []
+        # For each span the innermost function that it is or is in; -1 without one.
+        self._functions: list[int] = []
         self.around_symbols = [OUTSIDE] * self._symbols
         self._hoisting = [(start, node.end_byte) for _, (kind, start, node) in marks if kind in declaration.hoisted]
         self._hoisting.sort()
-        for span, parent in zip(self._spans, self._nested.around, strict=True):
+        for position, (span, parent) in enumerate(zip(self._spans, self._nested.around, strict=True)):
             self._numbers.append(self._number(span, parent))
+            is_function = span.node is None or span.node.type in declaration.closures
+            self._functions.append(position if is_function else self._functions[parent] if parent >= 0 else OUTSIDE)
 
     def _number(self, span: _ScopeSpan, parent: int) -> int:
         around = self._numbers[parent] if parent >= 0 else OUTSIDE
@@ -75,13 +79,12 @@ class BlockScopes:
         """The scope of what begins at a byte of a symbol; of what is hoisted, that of the function around."""
         if not self._declaration.blocks:
             return symbol
-        at, closures = self._nested.at(start), self._declaration.closures
+        at = self._nested.at(start)
         while at >= 0:
-            span = self._spans[at]
-            is_function = span.node is None or span.node.type in closures
-            if span.symbol == symbol and (is_function or not is_hoisted):
+            at = self._functions[at] if is_hoisted else at
+            if at >= 0 and self._spans[at].symbol == symbol:
                 return self._numbers[at]
-            at = self._nested.around[at]
+            at = self._nested.around[at] if at >= 0 else OUTSIDE
         return symbol
 
     def is_hoisted(self, start: int) -> bool:

@@ -66,7 +66,10 @@ class Comments:
             elif (comment := self._by_end.get(end)) is not None:
                 is_close = is_close and self._text.count("\n", end, position) <= 1
                 if self._is_marked(comment) and not (docs and self._is_block(comment) and self._is_marked(docs[-1])):
-                    docs = [*filter(self._is_marked, docs), comment]
+                    # All of them are marked, or none is.
+                    if not (docs and self._is_marked(docs[-1])):
+                        docs = []
+                    docs.append(comment)
                 elif is_close and self._may_document(comment) and not (docs and self._is_other(comment, docs[-1])):
                     docs.append(comment)
                 elif not self._declaration.doc_marks and not is_close:
@@ -124,8 +127,10 @@ class Comments:
 
     def _may_document(self, node: Node) -> bool:
         """Whether a comment has its own line and is not an instruction to a tool."""
-        line = self._text[self._text.rfind("\n", 0, node.start_byte) + 1 : node.start_byte]
-        return not _DIRECTIVE.match(self._raw(node)) and not line.strip(" \t\f")
+        before = node.start_byte - 1
+        while before >= 0 and self._text[before] in " \t\f":
+            before -= 1
+        return (before < 0 or self._text[before] == "\n") and not _DIRECTIVE.match(self._raw(node))
 
     def _is_other(self, node: Node, doc: Node) -> bool:
         """Whether a comment without a mark is not more of the one below it."""

@@ -1,6 +1,8 @@
 """The definitions of one file, nested as they are written, with what belongs to each."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from msgspec import Struct, field
 from tree_sitter import Node
@@ -10,12 +12,17 @@ from codesum_pipeline.languages.hooks import raw_text
 from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.canonical import DEEPEST_INDENT, INDENT
 from codesum_pipeline.parsing.comments import Comments
 from codesum_pipeline.parsing.walk import DefinitionNode, Tokens
 
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the
 # canonical sources of definitions nested in each other would grow with the square of a file.
 MAX_NESTING = 100
+# So do definitions inside of others once these are so many bytes in all, and so many more for each byte of the file:
+# each has a canonical source, and a file that nests all that it has would have a hundred times itself.
+FREE_INSIDE = 1_000_000
+MOST_INSIDE = 20
 _MAX_NAME = 200
 
 
@@ -70,6 +77,8 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
     outline = FileOutline([], [])
     scopes: list[Definition] = []
     enclosing: list[int] = []
+    sizes = _SourceSizes(tokens)
+    inside, most_inside = 0, FREE_INSIDE + MOST_INSIDE * (tokens.offsets[-1] if tokens.offsets else 0)
     marks = tokens.marks if declaration.uncalled is None else _without_uncalled(tokens.marks, declaration)
     for event in _in_order(tokens.found, marks):
         start = event.node.start_byte if isinstance(event, DefinitionNode) else event[1]
@@ -86,7 +95,8 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
                 label = raw_text(node)
                 if not declaration.section_words or label in declaration.section_words:
                     scopes[enclosing[-1]].inner_section = label
-        elif len(enclosing) < MAX_NESTING:
+        elif len(enclosing) < MAX_NESTING and (not enclosing or inside + sizes.of(event.node) <= most_inside):
+            inside += sizes.of(event.node) if enclosing else 0
             parent = enclosing[-1] if enclosing else None
             definition = _definition(event, scopes, parent, comments, preambles, declaration)
             if not _counts(event.defined, definition, scopes):
@@ -101,6 +111,20 @@ def find_definitions(tokens: Tokens, declaration: Declaration, comments: Comment
                 scopes[number].end_byte = definition.end_byte
             enclosing.append(number)
     return _symbols_alone(scopes, outline)
+
+
+class _SourceSizes:
+    """How long the canonical sources of a file's parts are, nearly: their bytes, and the blanks before their lines."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._starts = [tokens.offsets[token] for token in tokens.line_tokens if token < len(tokens.offsets)]
+        indents = (len(INDENT) * min(depth, DEEPEST_INDENT) for depth in tokens.line_depths)
+        self._blanks = [0, *accumulate(indents)]
+
+    def of(self, node: Node) -> int:
+        start, end = node.start_byte, node.end_byte
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        return end - start + self._blanks[last] - self._blanks[first]
 
 
 def _without_uncalled(marks: Sequence[Mark], declaration: Declaration) -> Iterator[Mark]:

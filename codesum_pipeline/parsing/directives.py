@@ -25,9 +25,13 @@ def read_directive(
     """
     start = leaf.start_byte
     word = "" if role & NodeRole.FIXED else text[start : leaf.end_byte].rstrip(BLANKS)
-    while word.endswith("\\\n"):
+    end = len(word)
+    while word.endswith("\\\n", 0, end):
         # It goes on in a line without anything.
-        word = word[:-2].rstrip(BLANKS)
+        end -= 2
+        while end and word[end - 1] in BLANKS:
+            end -= 1
+    word = word[:end]
     if role & NodeRole.COMMENT:
         if word.startswith(COMMENT_MARKS):
             return "", role, False

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
 from codesum_pipeline.languages.declaration import Declaration, DefinitionHead
+from codesum_pipeline.languages.kin import WALK, own_walks
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.spans import is_inside
 from codesum_pipeline.languages.spec import Span
@@ -86,9 +87,11 @@ class LanguageParser:
         `NothingParsed` if nothing can be trusted, and `TooMuchWork` past the budget, which is by default that of the
         file's size.
         """
-        reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget or usual_budget(source))
-        found = reader.read(blob, version or self.version(hash_policy))
-        return with_lost_definitions(found, self.declaration, source, read)
+        budget = budget or usual_budget(source)
+        with own_walks():
+            reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget)
+            found = reader.read(blob, version or self.version(hash_policy))
+            return with_lost_definitions(found, self.declaration, source, read)
 
     def reader(
         self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget
@@ -182,16 +185,19 @@ def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
 
 def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
     """The nodes of some kinds. A query takes time that grows with the square of a node's children."""
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        if node is not None and node.is_named and node.type in kinds:
+    cursor, above = root.walk(), [root]
+    WALK.begin(above)
+    while (node := cursor.node) is not None:
+        if node.is_named and node.type in kinds:
+            WALK.note(node, above)
             yield node
         if cursor.goto_first_child():
+            above.append(node)
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return
+            above.pop()
 
 
 @cache

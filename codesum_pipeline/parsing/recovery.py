@@ -10,10 +10,10 @@ How much is tried depends on the file's bytes alone.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +34,8 @@ MOST_BYTES = 4_000_000
 MOST_SHARE = 32
 # The fragments together may be this many times as long as the file.
 FRAGMENTS_SHARE = 8
+# And so may the blocks that are looked at for them.
+BLOCKS_SHARE = 100
 MOST_ROUNDS = 12
 MOST_PLACES = 8
 MOST_GROUPS = 50
@@ -52,6 +54,11 @@ _ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
 # How far above a byte's own node a comment or a text may be.
 _LEVELS = 4
 _ENDS = re.compile(r"\}|end\b|[)\]];?$")
+
+
+_START = attrgetter("start")
+# Of more lines that have no symbol, none is looked for in comments and texts.
+_MOST_LOST = 1_000
 
 
 class TreeCandidate(Struct, frozen=True):
@@ -91,6 +98,8 @@ class Recovery:
         self._row_starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
         self._parse, self._names_of = parse, names_of
         self._left = min(MOST_BYTES, MOST_SHARE * len(source))
+        # Blocks that are not tried cost something, too: of definitions in each other, each has all those inside.
+        self._unseen = BLOCKS_SHARE * len(source)
 
     def recovered(self, shown: bytes, tree: Tree, groups: Iterable[Sequence[Span]]) -> TreeCandidate:
         """The best reading that was found; the first one where nothing is lost or nothing helps.
@@ -122,7 +131,7 @@ class Recovery:
     def _without_groups(self, best: TreeCandidate, groups: Sequence[Sequence[Span]]) -> TreeCandidate:
         """Try to read the file without some groups: those beside lost definitions, then all, then each one alone."""
         all_spans = [span for group in groups for span in group]
-        near = [group for group in groups if any(_is_beside(group, line.start) for line in best.lost)]
+        near = [group for group in groups if _is_beside(group, best.lost)]
         tries = [[span for group in near for span in group], all_spans, *(groups if len(groups) > 1 else ())]
         for spans in tries if len(near) < len(groups) else tries[1:]:
             shown = _blanked(best.shown, *spans)
@@ -139,8 +148,11 @@ class Recovery:
         whole = frozenset(name for name, is_whole in found if is_whole)
         return TreeCandidate(shown, tree, tuple(line for line in self._lines if line.name not in names), names, whole)
 
+    def _may_try(self, shown: bytes) -> bool:
+        return len(shown) <= self._left
+
     def _try(self, shown: bytes) -> TreeCandidate | None:
-        if len(shown) > self._left:
+        if not self._may_try(shown):
             return None
         self._left -= len(shown)
         try:
@@ -155,6 +167,8 @@ class Recovery:
         for span in self._spans(best):
             if span in seen:
                 continue
+            if not self._may_try(best.shown):
+                break
             seen.add(span)
             shown = _blanked(best.shown, span)
             tried = self._try(shown) if shown != best.shown else None
@@ -215,7 +229,9 @@ class Recovery:
         for node in [root] if root.is_error else root.children:
             # The error may begin behind the name that it cost.
             start = self._row(node.start_byte)[0]
-            if not node.has_error or not any(start <= line.start < node.end_byte for line in best.lost):
+            if not self._may_try(best.shown):
+                break
+            if not node.has_error or not _between(best.lost, start, node.end_byte):
                 continue
             shown = self._with_fragments(best.shown, (start, node.end_byte))
             tried = self._try(shown)
@@ -230,7 +246,7 @@ class Recovery:
     def _only_fragments(self, shown: bytes, part: Span) -> bytes:
         """A part of the file in which everything is blank but the fragments that begin in it."""
         pieces, position = [], part[0]
-        lines = [line for line in self._lines if part[0] <= line.start < part[1]]
+        lines = _between(self._lines, *part)
         for start, fragment in self._fragments(shown, part, lines):
             pieces += [_NOT_LINE_END.sub(b" ", shown[position:start]), fragment]
             position = start + len(fragment)
@@ -240,11 +256,14 @@ class Recovery:
         """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside of
         them."""
         position = part[0]
-        for number, line in enumerate(lines):
-            start, end = self._block(line.start)
-            if start < position or line.start < position:
+        for line in lines:
+            if line.start < position or self._unseen < 0:
                 continue
-            inside = {other.name for other in lines[number + 1 :] if other.start < end}
+            start, end = self._block(line.start)
+            self._unseen -= end - start
+            if start < position or not self._may_try(shown[start:end]):
+                continue
+            inside = {other.name for other in _between(lines, line.start + 1, end)}
             fragment = self._fragment(shown[start:end], line.name, inside)
             if fragment is None and inside:
                 fragment = self._with_its_parts(shown, (start, end), line.name)
@@ -287,9 +306,10 @@ def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def is_cut(blanked: Iterable[Span], start: int, end: int) -> bool:
-    """Whether a part of the source between two bytes was blanked."""
-    return any(first < end and start < last for first, last in blanked)
+def is_cut(blanked: Sequence[Span], start: int, end: int) -> bool:
+    """Whether a part of the source between two bytes was blanked; the blanked lines are in order."""
+    following = bisect_right(blanked, start, key=itemgetter(1))
+    return following < len(blanked) and blanked[following][0] < end
 
 
 def error_places(root: Node) -> Iterator[Span]:
@@ -308,9 +328,19 @@ def error_places(root: Node) -> Iterator[Span]:
                 return
 
 
-def _is_beside(group: Sequence[Span], offset: int) -> bool:
-    """Whether a byte is in what a group of parts surrounds, or right behind it."""
-    return any(start <= offset <= end + NEAR for start, end in (*group, (group[0][0], group[-1][1])))
+def _is_beside(group: Sequence[Span], lines: Sequence[DefinitionLine]) -> bool:
+    """Whether one of some lines, which are in order, is in what a group of parts surrounds, or right behind it."""
+    starts = [line.start for line in lines]
+    return any(
+        bisect_left(starts, start) < bisect_right(starts, end + NEAR)
+        for start, end in (*group, (group[0][0], group[-1][1]))
+    )
+
+
+def _between(lines: Sequence[DefinitionLine], start: int, end: int) -> Sequence[DefinitionLine]:
+    """Those of some lines, which are in order, whose names begin between two bytes."""
+    first = bisect_left(lines, start, key=_START)
+    return lines[first : bisect_left(lines, end, first, key=_START)]
 
 
 def _body(block: bytes) -> Span | None:
@@ -341,7 +371,8 @@ def with_lost_definitions(parsed: ParsedFile, declaration: Declaration, source: 
         return parsed
     names = {symbol.name for symbol in parsed.symbols}
     missing = [line for line in lines_of(declaration, source) if line.name.replace("::", ":") not in names]
-    lost = sum(tree is None or not _is_silent(tree.root_node, line.start) for line in missing)
+    silent = 0 if tree is None else sum(_is_silent(tree.root_node, line.start) for line in missing[:_MOST_LOST])
+    lost = len(missing) - silent
     return replace(parsed, facts=replace(facts, lost_definitions=lost))
 
 

@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import MAX_CHAIN, NAMELESS, CallSyntax, Code
 from codesum_pipeline.languages.hooks import raw_text
+from codesum_pipeline.languages.kin import parent_of
 from codesum_pipeline.model.expressions import chain_to_json, type_to_json
 from codesum_pipeline.parsing.chains import read_chain, read_type
 from codesum_pipeline.parsing.expressions import pieces_between
@@ -133,8 +134,8 @@ def _callees(call: Node, called: CallSyntax) -> Iterator[Node]:
 
 
 def _declared_types(call: Node) -> Iterator[Node | None]:
-    around = call.parent
+    around = parent_of(call)
     for _ in range(2):
         if around is not None:
             yield around.child_by_field_name("type")
-            around = around.parent
+            around = parent_of(around)

@@ -11,14 +11,15 @@ from typing import Any
 from msgspec import Struct, field
 from tree_sitter import Node, Tree, TreeCursor
 
+from codesum_pipeline.languages.kin import WALK
 from codesum_pipeline.languages.spec import Mark, TokenSpacing
 from codesum_pipeline.parsing.directives import BLANKS, OUTER_BLANKS, folded, read_directive, written
 from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
 
 # What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
 UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
-# Where only the first tokens of a text are asked for, no more than so many bytes of each are: a chain of calls on a long
-# text would show that at each link.
+# Where only the first tokens of a text are asked for, no more than so many bytes of each are given: each link of a
+# chain of calls on a long text would show that text.
 LONG_TOKEN = 1 << 12
 # The depth outside a file's own block.
 OUTSIDE = -1
@@ -29,6 +30,9 @@ NOTED = (
     NodeRole.LINE | STARTING | NodeRole.MARKED | NodeRole.BRANCH | NodeRole.ERROR | NodeRole.COMMENT | NodeRole.DEFINING
     | NodeRole.HANGING | NodeRole.DEEP | NodeRole.ROW_MARK | NodeRole.LOWERED | NodeRole.TRAILING
 )  # fmt: skip
+# Whose parents hooks ask for: during the walk, and later.
+ASKED = NodeRole.MARKED | NodeRole.ROW_MARK | NodeRole.DEFINING
+ASKING = ASKED | NodeRole.FLEXIBLE | NodeRole.ENCLOSED | NodeRole.RESPELLED | NodeRole.BRANCH
 CHILDLESS = NodeRole.ATOM | NodeRole.DROPPED | NodeRole.FIXED
 UNREAD = NodeRole.DROPPED | NodeRole.FIXED
 ENCLOSING = NodeRole.BRACED | NodeRole.PARENED
@@ -147,6 +151,7 @@ def read_tokens(
     is_special = shown is not None or is_broken
     spelling = ""
     parents, above = [tree.root_node.kind_id], [tree.root_node]
+    WALK.begin(above)
     around = roles[parents[-1]]
     # How deep the tree and the text are around each opened brace.
     braces: list[tuple[int, int]] = []
@@ -154,6 +159,10 @@ def read_tokens(
     while (node := cursor.node) is not None:
         kind = shape = node.kind_id
         role = roles[kind]
+        if role & ASKING:
+            WALK.node = node
+            if role & ASKED:
+                WALK.note(node, above)
         if role & FLEXIBLE and grammar.flat[kind](node):
             shape += FLAT
             role = roles[shape]
@@ -339,22 +348,25 @@ def _note(
 
 def _note_inside(tokens: Tokens, atom: Node, grammar: Grammar) -> None:
     """Keep the marked nodes and the branches inside an atom; its tokens are not read."""
-    cursor = atom.walk()
+    cursor, above = atom.walk(), [atom]
     if not cursor.goto_first_child():
         return
     while (node := cursor.node) is not None:
         role = grammar.roles[node.kind_id]
         if role & NodeRole.MARKED:
+            WALK.note(node, above)
             tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
         if role & NodeRole.BRANCH:
             tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
         if role & NodeRole.ERROR or node.is_missing:
             tokens.errors.append(node.start_byte)
         if cursor.goto_first_child():
+            above.append(node)
             continue
         while not cursor.goto_next_sibling():
-            if not cursor.goto_parent() or cursor.node == atom:
+            if not cursor.goto_parent() or len(above) == 1:
                 return
+            above.pop()
 
 
 def _is_definition(tokens: Tokens, node: Node, grammar: Grammar, *, is_wrapped: bool) -> bool:

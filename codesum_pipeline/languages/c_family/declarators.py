@@ -5,6 +5,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declaration import DefinitionHead
 from codesum_pipeline.languages.hooks import at, inside, raw_text
+from codesum_pipeline.languages.kin import next_of
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import SymbolType
 
@@ -198,7 +199,7 @@ def macro_with_block(node: Node) -> DefinitionHead | None:
     """`MACRO(name) {…}` outside of functions, which the grammar reads as a call that lacks its `;`, and a block."""
     if not node.has_error or node.child_count != 2 or not node.children[1].is_missing:
         return None
-    call, block = node.children[0], node.next_named_sibling
+    call, block = node.children[0], next_of(node, is_named=True)
     if call.type != "call_expression" or block is None or block.type != "compound_statement":
         return None
     given = [child for child in inside(call, "arguments") if child.type != "comment"]

@@ -8,6 +8,7 @@ from tree_sitter import Node
 from codesum_pipeline.languages.declaration import CallSyntax, Code, Text, TypedName
 from codesum_pipeline.languages.ecmascript.definitions import function_of, key_name, unwrapped
 from codesum_pipeline.languages.hooks import at, child_of, field_text, first_shown, inside, member, raw_text, shown
+from codesum_pipeline.languages.kin import next_of
 from codesum_pipeline.languages.spec import words
 from codesum_pipeline.model.symbols import Parameter
 
@@ -288,7 +289,7 @@ def typed_below(comment: Node, text: Text) -> Iterator[TypedName]:
     if "@type" not in said[:_LONGEST] or not said.startswith("/**"):
         return
     tag = next((tag for tag in _TAG.finditer(said[:_LONGEST]) if not (tag["param"] or tag["result"])), None)
-    below = comment.next_named_sibling
+    below = next_of(comment, is_named=True)
     name = typed_name(below, text) if tag is not None and below is not None else ""
     if tag is not None and name:
         yield TypedName(name, _documented_type(tag["type"]))

@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.ecmascript.brackets import GROUP, is_bare_group
 from codesum_pipeline.languages.hooks import at, shown, spell_number, spell_quoted
+from codesum_pipeline.languages.kin import following
 from codesum_pipeline.languages.spec import words
 
 _PROPERTIES = {("pair", "key"), ("pair_pattern", "key"), ("field_definition", "property")} | {
@@ -37,9 +38,7 @@ def is_ended_member(member: Node) -> bool:
     One that is a name alone may be read as the beginning of what comes after it, by the language if not by the grammar:
     `get` before a name, any name before a bracket. Then only a mark that is written ends it.
     """
-    after = member.next_sibling
-    while after is not None and after.is_extra:
-        after = after.next_sibling
+    after = next((sibling for sibling in following(member) if not sibling.is_extra), None)
     if member.child_count > 1 or after is None or after.type in (";", ",", "}"):
         return True
     return (member.text or b"").decode() not in _MODIFIERS and (after.text or b"")[:1] not in (b"(", b"<")

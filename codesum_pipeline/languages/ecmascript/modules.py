@@ -19,6 +19,7 @@ from codesum_pipeline.languages.declaration import MAX_CHAIN, Code, ImportSyntax
 from codesum_pipeline.languages.ecmascript.definitions import DEFAULT, FUNCTIONS, bound, key_name, unwrapped
 from codesum_pipeline.languages.ecmascript.facts import given_back, shortened
 from codesum_pipeline.languages.hooks import at, child_of, field_text, inside, raw_text
+from codesum_pipeline.languages.kin import parent_of
 
 _PLAIN_KEYS = ("identifier", "property_identifier", "shorthand_property_identifier_pattern")
 _AROUND_LOADED = ("await_expression", "parenthesized_expression", "member_expression")
@@ -86,14 +87,13 @@ def read_loaded(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 
 def _bindings(module: str, loaded: Node, text: Text) -> Iterator[ImportSyntax]:
-    # A parent is looked up from the root: affordable, since loading calls are few.
-    part, around = "", loaded.parent
+    part, around = "", parent_of(loaded)
     while around is not None and around.type in _AROUND_LOADED:
         if around.type == "member_expression":
             if part:
                 break
             part = field_text(around, "property", text)
-        around = around.parent
+        around = parent_of(around)
     name = at(around, "name") if around is not None and around.type == "variable_declarator" else None
     if name is not None and name.type == "identifier":
         yield ImportSyntax(module, part or None, text(name))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.languages.hooks import at, first_shown, is_longer_than_one
+from codesum_pipeline.languages.kin import grandparent_of, parent_of, preceding
 from codesum_pipeline.languages.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"
@@ -23,6 +24,8 @@ _SOFT = re.compile(rb"(?:print|exec|match|case|type|async|await)\b(?![.(])")
 _ENCLOSED = ("named_expression", "yield", "list_splat")
 # One argument and the comments around it: the rest is not looked at, since calls are many.
 _FEW = 4
+# Brackets around brackets, from which nobody reads a word before them.
+_MOST_AROUND = 100
 _TARGET_LISTS = ("pattern_list", "tuple_pattern", "list_pattern")
 
 
@@ -53,27 +56,25 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
 def _follows_soft_word(node: Node) -> bool:
     """Whether brackets directly follow a word that is a call's name with them and maybe a keyword without."""
     place: Node | None = node
-    before: Node | None = None
-    while place is not None and before is None:
-        before = _before(place)
-        place = place.parent
-    return before is not None and before.type in _SOFT_WORDS
+    for _ in range(_MOST_AROUND):
+        before = _before(place) if place is not None else None
+        if place is None or before is not None:
+            return before is not None and before.type in _SOFT_WORDS
+        place = parent_of(place)
+    return False
 
 
 def _before(node: Node) -> Node | None:
     """The node before another, except for comments and broken lines."""
-    before = node.prev_sibling
-    while before is not None and before.is_extra:
-        before = before.prev_sibling
-    return before
+    return next((before for before in preceding(node) if not before.is_extra), None)
 
 
 def _least(node: Node, parent: str, field: str | None) -> int:
     """The least level that a place accepts without brackets."""
     if parent == "boolean_operator":
-        return _RULES.operators.get(operator_of(node.parent), _RULES.never) + 1
+        return _RULES.operators.get(operator_of(parent_of(node)), _RULES.never) + 1
     if parent == "binary_operator":
-        own = _RULES.operators.get(operator_of(node.parent), _RULES.never)
+        own = _RULES.operators.get(operator_of(parent_of(node)), _RULES.never)
         if own == _POWER:
             return _AWAIT if field == "left" else _UNARY
         return own if field == "left" else own + 1
@@ -86,18 +87,18 @@ def _least(node: Node, parent: str, field: str | None) -> int:
 def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether a tuple is one without its brackets."""
     parent = above[-1].type
-    place: Node | None = node
+    place = node
     if parent == GROUP:
-        while place is not None and place.parent is not None and place.parent.type == GROUP:
-            place = place.parent
-        around = place.parent if place is not None else None
-        if place is None or around is None:
+        around = parent_of(node)
+        while around is not None and around.type == GROUP:
+            place, around = around, parent_of(around)
+        if around is None:
             return False
         parent = around.type
         field = next((name for name in ("right", "subscript") if place in around.children_by_field_name(name)), None)
-    if parent == "type" and place is not None:
-        return _is_alone_in_brackets(place.parent) and not _holds(node, _ENCLOSED)
-    if (parent, field) not in _RULES.sets["tuples"] or place is None:
+    if parent == "type":
+        return _is_alone_in_brackets(parent_of(place)) and not _holds(node, _ENCLOSED)
+    if (parent, field) not in _RULES.sets["tuples"]:
         return False
     first = first_shown(node)
     if first is None or _holds(node, _ENCLOSED):
@@ -112,7 +113,7 @@ def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
 
 def _is_whole(node: Node) -> bool:
     """Whether nothing else is in a node's statement; comments and broken lines do not count."""
-    around = node.parent
+    around = parent_of(node)
     return around is None or all(child == node or child.is_extra for child in around.children)
 
 
@@ -122,7 +123,7 @@ def _holds(node: Node, kinds: Collection[str]) -> bool:
 
 def _is_alone_in_brackets(node: Node | None) -> bool:
     """Whether a node is the only one in square brackets."""
-    around = node.parent if node is not None else None
+    around = parent_of(node) if node is not None else None
     if around is None:
         return False
     in_order = [child for child in around.children if not child.is_extra]
@@ -135,13 +136,15 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
     parent = above[-1].type
     if first_shown(node) is None:
         return False
-    place, around = node, node.parent
+    place, around = node, parent_of(node)
     has_comma = any(child.type == "," for child in node.children)
-    while has_comma and around is not None and around.type == "tuple_pattern" and around.parent is not None:
+    while has_comma and around is not None and around.type == "tuple_pattern":
         # If brackets are nested, the innermost are the tuple's.
         if any(child.type == "," for child in around.children):
             break
-        place, around = around, around.parent
+        place, around = around, parent_of(around)
+        if around is None:
+            break
         parent, field = around.type, "left" if at(around, "left") == place else None
     if parent in _TARGET_LISTS or (parent == "case_pattern" and _is_whole_case(node)):
         return not any(child.type == "," for child in node.children)
@@ -153,8 +156,8 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
 
 
 def _is_whole_case(node: Node) -> bool:
-    pattern = node.parent
-    return pattern is not None and pattern.parent is not None and pattern.parent.type == "case_clause"
+    around = grandparent_of(node)
+    return around is not None and around.type == "case_clause"
 
 
 def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -170,5 +173,5 @@ def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
 
 def is_no_only_item(node: Node) -> bool:
     """Whether a comma after types in brackets says nothing: it makes a tuple of one that is no parameter."""
-    around = node.parent
+    around = parent_of(node)
     return around is None or around.type != "generic_type" or is_longer_than_one(node)

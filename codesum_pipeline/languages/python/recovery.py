@@ -12,6 +12,7 @@ took 7 s. What stays is as long as it was, byte for byte and line for line, and 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from codesum_pipeline.languages.spans import is_inside
 from codesum_pipeline.languages.spec import Span
@@ -90,6 +91,8 @@ def _stray_quote(source: bytes, starts: Sequence[int]) -> int | None:
             # How many definitions begin before each; up to the stray one they are outside of every other pair.
             before = [bisect_left(starts, place) for place in at]
             gaps = [end - start for start, end in zip([0, *before], [*before, len(starts)], strict=True)]
-            found = [sum(gaps[: k + 1 : 2]) + sum(gaps[k + 1 :: 2]) for k in range(0, len(at), 2)]
+            kept, behind = accumulate(gaps[::2]), accumulate(gaps[1::2], initial=0)
+            inner = sum(gaps[1::2])
+            found = [outside + inner - passed for outside, passed in zip(kept, behind, strict=False)]
             return at[2 * found.index(max(found))]
     return None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from codesum_pipeline.languages.kin import next_of, parent_of
 from codesum_pipeline.languages.python.references.expressions import arguments_of, parts_of
 from codesum_pipeline.languages.python.references.names import NameTable
 from codesum_pipeline.languages.spec import words
@@ -16,6 +17,8 @@ from codesum_pipeline.model.bindings import Bound
 
 _LEAVING = words("return_statement raise_statement continue_statement break_statement")
 _MOST_CLASSES = 4
+# In so many conditions around it, a test of a class is looked for what it decides.
+_MOST_AROUND = 100
 
 # A node in which a name is an object of a class, or with True from which on it is.
 Stretch = tuple[Node, bool]
@@ -48,7 +51,10 @@ def _classes(table: NameTable, node: Node) -> str | None:
 def _stretches(call: Node) -> Iterator[Stretch]:
     """Where the name is of the class, by what is around the call."""
     node, is_true = call, True
-    while (around := node.parent) is not None:
+    for _ in range(_MOST_AROUND):
+        around = parent_of(node)
+        if around is None:
+            return
         kind = around.type
         if kind == "not_operator":
             is_true = not is_true
@@ -75,7 +81,7 @@ def _after_condition(around: Node, condition: Node, *, is_true: bool) -> tuple[N
         return (parts[0 if is_true else 2], False) if is_condition else None
     if around.type == "assert_statement":
         is_condition = next(iter(around.named_children), None) == condition
-        return (around.next_named_sibling, True) if is_true and is_condition else None
+        return (next_of(around, is_named=True), True) if is_true and is_condition else None
     if around.child_by_field_name("condition") != condition:
         return None
     body = around.child_by_field_name("consequence") or around.child_by_field_name("body")
@@ -89,4 +95,4 @@ def _after_condition(around: Node, condition: Node, *, is_true: bool) -> tuple[N
         return others[0].child_by_field_name("body"), False
     statements = parts_of(body)
     leaves = not others and bool(statements) and statements[-1].type in _LEAVING
-    return (around.next_named_sibling, True) if leaves else None
+    return (next_of(around, is_named=True), True) if leaves else None

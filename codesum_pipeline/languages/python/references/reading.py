@@ -18,7 +18,7 @@ Callees and values are shapes of expressions, see `references.expressions`.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
@@ -33,7 +33,7 @@ from codesum_pipeline.languages.python.references.statements import StatementRea
 from codesum_pipeline.model.bindings import Bound, ScopeKind
 from codesum_pipeline.model.symbols import Symbol
 
-REFERENCES_VERSION = "5"
+REFERENCES_VERSION = "6"
 
 _QUERY_SOURCE = """
 (function_definition) @function
@@ -68,12 +68,15 @@ _QUERY_SOURCE = """
 [(break_statement) (continue_statement)] @jump
 (call function: (identifier) @isinstance (#eq? @isinstance "isinstance")) @narrowing
 """
+# An error of more nodes is a wide one, and a tree of more levels a deep one.
+WIDE = 5_000
+DEEP = 20_000
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
 def extract_references(root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
     """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
-    captures = QueryCursor(_QUERY).captures(root)
+    captures = _captures(root)
     table = NameTable(source)
     scopes = table.scopes
     DefinitionReader(
@@ -113,6 +116,55 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
     }
     written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
     return References(written, tuple([_last_name(node) for node in callees]))
+
+
+def _captures(root: Node) -> dict[str, list[Node]]:
+    """What the query finds in a tree, in the order of the file.
+
+    Its time grows with the square of the tokens of an error, and of the depth of a very deep tree: it is asked about
+    parts of such trees.
+    """
+    found: dict[str, dict[int, Node]] = {}
+    for part in _parts(root):
+        cursor = QueryCursor(_QUERY)
+        cursor.set_max_start_depth(DEEP)
+        for name, nodes in cursor.captures(part).items():
+            found.setdefault(name, {}).update((node.id, node) for node in nodes)
+    return {
+        name: sorted(nodes.values(), key=lambda node: (node.start_byte, -node.end_byte))
+        for name, nodes in found.items()
+    }
+
+
+def _parts(root: Node) -> Iterator[Node]:
+    """The tree; of one with wide errors, also what is in them, and of a deep one what is deeper."""
+    if root.end_byte <= 2 * DEEP and not root.has_error:
+        yield root
+        return
+    cursor, above, wide = root.walk(), [root], set[int]()
+    deeper = []
+    while (node := cursor.node) is not None:
+        if node.is_error and node.child_count > WIDE:
+            wide.update(one.id for one in (*above, node))
+        if len(above) % DEEP == 0:
+            deeper.append(node)
+        if cursor.goto_first_child():
+            above.append(node)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                break
+            above.pop()
+        else:
+            continue
+        break
+    waiting = [root, *deeper]
+    while waiting:
+        node = waiting.pop()
+        if node.id in wide:
+            waiting += reversed(node.named_children)
+        else:
+            yield node
 
 
 def _place_names(table: NameTable) -> None:

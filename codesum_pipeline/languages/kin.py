@@ -1,0 +1,103 @@
+"""A node's parent and siblings, found without a search through the tree.
+
+tree-sitter looks for both from the root of a tree on, past every child on the way. Asked at each node of a file, that
+takes time that grows with the square of the file's depth and length. A walk over a tree knows all parents, so it says
+here which they are.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tree_sitter import Node
+
+# How far up from a node a hook looks.
+_LEVELS = 6
+
+
+class TreeWalk(threading.local):
+    """The walk that a thread is on, or was on last: `above` are the nodes around `node`, outermost first; `parents`
+    those that are asked for later, by the ids of their children."""
+
+    def __init__(self) -> None:
+        self.above: list[Node] = []
+        self.node: Node | None = None
+        self.parents: dict[int, Node] = {}
+        self.rows: dict[int, tuple[Sequence[Node], dict[int, int]]] = {}
+
+    def begin(self, above: list[Node]) -> None:
+        """Another tree is walked over; the walk keeps the nodes around it in `above`."""
+        self.above, self.node = above, None
+        self.parents, self.rows = {}, {}
+
+    def note(self, node: Node, above: Sequence[Node]) -> None:
+        """Keep the parents of a node that hooks may ask for after the walk: those of three levels."""
+        parents = self.parents
+        parents[node.id] = above[-1]
+        for level in range(1, min(len(above), 3)):
+            parents[above[-level].id] = above[-level - 1]
+
+
+WALK = TreeWalk()
+
+
+@contextmanager
+def own_walks() -> Iterator[None]:
+    """Around the reading of a file: nothing of its trees is kept longer."""
+    try:
+        yield
+    finally:
+        WALK.begin([])
+
+
+def parent_of(node: Node) -> Node | None:
+    """The node around another; None for the root."""
+    id_, above = node.id, WALK.above
+    found = WALK.parents.get(id_)
+    if found is None and above:
+        if WALK.node is not None and WALK.node.id == id_:
+            found = above[-1]
+        else:
+            found = next((above[-k - 1] for k in range(1, min(len(above), _LEVELS)) if above[-k].id == id_), None)
+    if found is None:
+        return node.parent
+    return found if found.id != id_ else None
+
+
+def grandparent_of(node: Node) -> Node | None:
+    """The node around that around another."""
+    around = parent_of(node)
+    return parent_of(around) if around is not None else None
+
+
+def following(node: Node, *, is_named: bool = False) -> Iterator[Node]:
+    """The siblings after a node, the next one first; perhaps only those with a name."""
+    row, place = _place(node)
+    for k in range(place + 1, len(row)):
+        if row[k].is_named or not is_named:
+            yield row[k]
+
+
+def preceding(node: Node, *, is_named: bool = False) -> Iterator[Node]:
+    """The siblings before a node, the last one first; perhaps only those with a name."""
+    row, place = _place(node)
+    for k in range(place - 1, -1, -1):
+        if row[k].is_named or not is_named:
+            yield row[k]
+
+
+def next_of(node: Node, *, is_named: bool = False) -> Node | None:
+    """The next sibling, perhaps the next one with a name."""
+    return next(following(node, is_named=is_named), None)
+
+
+def _place(node: Node) -> tuple[Sequence[Node], int]:
+    """The children of a node's parent, and which of them it is."""
+    parent = parent_of(node)
+    if parent is None:
+        return (), 0
+    if parent.id not in WALK.rows:
+        children = parent.children
+        WALK.rows[parent.id] = children, {child.id: k for k, child in enumerate(children)}
+    children, places = WALK.rows[parent.id]
+    return children, places.get(node.id, len(children))
