@@ -6,7 +6,6 @@ every machine. One budget counts all that is done for a file: each parse of it a
 tree.
 """
 
-from collections.abc import Callable
 from typing import Self
 
 from tree_sitter import Parser, Point, Tree
@@ -25,7 +24,7 @@ NODE_STEPS = 4
 # The share of what is left that the search for a better reading of a broken file may take.
 SEARCH_SHARE = 0.5
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
-CHUNK = 1 << 10
+CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
 TEXT_CHUNK = 1 << 7
 
@@ -110,20 +109,11 @@ class _Pieces:
         self._source, self._budget = source, budget
         self._view = memoryview(source)
         self._pieces: dict[int, memoryview] = {}
-        self._read: Callable[[int], bytes | memoryview] = self._piece
+        self._is_parsed = False
 
     def __call__(self, offset: int, point: Point) -> bytes | memoryview:
-        return self._read(offset)
-
-    def end(self) -> None:
-        """Parsing is over."""
-        self._read = self._text
-        for piece in self._pieces.values():
-            piece.release()
-        self._pieces.clear()
-        self._view.release()
-
-    def _piece(self, offset: int) -> bytes | memoryview:
+        if self._is_parsed:
+            return self._source[offset : offset + TEXT_CHUNK]
         if self._budget.is_spent:
             # The end of the source, so that the parser comes to its next report.
             return b""
@@ -133,5 +123,10 @@ class _Pieces:
             piece = self._pieces[offset] = self._view[offset : offset + CHUNK]
         return piece
 
-    def _text(self, offset: int) -> bytes:
-        return self._source[offset : offset + TEXT_CHUNK]
+    def end(self) -> None:
+        """Parsing is over."""
+        self._is_parsed = True
+        for piece in self._pieces.values():
+            piece.release()
+        self._pieces.clear()
+        self._view.release()

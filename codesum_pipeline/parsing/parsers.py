@@ -88,8 +88,9 @@ class LanguageParser:
         `NothingParsed` if nothing can be trusted, and `TooMuchWork` past the budget, which is by default that of the
         file's size.
         """
+        budget = budget or usual_budget(source)
         with own_walks():
-            reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget or usual_budget(source))
+            reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget)
             found = reader.read(blob, version or self.version(hash_policy))
             return with_lost_definitions(found, self.declaration, source, read)
 
@@ -176,6 +177,13 @@ class LanguageParser:
         return self._compiled
 
 
+def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
+    """The tree of a part of a file, in which names will be looked for; raises `TooMuchWork`."""
+    tree = parse_within_bounds(parser, shown, budget)
+    budget.spend(tree.root_node.descendant_count)
+    return tree
+
+
 def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
     """The nodes of some kinds. A query takes time that grows with the square of a node's children."""
     cursor, above = root.walk(), [root]
@@ -191,13 +199,6 @@ def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
             if not cursor.goto_parent():
                 return
             above.pop()
-
-
-def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
-    """The tree of a part of a file, in which names will be looked for; raises `TooMuchWork`."""
-    tree = parse_within_bounds(parser, shown, budget)
-    budget.spend(tree.root_node.descendant_count)
-    return tree
 
 
 @cache

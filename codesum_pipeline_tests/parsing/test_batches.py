@@ -69,7 +69,7 @@ from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.parsing.deadly_files import Deadly
 
 parse_files = symbols.ParseFiles
-symbols.ParseFiles = lambda policy: Deadly(parse_files(policy))
+symbols.ParseFiles = lambda *rules: Deadly(parse_files(*rules))
 workspace = workspace_of(open_home(Path(sys.argv[1])), RepositoryEntry("deadly", sys.argv[2]))
 report = build(workspace, may_fail=True)["symbols"]
 print([(failure.item, failure.reason) for failure in report.failures], report.functions)

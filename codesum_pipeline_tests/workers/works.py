@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
+from codesum_pipeline.workers.limits import TooMuchHere
 from codesum_pipeline.workers.pool import WorkerDied
 
-CRASH, FAIL, HANG = -1, -2, -3
+CRASH, FAIL, HANG, EAT, ABORT, COMPUTE = -1, -2, -3, -4, -5, -6
+# What one batch takes that eats or computes.
+EATEN_MB, COMPUTED_S = 400, 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,12 @@ class Double:
                 raise SystemExit(7)
             if number == HANG:
                 time.sleep(600)
+            if number == EAT:
+                bytearray(EATEN_MB << 20)
+            if number == ABORT:
+                _grow_like_a_library()
+            if number == COMPUTE:
+                _compute()
         return [2 * number for number in numbers]
 
     def here(self, numbers: Sequence[int]) -> list[int | str]:
@@ -39,6 +48,38 @@ class Double:
             except WorkerDied as error:
                 done.append(str(error))
         return done
+
+
+def _grow_like_a_library() -> None:
+    """An array that doubles, and ends the process where it cannot, as C code does."""
+    array = b"x" * (1 << 20)
+    try:
+        while len(array) < EATEN_MB << 20:
+            array = array + array
+    except MemoryError:
+        os.abort()
+
+
+def _compute() -> None:
+    end = time.process_time() + COMPUTED_S
+    while time.process_time() < end:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyOddHere:
+    """Says which process worked on a number; even ones are too much for one without workers."""
+
+    def __call__(self, number: int) -> int:
+        return os.getpid()
+
+    def here(self, number: int) -> int:
+        if number % 2 == 0:
+            raise TooMuchHere
+        return self(number)
+
+    def rescue(self, number: int, again: Callable[[int], int]) -> int:
+        return again(number)
 
 
 class CannotBeRead:
