@@ -265,7 +265,7 @@ def _line(step: "ExplainStep") -> Text:
 
 
 # A terminal shows what uses what in words.
-_DIAGRAM = re.compile(r"```mermaid\n.*?\n```\n+", re.DOTALL)
+_DIAGRAM = re.compile(r"```mermaid\n(?:[^`]|`(?!``))*+```\n+")
 
 
 def overview(

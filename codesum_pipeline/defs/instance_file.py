@@ -25,7 +25,7 @@ NO_LOGS = {"module": "dagster._core.storage.noop_compute_log_manager", "class": 
 LOCK = ".storage.lock"
 _BEGIN = "# >>> Written by codesum from the settings of `engine`. Do not edit up to the closing line."
 _END = "# <<< Written by codesum."
-_BLOCK = re.compile(rf"\n?{re.escape(_BEGIN)}\n.*?{re.escape(_END)}\n", re.DOTALL)
+_BLOCK = re.compile(rf"\n?{re.escape(_BEGIN)}\n(?:(?!{re.escape(_BEGIN)}).)*?{re.escape(_END)}\n", re.DOTALL)
 _MAX_RUNS = re.compile(r"(?m)^( +max_concurrent_runs:)[^\n]*$")
 
 

@@ -20,7 +20,7 @@ _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 # Signs around a name in some languages, which texts leave out: `save!`, `#count`.
-_AROUND = re.compile(r"^\W+|\W+$")
+_AROUND = re.compile(r"^\W+|(?<!\W)\W+$")
 _SEPARATOR = re.compile(r"\.|::")
 _CODE_NAME = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
 # Every name that `is_foreign_name` accepts contains one of these.

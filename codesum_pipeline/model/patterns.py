@@ -6,7 +6,8 @@ length times that of the path.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.model.errors import ConfigurationError
@@ -30,6 +31,36 @@ _CLASS = re.compile(r"\\.|\[\^/\]|\[(?P<not>\^?)(?P<class>\]?[^\]]*)\]", re.DOTA
 _SPECIAL_IN_CLASS = re.compile(r"[\[&~|]")
 
 
+@cache
+def any_of(expressions: tuple[str, ...]) -> Callable[[str], bool]:
+    """A test of whether one of some regular expressions of a setting is found in a text. Its cost is linear, whatever
+    they say. Raises `ValueError` for what is none, and for what only engines that try ways anew can match: a look ahead
+    or back, and a reference to a group."""
+    # Most processes have no such setting.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    found = re2.Set.SearchSet(options)
+    for expression in expressions:
+        if len(expression) > LONGEST_PATTERN:
+            raise ValueError(_too_long(expression))
+        try:
+            re2.compile(expression, options)
+        except re2.error as error:
+            raise ValueError(
+                f"{expression!r} is not a regular expression of RE2: {error.args[0].decode('utf-8', 'replace')}"
+            ) from error
+        found.Add(expression)
+    found.Compile()
+    return lambda text: found.Match(text) is not None
+
+
+def _too_long(pattern: str) -> str:
+    shown = shortened(pattern, most=60)
+    return f"{shown!r} has {len(pattern):,} characters: a pattern has at most {LONGEST_PATTERN}"
+
+
 def read_patterns(lines: Iterable[str], where: str) -> "GitIgnoreSpec":
     """Patterns as in `.gitignore`. Raises `ConfigurationError` for one that is none or too long; `where` is what the
     message calls it."""
@@ -39,10 +70,7 @@ def read_patterns(lines: Iterable[str], where: str) -> "GitIgnoreSpec":
 
     def linear(line: str) -> GitIgnoreSpecPattern:
         if len(line) > LONGEST_PATTERN:
-            shown = shortened(line, most=60)
-            raise ConfigurationError(
-                f"{where} {shown!r} has {len(line):,} characters: a pattern has at most {LONGEST_PATTERN}"
-            )
+            raise ConfigurationError(f"{where} {_too_long(line)}")
         try:
             expression, includes = GitIgnoreSpecPattern.pattern_to_regex(line)
             if expression is None:

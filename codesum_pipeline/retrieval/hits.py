@@ -129,6 +129,9 @@ _BETWEEN = r"[\W_]{1,40}"
 # A phrase without quotes: three words that follow one another in a string literal, four anywhere.
 _FEWEST_WORDS = 3
 _WORDS_ANYWHERE = 4
+# Of a longer phrase the first words decide where it is, and no message with its values is longer.
+MOST_WORDS = 60
+LONGEST_MESSAGE = 2000
 # How much of a query a message has to make up with the values that it contains.
 _LEAST_SHARE = 0.6
 
@@ -170,17 +173,18 @@ def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
     found = _phrase(spaced, wanted)
     if found is not None:
         return Occurrence(source.count("\n", 0, found) + 1, 1)
-    filled = next((place for place, literal in _literals(spaced, wanted) if _fits(literal, wanted)), None)
+    literals = _literals(spaced, wanted) if len(wanted.text) <= LONGEST_MESSAGE else ()
+    filled = next((place for place, literal in literals if _fits(literal, wanted)), None)
     return None if filled is None else Occurrence(source.count("\n", 0, filled) + 1, 0)
 
 
 def _phrase(source: str, wanted: SearchLiteral) -> int | None:
     """Where the words follow one another; of few words that nobody quoted, in a string literal."""
     is_enough = wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE
-    lowered = source.lower()
-    if not all(word.lower() in lowered for word in wanted.words):
+    lowered, words = source.lower(), wanted.words[:MOST_WORDS]
+    if not all(word.lower() in lowered for word in words):
         return None
-    found = _words_pattern(tuple(wanted.words)).finditer(source)
+    found = _words_pattern(tuple(words)).finditer(source)
     return next((match.start() for match in found if is_enough or _is_in_literal(source, match.start())), None)
 
 
@@ -218,12 +222,15 @@ def _fits(literal: str, wanted: SearchLiteral) -> bool:
         return False
     # A literal that ends with a space has its value behind it.
     goes_on = literal[-1] in " :=" or not parts[-1]
-    pattern = r"[\W_]+(?:.*?[\W_])??".join(r"[\W_]+".join(map(re.escape, part)) for part in parts if part)
-    match = re.search(rf"(?<!\w){pattern}(?!\w){'.*' if goes_on else ''}", wanted.text, re.IGNORECASE | re.DOTALL)
+    first, *others = (r"[\W_]+".join(map(re.escape, part)) for part in parts if part)
+    # Each part where it comes first: what follows may begin anywhere behind it, so no other place is tried.
+    behind = "".join(rf"(?=[\W_]))(?>[\W_]+(?:.*?[\W_])??{part}" for part in others)
+    pattern = rf"(?>.*?(?<!\w)(?P<fitting>){first}{behind}(?!\w)){'.*' if goes_on else ''}"
+    match = re.match(pattern, wanted.text, re.IGNORECASE | re.DOTALL)
     # Three words behind others may be a sentence about them.
-    if match is None or (match.start() > 0 and len(words) == _FEWEST_WORDS):
+    if match is None or (match.start("fitting") > 0 and len(words) == _FEWEST_WORDS):
         return False
-    return len(match[0]) >= _LEAST_SHARE * len(wanted.text)
+    return match.end() - match.start("fitting") >= _LEAST_SHARE * len(wanted.text)
 
 
 # The texts of files of an index, by path, as far as they can be read.

@@ -24,7 +24,9 @@ from codesum_pipeline.indexes.stored_zip import Array
 from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.nearest import nearest_names
 from codesum_pipeline.model.patterns import MOST_PATTERNS, read_patterns
+from codesum_pipeline.model.printable import shortened
 from codesum_pipeline.retrieval.query import Pointer, rows_pointed_to
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.weights import Numbers, Places, Ranking, ScoredDocuments, Scores
@@ -35,6 +37,9 @@ Mask = npt.NDArray[np.bool_]
 # Several people ask a server, with filters of their own.
 _MASKS_REMEMBERED = 16
 _NEAREST_SHOWN = 3
+# Of many paths that match nothing, so many have the nearest named.
+_HINTS = 3
+_LONGEST_LANGUAGE = 60
 _EXCEPT = "!"
 # In a line of JSON without spaces; inside a text, quotes have backslashes before them.
 _LANGUAGE = re.compile(rb',"language":"([^"\\]*)"')
@@ -79,20 +84,26 @@ def parse_filters(
 
 def check_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> None:
     """Raise `ConfigurationError` for a language that no document of any index has, and for a path that matches none."""
+    for _, told in unfit_filters(indexes, filters):
+        raise ConfigurationError(told)
+
+
+def unfit_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> Iterator[tuple[str, str]]:
+    """Each language that no document of any index has, and each path that matches none, with what is to be said."""
     asked = ", ".join(dict.fromkeys(index.repo for index in indexes))
     wanted = [pattern for pattern in filters.paths if not pattern.startswith(_EXCEPT)]
     if filters.languages:
         known = sorted({_language_of(index, row) for index in indexes for row in _places(index)})
         for language in filters.languages:
             if language not in known:
-                raise ConfigurationError(f"nothing in {asked} is in {language!r}; languages are: {', '.join(known)}")
-    if wanted:
-        names = {_name(index, row) for index in indexes for row in _places(index)}
-        for pattern in wanted:
-            if not any(map(_matcher([pattern]), names)):
-                near = _nearest(pattern, names)
-                hint = f"; nearest: {', '.join(near)}" if near else ""
-                raise ConfigurationError(f"path {pattern!r} matches nothing in {asked}{hint}")
+                yield language, f"nothing in {asked} is in {language!r}; languages are: {', '.join(known)}"
+    hints = _HINTS
+    names = {_name(index, row) for index in indexes for row in _places(index)} if wanted else ()
+    for pattern in wanted:
+        if not any(map(_checked(_matcher([pattern])), names)):
+            near, hints = _nearest(pattern, names) if hints else [], max(hints - 1, 0)
+            hint = f"; nearest: {', '.join(near)}" if near else ""
+            yield pattern, f"path {pattern!r} matches nothing in {asked}{hint}"
 
 
 def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
@@ -132,6 +143,14 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     return read_patterns(patterns, "path").match_file
 
 
+def _checked(matches: Callable[[str], bool]) -> Callable[[str], bool]:
+    def match(name: str) -> bool:
+        checkpoint()
+        return matches(name)
+
+    return match
+
+
 def _pattern(written: str) -> str:
     sign = _EXCEPT if written.startswith(_EXCEPT) else ""
     pattern = written.removeprefix(_EXCEPT).removeprefix("./")
@@ -145,8 +164,8 @@ def _language(written: str) -> str:
     name = written.lower()
     language = name if name in LANGUAGES else language_of_path(f"x.{name}")
     if language is None:
-        near = difflib.get_close_matches(name, sorted(LANGUAGES), n=1, cutoff=0.0)[0]
-        raise ConfigurationError(f"unknown language {written!r}; the nearest is {near!r}")
+        near = difflib.get_close_matches(name[:_LONGEST_LANGUAGE], sorted(LANGUAGES), n=1, cutoff=0.0)[0]
+        raise ConfigurationError(f"unknown language {shortened(written)!r}; the nearest is {near!r}")
     return language
 
 
@@ -175,8 +194,8 @@ def _nearest(pattern: str, paths: Iterable[str]) -> list[str]:
         by_path.setdefault(path.rstrip("/").lower(), path)
         by_name.setdefault(path.rstrip("/").rpartition("/")[2].lower(), path)
     last = literal.rpartition("/")[2]
-    near = [by_path[path] for path in difflib.get_close_matches(literal, by_path, n=_NEAREST_SHOWN)]
-    near += [by_name[name] for name in difflib.get_close_matches(last, by_name, n=_NEAREST_SHOWN)]
+    near = [by_path[path] for path in nearest_names(literal, [*by_path], most=_NEAREST_SHOWN)]
+    near += [by_name[name] for name in nearest_names(last, [*by_name], most=_NEAREST_SHOWN)]
     return list(dict.fromkeys(near))[:_NEAREST_SHOWN]
 
 

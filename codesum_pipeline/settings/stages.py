@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
+from codesum_pipeline.model.patterns import any_of
 from codesum_pipeline.settings.marks import BELOW_HOME, BY_RUN, NOTHING, SettingsGroup, Shapes, setting
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -108,18 +109,14 @@ class FilterSettings(SettingsGroup):
     )
     skip_patterns: tuple[str, ...] = setting(
         ("^get_", "^set_", "^__.*__$"),
-        "Regular expressions for the names of trivial functions.",
+        "Regular expressions, as RE2 reads them, for the names of trivial functions.",
         Shapes("filter"),
     )
 
     @field_validator("skip_patterns")
     @classmethod
     def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
+        any_of(patterns)
         return patterns
 
 

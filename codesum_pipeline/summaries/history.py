@@ -7,7 +7,6 @@ children before parents, so that a cause always has a smaller sequence number
 than its effect. So one text's cause can be followed to its beginning.
 """
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from codesum_pipeline.model.documents import LEVELS, Cause, HistoryEvent, Histor
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.model.nearest import nearest_names
 from codesum_pipeline.store.rows import column_names, from_table, nulls, schema_of, to_table
 from codesum_pipeline.store.schemas import texts_table
 from codesum_pipeline.store.workspace import Workspace
@@ -168,7 +168,7 @@ def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
     for row in sorted(about_documents, key=lambda row: row.sequence):
         rows.setdefault(row.id, []).append(row)
     if doc_id not in rows:
-        near = difflib.get_close_matches(doc_id, rows, n=3, cutoff=0.5)
+        near = nearest_names(doc_id, [*rows], most=3, least_likeness=0.5)
         hint = f"; near: {', '.join(near)}" if near else ""
         raise ConfigurationError(f"repository {workspace.key!r} has no document {doc_id!r}{hint}")
     steps: list[ExplainStep] = []

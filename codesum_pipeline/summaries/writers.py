@@ -11,7 +11,6 @@ pattern, unless it does real work: raises, writes or calls outward. Placeholders
 document has its children, but in no dense lane.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,7 @@ from codesum_pipeline.model.documents import (
 from codesum_pipeline.model.files import Snapshot
 from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.hashing import canonical_json, sha1_hex, summary_hash
+from codesum_pipeline.model.patterns import any_of
 from codesum_pipeline.parsing.symbols import PARSER_VERSION
 from codesum_pipeline.store.rows import from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
@@ -73,7 +73,7 @@ def is_short(name: str, line_count: int, complexity: int, settings: "FilterSetti
     """Whether a function is trivial unless it does real work."""
     if line_count < settings.min_lines:
         return True
-    return complexity < settings.min_complexity and any(re.search(pattern, name) for pattern in settings.skip_patterns)
+    return complexity < settings.min_complexity and any_of(settings.skip_patterns)(name)
 
 
 def is_outward(callee: str) -> bool:

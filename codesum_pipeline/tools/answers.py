@@ -10,6 +10,7 @@ Agents pay for it in each answer that goes on, and again when they give it back.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from reprlib import Repr
 from typing import Annotated, Any, Self, TypeVar
 
 from msgspec import Struct
@@ -30,7 +31,12 @@ _LONGEST_ROW = 120
 # A message repeats no more than this of what a caller wrote.
 
 
-def _listed(value: Any) -> Any:
+# What is nested as deep as a parser allows has no other text.
+_SHOWN = Repr()
+_SHOWN.maxstring = _SHOWN.maxother = 2 * _LONGEST_ROW
+
+
+def listed_names(value: Any) -> Any:
     """Agents write a list as JSON in a text, or one name alone."""
     if not isinstance(value, str):
         return value
@@ -43,7 +49,7 @@ def _listed(value: Any) -> Any:
 
 
 Name = Annotated[str, Field(max_length=_LONGEST_NAME)]
-Names = Annotated[list[Name], BeforeValidator(_listed), Field(max_length=50)]
+Names = Annotated[list[Name], BeforeValidator(listed_names), Field(max_length=50)]
 
 
 class Arguments(BaseModel):
@@ -62,9 +68,10 @@ def explained(error: ValidationError, arguments: type[BaseModel]) -> str:
         elif each["type"] == "missing":
             told.append(f"{name} is missing")
         elif each["type"] == "string_too_long":
-            told.append(f"{name} has {len(each['input']):,} characters: {each['msg']}")
+            shown = shortened(each["input"], most=60)
+            told.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            told.append(f"{name} = {shortened(repr(each['input']))}: {each['msg']}")
+            told.append(f"{name} = {shortened(_SHOWN.repr(each['input']))}: {each['msg']}")
     return "; ".join(told)
 
 

@@ -1,7 +1,5 @@
 """One call of a tool: the versions of indexes that it answers from, the documents that it means, and its notes."""
 
-import difflib
-import heapq
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -15,6 +13,7 @@ from codesum_pipeline.model.cancellation import checkpoint
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, MissingTable, UnknownRepository
 from codesum_pipeline.model.ids import without_suffix
+from codesum_pipeline.model.nearest import nearest_names
 from codesum_pipeline.model.printable import one_line, shortened, some_of
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.repository import RepositoryEntry
@@ -28,9 +27,6 @@ from codesum_pipeline.tools.documents import JoinedDocuments
 from codesum_pipeline.tools.sources import SourceReader, Trees
 
 _NEAREST_SHOWN = 5
-# How many ids are compared letter by letter, and the length of the pieces by which they are chosen.
-_COMPARED = 1000
-_PIECE = 3
 # The suffix of an overload's id, also in the form of earlier versions: `#2`.
 _ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
 
@@ -74,11 +70,7 @@ def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
     found = [id_ for id_, name in names.items() if name.lower().endswith(ends)]
     found += [id_ for id_, name in names.items() if tail and _tail(name) == tail]
     if len({*found}) < _NEAREST_SHOWN:
-        if len(ids) > _COMPARED:
-            # Comparing a hundred thousand letter by letter would take seconds.
-            pieces = {wanted[start : start + _PIECE] for start in range(len(wanted) - _PIECE + 1)}
-            ids = heapq.nlargest(_COMPARED, ids, key=lambda id_: sum(piece in id_ for piece in pieces))
-        found += difflib.get_close_matches(wanted, ids, n=_NEAREST_SHOWN)
+        found += nearest_names(wanted, ids, most=_NEAREST_SHOWN)
     return list(dict.fromkeys(found))[:_NEAREST_SHOWN]
 
 

@@ -1,22 +1,23 @@
 """`search`: documents by their purpose or name; and `search_symbols`: by name alone, also by a similar one."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from msgspec import to_builtins
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from codesum_pipeline.model.documents import LEVELS, Level
 from codesum_pipeline.model.errors import ConfigurationError
+from codesum_pipeline.model.nearest import nearest_names
+from codesum_pipeline.model.patterns import LONGEST_PATTERN, MOST_PATTERNS
 from codesum_pipeline.model.printable import clean, shortened
 from codesum_pipeline.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.retrieval.query import check_says_something
 from codesum_pipeline.retrieval.reader import IndexedDocument, PublishedIndex
 from codesum_pipeline.retrieval.search import answer
-from codesum_pipeline.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
+from codesum_pipeline.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
 from codesum_pipeline.tools.answers import (
     AnswerPage,
     DocumentRow,
@@ -25,6 +26,7 @@ from codesum_pipeline.tools.answers import (
     PagedArguments,
     fitting,
     indented,
+    listed_names,
     numbered,
     several_repositories,
 )
@@ -45,7 +47,11 @@ class SearchArguments(PagedArguments):
     repos: Annotated[Names, Field(description="Keys or owner/name; default: this checkout's, else all")] = []
     levels: Annotated[Names, Field(description=", ".join(LEVELS))] = []
     languages: Names = []
-    paths: Annotated[Names, Field(description="As in .gitignore: src/, *.go, !docs/")] = []
+    paths: Annotated[
+        list[Annotated[str, Field(max_length=LONGEST_PATTERN)]],
+        BeforeValidator(listed_names),
+        Field(max_length=MOST_PATTERNS, description="As in .gitignore: src/, *.go, !docs/"),
+    ] = []
     tests: Literal["in", "out", "only"] = "in"
     limit: int = Field(5, ge=1, le=100)
     excerpt: int = Field(0, ge=0, le=40, description="Lines of source a hit")
@@ -124,17 +130,20 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
 def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: SearchArguments) -> Filters:
     """The filters that some document passes; the others are left out, with a note."""
 
-    def passes(filters: dict[str, Any]) -> bool:
+    def parsed(**filter_: Any) -> Filters:
         try:
-            check_filters(indexes, parse_filters(**filters))
+            return parse_filters(**filter_)
         except ConfigurationError as error:
             call.tell(f"filter left out: {shortened(str(error))}")
-            return False
-        return True
+            return ANYTHING
 
-    languages = [name for name in asked.languages if passes({"languages": [name]})]
-    paths = [path for path in asked.paths if passes({"paths": [path]})]
-    return parse_filters(languages=languages, paths=paths, tests=WhichTests(asked.tests))
+    languages = [name for each in asked.languages for name in parsed(languages=[each]).languages]
+    paths = [path for each in asked.paths for path in parsed(paths=[each]).paths]
+    unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
+    for told in unfit.values():
+        call.tell(f"filter left out: {shortened(told)}")
+    kept = (tuple(dict.fromkeys(each for each in some if each not in unfit)) for some in (languages, paths))
+    return Filters(*kept, WhichTests(asked.tests))
 
 
 _NEAR = 20
@@ -226,5 +235,5 @@ def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
     if way is NameMatch.PART:
         like = [name for name in names.names if wanted in name]
     else:
-        like = difflib.get_close_matches(wanted, list(names.names), n=_NEAR, cutoff=_NEAR_CUTOFF)
+        like = nearest_names(wanted, [*names.names], most=_NEAR, least_likeness=_NEAR_CUTOFF)
     return [row for name in like for row in names.exactly(name)]

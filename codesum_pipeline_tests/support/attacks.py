@@ -6,7 +6,8 @@ characters, or reads on to the end from every place, takes four times as long or
 
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from time import process_time
@@ -14,58 +15,80 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline_tests.support.expressions import Expression
+
 # One of each kind that classes of characters tell apart.
 _PALETTE = "aA0_ \n\t.-/:([{`\"'*<>=#@,\\|$%!?+~&;^)]}é\0"
 _PUMPED = 9
 _VARIANTS = 5
+# What is no noise for 4,000 characters, and what no linear expression takes for 64,000.
+_NOISE_S = 0.0007
+_HOPELESS_S = 0.5
+# Four times the text takes four times as long, and less than sixteen times.
+LINEAR = 7
 
 
 class Attack(Struct, frozen=True):
-    """A text that is repeated, and what stands around the repetitions."""
+    """A text that is repeated, and what stands before and behind."""
 
     before: str
     pump: str
     after: str = ""
 
     def text(self, length: int) -> str:
-        return self.before + self.pump * (length // len(self.pump)) + self.after
+        return f"{self.before}{self.pump * (length // len(self.pump))}{self.after}"
 
 
-def attacks_on(pattern: str | bytes, flags: int) -> list[Attack]:
-    """Each repetition of the expression, run long; each beginning of the expression, over and over; and runs of one
-    character."""
-    found = {Attack("", char): None for char in _PALETTE}
+def attacks_on(pattern: str | bytes, flags: int, *, variants: int) -> list[Attack]:
+    """Each repetition of the expression run long, each beginning of it over and over, and runs of one character.
+    `variants` texts are tried for what may be one of several."""
     tree = parser.parse(pattern, flags)
-    for text in _beginnings(tree):
-        found.update(dict.fromkeys([Attack("", text), Attack("", f"{text}\n"), Attack("", f"{text} ")]))
-    for before, pumps in _repetitions(tree, ""):
-        for pump in pumps:
-            found.update(
-                dict.fromkeys(
-                    [Attack(before, pump), Attack(before, pump, "\0"), Attack(before, pump, "\n\0"), Attack("", before + pump)]
-                    + [Attack("", f"{before}{pump}\n"), Attack("", pump, "\0"), Attack("\n", pump, "\0"), Attack(before, f"{pump}\n")]
-                )
-            )
-    return list(found)
+    pumps = [*_PALETTE, *_beginnings(tree, variants)]
+    found = [Attack("", pump) for pump in pumps]
+    for before, repeated in _repetitions(tree, "", variants):
+        for pump in repeated:
+            found += [Attack(before, pump, after) for after in ("", "\0", "a")]
+            found += [Attack("", f"{before}{pump}{mark}") for mark in ("", "\n")]
+            found += [Attack("", pump, after) for after in ("\0", "a")]
+            found += [Attack("\n", pump, "\0"), Attack(before, pump, "\n\0"), Attack("", f"{before}\n")]
+    return list(dict.fromkeys(found))
 
 
-class TooSlow(Exception):
+def growth(expression: Expression, attack: Attack, length: int) -> float:
+    """How many times as long four times the text takes, where the time is long enough to be told from noise; else 0."""
+    compiled: re.Pattern[Any] = re.compile(expression.pattern, expression.flags)
+
+    def measured(times: int, tries: int = 2) -> float:
+        text = attack.text(length * times)
+        given = text.encode("utf-8", "surrogatepass") if isinstance(expression.pattern, bytes) else text
+        return min(_seconds(compiled, expression.uses, given) for _ in range(tries))
+
+    noise = _NOISE_S * length / 4000
+    if measured(1, tries=1) < noise or (first := measured(1)) < noise:
+        return 0.0
+    if first >= _HOPELESS_S:
+        return inf
+    # A bound of a repetition shows in longer texts alone.
+    second = measured(4)
+    return second / first if second < first * LINEAR else measured(16, tries=1) / second
+
+
+class _TooSlow(Exception):
     pass
 
 
-def seconds(compiled: re.Pattern[Any], uses: frozenset[str], text: str, *, most: float) -> float:
-    """Processor seconds that the slowest use takes; not much more than `most`."""
-    given = text.encode("utf-8", "surrogatepass") if isinstance(compiled.pattern, bytes) else text
+def _seconds(compiled: re.Pattern[Any], uses: Iterable[str], text: Any) -> float:
+    """Processor seconds of the slowest use; of one that does not end, somewhat more than `_HOPELESS_S`."""
     old = signal.signal(signal.SIGVTALRM, _interrupt)
     slowest = 0.0
     try:
-        for use in sorted(uses):
-            signal.setitimer(signal.ITIMER_VIRTUAL, most)
+        for use in uses:
+            signal.setitimer(signal.ITIMER_VIRTUAL, _HOPELESS_S)
             start = process_time()
             try:
-                _use(compiled, use, given)
-            except TooSlow:
-                return max(most, process_time() - start)
+                _use(compiled, use, text)
+            except _TooSlow:
+                return process_time() - start
             finally:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             slowest = max(slowest, process_time() - start)
@@ -75,32 +98,26 @@ def seconds(compiled: re.Pattern[Any], uses: frozenset[str], text: str, *, most:
 
 
 def _interrupt(*_: object) -> None:
-    raise TooSlow
+    raise _TooSlow
 
 
 def _use(compiled: re.Pattern[Any], use: str, text: Any) -> None:
-    if use == "match":
-        compiled.match(text)
-    elif use == "fullmatch":
-        compiled.fullmatch(text)
-    elif use == "search":
-        compiled.search(text)
+    if use in ("match", "fullmatch", "search"):
+        getattr(compiled, use)(text)
     else:
         for _ in compiled.finditer(text):
             pass
 
 
-def _beginnings(tree: Sequence[Any]) -> Iterator[str]:
+def _beginnings(tree: Sequence[Any], variants: int) -> Iterator[str]:
     nodes = list(tree)
     for end in range(1, len(nodes) + 1):
-        for variant in range(3):
+        for variant in range(min(variants, 3)):
             if text := _sample(nodes[:end], variant):
-                yield text
-                if text[:-1]:
-                    yield text[:-1]
+                yield from (text, f"{text} ", f"{text}\n", *filter(None, [text[:-1]]))
     for kind, value in nodes:
         for inner in _inner(kind, value):
-            yield from _beginnings(inner)
+            yield from _beginnings(inner, variants)
 
 
 def _inner(kind: Any, value: Any) -> list[Any]:
@@ -117,7 +134,7 @@ def _inner(kind: Any, value: Any) -> list[Any]:
     return []
 
 
-def _repetitions(tree: Sequence[Any], before: str) -> Iterator[tuple[str, list[str]]]:
+def _repetitions(tree: Sequence[Any], before: str, variants: int) -> Iterator[tuple[str, list[str]]]:
     """The text before each repetition, and texts that it can repeat."""
     nodes = list(tree)
     for number, (kind, value) in enumerate(nodes):
@@ -128,10 +145,10 @@ def _repetitions(tree: Sequence[Any], before: str) -> Iterator[tuple[str, list[s
                 # What this and the next node can both read is where they compete.
                 follows = set(_variants(nodes[number + 1 : number + 2]))
                 pumps.sort(key=lambda pump: pump not in follows)
-            pumps = pumps[:_VARIANTS]
+            pumps = pumps[:variants]
             yield start, [*pumps, *(one + other for one, other in zip(pumps, pumps[1:], strict=False))]
         for inner in _inner(kind, value):
-            yield from _repetitions(inner, start)
+            yield from _repetitions(inner, start, variants)
 
 
 def _variants(nodes: Sequence[Any]) -> list[str]:
@@ -150,7 +167,9 @@ def _chars(kind: Any, value: Any) -> list[str]:
         return [char for char in _PALETTE if ord(char) != value]
     found = [char for char in _PALETTE if _is_in(value, char)]
     if not found:
-        found = [chr(each[1] if each[0] is op.LITERAL else each[1][0]) for each in value if each[0] in (op.LITERAL, op.RANGE)]
+        found = [
+            chr(each[1] if each[0] is op.LITERAL else each[1][0]) for each in value if each[0] in (op.LITERAL, op.RANGE)
+        ]
     return found
 
 

@@ -1,93 +1,147 @@
-"""Every regular expression of the package, where it stands and how it is used.
+"""Every regular expression of the package: where it stands, and by which methods it is used.
 
-Three sources: literals in the source, what importing the package compiles, and what functions compile from tables and
-arguments. Each call of `re` must be found by one of them.
+A call of `re` in the source is either evaluated, since its pattern is made of constants, or has compiled its pattern
+meanwhile: when its module was imported, or when a function was called that makes it of a table or of what it is given.
 """
 
 import ast
 import importlib
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from msgspec import Struct
 
 import codesum_pipeline
 
 FOLDER = Path(codesum_pipeline.__file__).parent
-_FUNCTIONS = ("compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer")
-# A use that looks at the beginning of the text alone.
-ANCHORED = frozenset({"match", "fullmatch"})
+_SCANNING = ("search", "sub", "subn", "split", "findall", "finditer")
+_ANCHORED = ("match", "fullmatch")
+_METHODS = frozenset({*_SCANNING, *_ANCHORED})
+
+# Module, line, pattern and flags.
+Compiled = tuple[str, int, str | bytes, int]
 
 
-class Expression(Struct, frozen=True, order=True):
-    """A regular expression at the place that compiles it, and the methods that are called there."""
+class Expression(Struct, frozen=True):
+    """An expression, the name that its module gives it, and the methods by which that uses it."""
 
     place: str
-    line: int
+    name: str
     pattern: str | bytes
     flags: int
-    uses: frozenset[str]
+    uses: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.name} {self.pattern!r:.200}"
 
     @property
-    def compiled(self) -> re.Pattern[str] | re.Pattern[bytes]:
-        return re.compile(self.pattern, self.flags)
-
-
-class Call(Struct, frozen=True):
-    """A call of a function of `re`, and the name to which its result is given."""
-
-    line: int
-    end: int
-    function: str
-    name: str | None
-    node: ast.Call
-
-
-def calls_of(file: Path) -> list[Call]:
-    """All calls of `re` in a module."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    names = {
-        id(node.value): node.targets[0].id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    return [
-        Call(node.lineno, node.end_lineno or node.lineno, node.func.attr, names.get(id(node)), node)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "re"
-        and node.func.attr in _FUNCTIONS
-    ]
+    def key(self) -> str:
+        return f"{self.place}:{self.name}"
 
 
 @contextmanager
-def recording() -> Iterator[set[tuple[str, int, str | bytes, int]]]:
-    """What the package compiles meanwhile: module, line, pattern and flags."""
-    found: set[tuple[str, int, str | bytes, int]] = set()
+def compilations() -> Iterator[set[Compiled]]:
+    """What modules of the package compile meanwhile."""
+    found: set[Compiled] = set()
     original = re._compile  # type: ignore[attr-defined]
 
-    def compile_and_note(pattern: str | bytes | re.Pattern[str], flags: int) -> re.Pattern[str]:
-        frame = sys._getframe(2)
-        compiled: re.Pattern[str] = original(pattern, flags)
-        if frame.f_globals.get("__name__", "").startswith("codesum_pipeline."):
-            kept = compiled.flags & ~re.UNICODE if isinstance(compiled.pattern, str) else compiled.flags
-            found.add((frame.f_code.co_filename, frame.f_lineno, compiled.pattern, kept))
+    def noting(pattern: Any, flags: int) -> Any:
+        compiled, frame = original(pattern, flags), sys._getframe(2)
+        if frame.f_globals.get("__name__", "").startswith(f"{codesum_pipeline.__name__}."):
+            found.add((frame.f_code.co_filename, frame.f_lineno, compiled.pattern, compiled.flags & ~re.UNICODE))
         return compiled
 
-    re._compile = compile_and_note  # type: ignore[attr-defined]
+    re._compile = noting  # type: ignore[attr-defined]
     try:
         yield found
     finally:
         re._compile = original  # type: ignore[attr-defined]
 
 
-def import_all() -> None:
-    """Import each module that compiles anything."""
-    for file in sorted(FOLDER.rglob("*.py")):
-        if file.name != "__main__.py" and calls_of(file):
-            importlib.import_module(".".join(file.relative_to(FOLDER.parent).with_suffix("").parts))
+def import_modules_with_expressions() -> dict[Path, ModuleType]:
+    """Each module of the package that calls `re`."""
+    return {
+        file: importlib.import_module(".".join(file.relative_to(FOLDER.parent).with_suffix("").parts))
+        for file in sorted(FOLDER.rglob("*.py"))
+        if any(_calls(ast.parse(file.read_text(encoding="utf-8"))))
+    }
+
+
+def expressions(modules: dict[Path, ModuleType], compiled: set[Compiled]) -> tuple[list[Expression], list[str]]:
+    """All expressions of these modules, and the places of calls whose expression is not known."""
+    found: dict[tuple[str, str | bytes, int], Expression] = {}
+    unknown: list[str] = []
+    for file, module in modules.items():
+        tree, place = ast.parse(file.read_text(encoding="utf-8")), file.relative_to(FOLDER).as_posix()
+        names, uses = _names_of_values(tree), _uses_of_names(tree)
+        for call in _calls(tree):
+            patterns = {
+                (pattern, flags)
+                for name, line, pattern, flags in compiled
+                if name == str(file) and call.lineno <= line <= (call.end_lineno or call.lineno)
+            } or _evaluated(call, module)
+            if not patterns:
+                unknown.append(f"{place}:{call.lineno}")
+            assert isinstance(call.func, ast.Attribute)
+            name = names.get(id(call), "")
+            used = uses.get(name, _SCANNING[:1]) if call.func.attr == "compile" else {call.func.attr}
+            for pattern, flags in patterns:
+                found[place, pattern, flags] = Expression(place, name, pattern, flags, tuple(sorted(used)))
+    return [*found.values()], unknown
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=function)):
+                if function == "compile" or function in _METHODS:
+                    yield node
+
+
+def _names_of_values(tree: ast.AST) -> dict[int, str]:
+    found = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found[id(value)] = name
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                found |= {id(value): ast.unparse(target) for target, value in zip(targets, values, strict=False)}
+    return found
+
+
+def _uses_of_names(tree: ast.AST) -> dict[str, set[str]]:
+    """The methods that are called of each name. One that is also used otherwise may be used by any."""
+    found: dict[str, set[str]] = defaultdict(set)
+    owners: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name) as owner, attr=method):
+                owners.add(id(owner))
+                found[name] |= {method} & _METHODS
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in owners:
+            found[node.id].add("finditer")
+    return found
+
+
+def _evaluated(call: ast.Call, module: ModuleType) -> set[tuple[str | bytes, int]]:
+    """The pattern and flags of a call whose arguments are constants of its module."""
+    assert isinstance(call.func, ast.Attribute)
+    given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "flags")]
+    if (
+        call.func.attr in ("match", "search", "fullmatch", "compile")
+        and len(call.args) > (call.func.attr != "compile") + 1
+    ):
+        given = [call.args[0], call.args[-1]]
+    try:
+        values = [eval(compile(ast.Expression(each), str(module), "eval"), vars(module)) for each in given]
+    except NameError:
+        return set()
+    compiled = re.compile(*values)
+    return {(compiled.pattern, compiled.flags & ~re.UNICODE)}

@@ -35,7 +35,7 @@ _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
 Telling = Mapping[str, int]
 _NO_METHOD = -1
 TELLING = TellingNames(6, re.compile(r"[^_]_+[^_]"), library_names("python", "methods"))
-_TOKEN = re.compile(r"⟨[^⟩]*⟩|\{[^}]*\}|super\([^)]*\)|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
+_TOKEN = re.compile(r"⟨[^⟩]*+⟩?|\{[^}]*+\}?|super\([^)]*+\)?|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
 
 
 # Files share few shapes with any but those around them; more would only hold memory.

@@ -14,7 +14,9 @@ from codesum_pipeline.model.patterns import ANY_FOLDERS, STAR, linear_expression
 # More stars than a pattern of any workspace has, and more patterns than a file that lists them.
 MAX_STARS = 8
 MAX_PATTERNS = 200
-_QUOTED = re.compile(r"""^(?:"([^"]*)"|'([^']*)'|([^\s#"'\[\]{},&*!|>](?:[^\s#]|\s++(?=[^\s#]))*+|[*!][^\s#]*))\s*+(?:#.*)?$""")
+_QUOTED = re.compile(
+    r"""^(?:"([^"]*)"|'([^']*)'|([^\s#"'\[\]{},&*!|>](?:[^\s#]|\s++(?=[^\s#]))*+|[*!][^\s#]*))\s*+(?:#.*)?$"""
+)
 
 
 class Workspaces:

@@ -21,7 +21,7 @@ from codesum_pipeline.languages.hooks import first_shown
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"""|'|")(.*)\2""", re.DOTALL)
 # Most texts: on one line, without prefix, escapes and other quotes.
 _PLAIN = re.compile(r"""(['"])[^'"\\\n]*\1""")
-_UNIT = re.compile(r"""\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|N\{[^}]*\}|.)|["']""", re.DOTALL)
+_UNIT = re.compile(r"""\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|N\{[^}]{0,100}\}|.)|["']""", re.DOTALL)
 _OCTAL_END = re.compile(r"(?:\\\\|[^\\])*\\[0-7]{1,2}", re.DOTALL)
 _QUOTES = re.compile(r"""["'\\]""")
 TRIPLE = '"""'

@@ -83,7 +83,8 @@ class MalformedManifest(Exception):
     """A manifest that its format's parser refuses."""
 
 
-_BEFORE, _AFTER = (r"(?<![\w@./-])", r"(?<![\w@/-])"), r"(?![\w./-])"
+# What goes on with a name, before and behind it.
+_BEFORE, _AFTER = (re.compile(r"[\w@./-]"), re.compile(r"[\w@/-]")), re.compile(r"[\w./-]")
 # No person writes longer lines, and a regular expression may take the square of a line's length.
 _LONGEST = 1_000
 
@@ -99,10 +100,21 @@ def line_of(text: str, *names: str) -> int:
     for name in names:
         # As a word of its own, else as the last part of a dotted key.
         for before in _BEFORE:
-            if found := re.compile(f"{before}{re.escape(name)}{_AFTER}").search(text, position):
-                position = found.end()
+            if (end := _end_of(name, text, position, before)) is not None:
+                position = end
                 break
     return text.count("\n", 0, max(position - 1, 0)) + 1
+
+
+def _end_of(name: str, text: str, position: int, before: re.Pattern[str]) -> int | None:
+    """Where a name ends that is found from a position on, neither behind nor before what goes on with it. Most texts
+    have thousands of names, for which no expressions are compiled."""
+    while (start := text.find(name, position)) >= 0:
+        end = start + len(name)
+        if not before.match(text, start - 1 if start else len(text)) and not _AFTER.match(text, end):
+            return end
+        position = start + 1
+    return None
 
 
 def requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Dependency]:

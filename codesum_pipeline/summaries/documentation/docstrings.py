@@ -95,7 +95,7 @@ def _first_paragraph(text: str) -> str:
 
 _PROSE, _PARAMETER, _RETURNS, _CODE, _OTHER = "prose", "parameter", "returns", "code", "other"
 _KINDS = {word: kind for kind, words in word_table("doc_tags").items() for word in words.split()}
-_TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)$")
+_TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)")
 _FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w(?:\w|:(?!\s*#*$)| ++(?=[\w:])(?!:\s*#*$))*+)\s*+(?::\s*+)?#*+$")
 # An entry of a list under a heading for parameters; Swift's own; C#'s `Returns: text`.

@@ -188,7 +188,9 @@ _FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
 _STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
 _EPYTEXT = re.compile(r"\b[BCILMSUX]\{([^{}]*)\}")
-_TEMPLATE = re.compile(r"\{%-?[^{}%]*-?%\}|\{#[^{}#]*#\}|\$?\{\{-?\s*+((?:[^{}\s-]|-(?!\}\})|\s++(?!-?\}\}))*+)\s*+-?\}\}")
+_TEMPLATE = re.compile(
+    r"\{%-?[^{}%]*-?%\}|\{#[^{}#]*#\}|\$?\{\{-?\s*+((?:[^{}\s-]|-(?!\}\})|\s++(?!-?\}\}))*+)\s*+-?\}\}"
+)
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])")
 _BARE_URL = re.compile(r"<(https?://[^\s<>]+|[\w.+-]+@[\w.-]+)>")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.S)
@@ -244,15 +246,20 @@ def _role_words(match: re.Match[str]) -> str:
     return target.lstrip("!~.")
 
 
+# A tag whose parts stand around other tags is hidden on purpose.
+MOST_NESTED_TAGS = 20
+
+
 def without_html(text: str) -> str:
     """The text without HTML tags, comments, scripts and styles; entities are read first, so none can hide a tag."""
     text = html.unescape(html.unescape(text)).replace("\x00", "")
     text = _BARE_URL.sub(r"\1", _HIDDEN.sub(" ", _COMMENT.sub(" ", text)))
-    while True:
+    for _ in range(MOST_NESTED_TAGS):
         stripped = _TAG.sub(_tag_gap, text)
         if stripped == text:
             return text
         text = stripped
+    return text.replace("<", "")
 
 
 def _tag_gap(match: re.Match[str]) -> str:
