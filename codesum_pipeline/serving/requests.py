@@ -26,7 +26,7 @@ class BodyBounds(Struct, frozen=True):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body = _Body(self.limits, scope, receive, send)
+        body = _RequestBody(self.limits, scope, receive, send)
         # The parser accepts only digits, at most 20.
         if int(Headers(scope=scope).get("content-length", "0")) > self.limits.max_body_bytes:
             await body.answer(413, body.too_large)
@@ -35,7 +35,7 @@ class BodyBounds(Struct, frozen=True):
             await self.app(scope, body.receive, body.send)
 
 
-class _Body(Struct):
+class _RequestBody(Struct):
     """The body of one request, while it is `reading`."""
 
     limits: ServingSettings
