@@ -1,6 +1,6 @@
 """What attacks of a client cost a server, and how long everybody else has to wait meanwhile.
 
-    python -m benchmarks.endurance [--before CHECKOUT] [--seconds 8] [--servers web mcp webhooks ui]
+    python -m benchmarks.endurance [--before CHECKOUT] [--seconds 8] [--servers web mcp webhooks ui] [--attacks TEXT]
 
 Each of the servers is started as people start it, with its default settings, on a home with one small repository. It is
 attacked from 127.0.0.1 for some seconds with each of the attacks in `codesum_pipeline_tests/support/attacking.py`. A
@@ -188,12 +188,14 @@ def attacked(server: Server, attack: Attack, seconds: float) -> list[str]:
     return [seen, *bystander.cells()]
 
 
-def measure(server: Server, seconds: float) -> dict[str, list[str]]:
+def measure(server: Server, seconds: float, wanted: str) -> dict[str, list[str]]:
     """The cells of each attack."""
     server.ready()
     rows = {}
     try:
         for name, attack in attacks_of(server.target):
+            if wanted not in name:
+                continue
             rows[name] = attacked(server, attack, seconds)
             sys.stderr.write(f"{server.code.name} {server.name}: {name}: {rows[name]}\n")
         server.ready()
@@ -232,6 +234,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="a checkout whose code is attacked first")
     parser.add_argument("--seconds", type=float, default=8.0, help="each attack lasts so long")
     parser.add_argument("--servers", nargs="+", choices=_TARGETS, default=[*_TARGETS])
+    parser.add_argument("--attacks", default="", help="only those with this text in their name")
     asked = parser.parse_args()
     codes = [*([asked.before.resolve()] if asked.before else []), HERE]
     found: dict[str, dict[str, list[list[str]]]] = {}
@@ -240,7 +243,7 @@ def main() -> None:
             (own := Path(folder) / str(number)).mkdir()
             home = made_home(own, code)
             for name in asked.servers:
-                for attack, cells in measure(Server(name, code, home), asked.seconds).items():
+                for attack, cells in measure(Server(name, code, home), asked.seconds, asked.attacks).items():
                     found.setdefault(name, {}).setdefault(attack, []).append(cells)
     print_table(found, [", before", ", now"] if asked.before else [""])
 

@@ -3,10 +3,10 @@
 import asyncio
 import ipaddress
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,51 +26,65 @@ class BodyBounds(Struct, frozen=True):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        limits = self.limits
-        too_large = f"the body of the request has more than {limits.max_body_mb:g} MB (serving.max_body_mb)"
-        most = limits.max_body_bytes
-        announced = Headers(scope=scope).get("content-length", "0")
+        body = _RequestBody(self.limits, scope, receive, send)
         # The parser accepts only digits, at most 20.
-        if int(announced) > most:
-            await PlainTextResponse(f"{too_large}\n", 413)(scope, receive, send)
+        if int(Headers(scope=scope).get("content-length", "0")) > self.limits.max_body_bytes:
+            await body.answer(413, body.too_large)
             return
-        deadline = asyncio.get_running_loop().time() + limits.body_timeout_s
-        left, is_whole, has_begun = most, False, False
+        with body.reading:
+            await self.app(scope, body.receive, body.send)
 
-        async def refuse(status: int, told: str) -> None:
-            if not has_begun:
-                await PlainTextResponse(f"{told}\n", status)(scope, receive, send)
-            request.cancel()
-            await anyio.sleep_forever()
 
-        async def bounded() -> Message:
-            nonlocal left, is_whole
-            if is_whole:
-                return await receive()
-            try:
-                async with asyncio.timeout_at(deadline):
-                    message = await receive()
-            except TimeoutError:
-                limit = f"{limits.body_timeout_s:g} s (serving.body_timeout_s)"
-                await refuse(408, f"the body of the request took more than {limit}")
-                raise
-            if message["type"] == "http.disconnect":
-                # Whoever reads the body would raise an error that the log would be full of.
-                request.cancel()
-                await anyio.sleep_forever()
-            is_whole = not message.get("more_body", False)
-            left -= len(message.get("body", b""))
-            if left < 0:
-                await refuse(413, too_large)
-            return message
+class _RequestBody(Struct):
+    """The body of one request, while it is `reading`."""
 
-        async def noted(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
+    limits: ServingSettings
+    scope: Scope
+    take: Receive
+    give: Send
+    reading: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    began: float = field(default_factory=anyio.current_time)
+    _read: int = 0
+    _is_whole: bool = False
+    _is_answered: bool = False
 
-        with anyio.CancelScope() as request:
-            await self.app(scope, bounded, noted)
+    @property
+    def too_large(self) -> str:
+        return f"the body of the request has more than {self.limits.max_body_mb:g} MB (serving.max_body_mb)"
+
+    async def receive(self) -> Message:
+        if self._is_whole:
+            return await self.take()
+        limit = self.limits.body_timeout_s
+        try:
+            async with asyncio.timeout_at(self.began + limit):
+                message = await self.take()
+        except TimeoutError:
+            await self.answer(408, f"the body of the request took more than {limit:g} s (serving.body_timeout_s)")
+            return await self._cancel()
+        if message["type"] == "http.disconnect":
+            # Whoever reads the body would raise an error that the log would be full of.
+            return await self._cancel()
+        self._is_whole = not message.get("more_body", False)
+        self._read += len(message.get("body", b""))
+        if self._read > self.limits.max_body_bytes:
+            await self.answer(413, self.too_large)
+            return await self._cancel()
+        return message
+
+    async def send(self, message: Message) -> None:
+        self._is_answered = True
+        await self.give(message)
+
+    async def answer(self, status: int, told: str) -> None:
+        """Refuse it, unless the application has begun to answer."""
+        if not self._is_answered:
+            await PlainTextResponse(f"{told}\n", status)(self.scope, self.take, self.give)
+
+    async def _cancel(self) -> NoReturn:
+        self.reading.cancel()
+        await anyio.sleep_forever()
+        raise AssertionError("a cancelled task sleeps no longer")
 
 
 class KnownClients:

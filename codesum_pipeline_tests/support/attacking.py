@@ -318,20 +318,32 @@ def odd_requests(target: Target, seconds: float) -> str:
 
 def hard_pattern(target: Target, seconds: float) -> str:
     """A pattern that a matcher that goes back would try in more ways than it ever could."""
+    pattern = "*?" * 10 + "z9"
     with target.connected() as client:
         if target.search == "page":
-            client.sendall(target.head("GET", "/?q=x&path=" + "*?" * 10 + "z9", "Connection: close"))
-        else:
-            arguments = {"query": "x", "path": "*?" * 10 + "z9"}
-            asked = {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "tools/call",
-                "params": {"name": "search", "arguments": arguments},
-            }
-            body = json.dumps(asked)
-            client.sendall(target.head("POST", target.post, *_POSTED, f"Content-Length: {len(body)}") + body.encode())
-        return answer_of(client, seconds)
+            client.sendall(target.head("GET", f"/?q=x&path={pattern}", "Connection: close"))
+            return answer_of(client, seconds)
+        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        client.sendall(_call(target, "initialize", told))
+        client.settimeout(_CONNECT_S)
+        begun = client.recv(_SENT).decode("latin-1").lower()
+        session = begun.partition("mcp-session-id: ")[2].partition("\r\n")[0]
+    with target.connected() as client:
+        called = {"name": "search", "arguments": {"query": "x", "path": pattern}}
+        client.sendall(_call(target, "tools/call", called, f"Mcp-Session-Id: {session}"))
+        # The head comes at once, the answer when there is one.
+        answer_of(client, seconds)
+        deadline, received = time.monotonic() + seconds, b""
+        client.settimeout(0.5)
+        while b"data:" not in received and time.monotonic() < deadline:
+            with suppress(TimeoutError):
+                received += client.recv(_SENT)
+        return "an answer" if b"data:" in received else "no answer"
+
+
+def _call(target: Target, method: str, params: object, *headers: str) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    return target.head("POST", target.post, *_POSTED, f"Content-Length: {len(body)}", *headers) + body
 
 
 def _upgraded(target: Target, client: socket.socket) -> str:
