@@ -271,18 +271,19 @@ def _entropy(value: str) -> float:
 
 
 def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
-    """Values in quotes, and to the end of a line of settings."""
-    name = rf"(?i:{names})(?P<about>[\w.-]{{0,30}})"
+    """Values in quotes, and to the end of a line of settings. What ends a value is no part of one, so a part of it is
+    not tried (`}+`)."""
+    name = rf"(?i:{names})(?P<about>[\w.-]{{0,30}}+)"
     quoted = (
-        rf"{name}[\"'\]]{{0,2}}[ \t]{{0,8}}{_ASSIGN}[ \t]{{0,8}}[rbu]?(?P<q>[\"'`])(?P<s>[^\n\"'`«»]{{6,300}})(?P=q)"
+        rf"{name}[\"'\]]{{0,2}}[ \t]{{0,8}}{_ASSIGN}[ \t]{{0,8}}[rbu]?(?P<q>[\"'`])(?P<s>[^\n\"'`«»]{{6,300}}+)(?P=q)"
     )
     bare = (
         rf"{name}(?P<sign>[ \t]{{0,8}}[=:][ \t]{{0,8}})"
-        r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300})[ \t]*;?(?=[\"'`]?\s*$)"
+        r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300}+)[ \t]*;?(?=[\"'`]?\s*$)"
     )
     # Before a command or among its arguments; in code a name may stand there.
-    inline = rf"{name}(?P<inline>=)(?P<s>[^\s\"'`,;(){{}}\[\]«»=][^\s\"'`,;(){{}}\[\]«»]{{5,300}})(?=[ \t])"
-    element = rf"<[\w:.-]{{0,40}}{name}[^<>]{{0,80}}>(?P<s>[^<>\s«»]{{6,300}})</"
+    inline = rf"{name}(?P<inline>=)(?P<s>[^\s\"'`,;(){{}}\[\]«»=][^\s\"'`,;(){{}}\[\]«»]{{5,300}}+)(?=[ \t])"
+    element = rf"<[\w:.-]{{0,40}}{name}[^<>]{{0,80}}>(?P<s>[^<>\s«»]{{6,300}}+)</"
     return tuple(Rule(kind, tuple(keywords.split()), pattern) for pattern in (quoted, bare, inline, element))
 
 

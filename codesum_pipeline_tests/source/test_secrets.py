@@ -1,12 +1,15 @@
 """Secrets do not leave the machine, and code that only speaks of them does."""
 
+import random
+from base64 import b64encode, encodebytes
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.source.secrets import MaskedText, mask_secrets
+from codesum_pipeline.source.secrets import MaskedText, mask_secrets, secrets_in
 from codesum_pipeline_tests.support.planted_secrets import ASSIGNED, TOKENS, Planted, planted
 
 PLANTED = list(planted(seed=7, each=7))
@@ -131,3 +134,119 @@ def test_any_text_keeps_its_lines(text: str) -> None:
 
     assert masked.text.count("\n") == text.count("\n")
     assert bool(masked.counts) == (masked.text != text)
+
+
+PEM = next(one.secret for one in PLANTED if one.kind == "private-key")
+LINES = PEM.split("\n")
+BODY = "\n".join(LINES[1:-1])
+ENCODED = b64encode(PEM.encode()).decode()
+HEX = "\n".join(f"{random.Random(n).getrandbits(128):032x}" for n in range(16))
+KEYS = {
+    "a string over lines of Go": " +\n".join(f'\t"{line}\\n"' for line in LINES),
+    "comments": "\n".join(f"// {line}" for line in LINES),
+    "a list of strings": "[\n" + ",\n".join(f"'{line}'" for line in LINES) + "\n].join('\\n')",
+    "escapes of escapes": '{"key": "' + PEM.replace("\n", "\\\\n") + '"}',
+    "entities of XML": f"<key>{PEM.replace(chr(10), '&#10;')}</key>",
+    "ssh.com": f'---- BEGIN SSH2 PRIVATE KEY ----\nComment: "a"\n{BODY}\n---- END SSH2 PRIVATE KEY ----',
+    "PGP": f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 2\n\n{BODY}\n=Ab1d\n-----END PGP PRIVATE KEY BLOCK-----",
+    "OpenVPN": f"-----BEGIN OpenVPN Static key V1-----\n{HEX}\n-----END OpenVPN Static key V1-----",
+    "PuTTY": f"Encryption: none\nPrivate-Lines: {len(LINES) - 2}\n{BODY}\nPrivate-MAC: ab",
+    "base64 of a kubeconfig": f"client-key-data: {ENCODED}",
+    "base64 over lines": "tls.key: |\n  " + encodebytes(PEM.encode()).decode().strip().replace("\n", "\n  "),
+}
+
+
+@pytest.mark.parametrize("text", KEYS.values(), ids=KEYS.keys())
+def test_a_private_key_is_masked_in_every_writing(text: str) -> None:
+    masked = mask_secrets(text)
+
+    assert masked.counts == {"private-key": 1}
+    assert masked.text.count("\n") == text.count("\n")
+    assert not [part for part in (*LINES[1:-1], *HEX.split("\n"), ENCODED[80:120]) if part in masked.text]
+
+
+def test_what_is_public_is_not_masked() -> None:
+    certificate = PEM.replace("PRIVATE KEY", "CERTIFICATE")
+
+    for text in (certificate, b64encode(certificate.encode()).decode(), "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJb a@b"):
+        assert mask_secrets(text).counts == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("machine a.invalid login bob password s3cr3t-Pw9", "netrc-password"),
+        ("  password gh0st-Wr1te", "netrc-password"),
+        ("db.invalid:5432:app:bob:s3cr3t-Pw9", "pgpass-password"),
+        ("curl -u bob:s3cr3t!Pw9 https://a.invalid", "curl-password"),
+        ("DB_PASSWORD=s3cr3t!Pw9 ./run", "assigned-password"),
+        ('{"kty": "RSA", "d": "' + "X4cTteJY_gn4FYPsXB8rdXix5vwsg1FLN5E3EaG6RJoVH" + '"}', "jwk-private-part"),
+        ("<D>" + "X4cTteJYgn4FYPsXB8rdXix5vwsg1FLN5E3EaG6RJoVH" + "</D>", "xml-private-key-part"),
+        ("aws_session_token = " + "IQoJb3JpZ2luX2VjE" * 30, "aws-session-token"),
+        ("admin:{SSHA}" + "0c0blFTXXNuAMHECS4uxrj3ZieMoWImr", "ldap-password-hash"),
+    ],
+    ids=lambda value: value[:12],
+)
+def test_a_secret_of_a_settings_file_is_masked(text: str, kind: str) -> None:
+    assert mask_secrets(text).counts == {kind: 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To reset your password please\npassword reset\npassword: see docs",
+        "docker run -u 1000:1000 image",
+        "git push -u origin:branch-1",
+        "chown --user=bob:staff12 file",
+        "f(password=foo1, other)",
+        "if password=user.password1 then",
+        "docker run -e API_TOKEN=$TOKEN image",
+        "password=secret1 in tests",
+        "network:*:x",
+        "  listen:5432:a:b",
+    ],
+)
+def test_words_and_options_that_only_look_like_such_settings_stay(text: str) -> None:
+    assert mask_secrets(text) == MaskedText(text, {})
+
+
+def test_secrets_are_given_with_their_kinds() -> None:
+    token = next(one.secret for one in PLANTED if one.kind == "npm-token")
+
+    assert secrets_in(f'push("{token}")\npassword = "s3cr3t!Pw9"\n') == {
+        token: "npm-token",
+        "s3cr3t!Pw9": "assigned-password",
+    }
+
+
+REPEATED: dict[str, Callable[[int], str]] = {
+    "beginnings of keys": lambda n: "-----BEGIN PRIVATE KEY-----\n" * (n // 28),
+    "a key without an end": lambda n: f"{LINES[0]}\n" + f"{LINES[1]}\n" * (n // 65),
+    "names": lambda n: "token" * (n // 5),
+    "assignments": lambda n: "token=" * (n // 6),
+    "quotes": lambda n: "token='" * (n // 7),
+    "elements": lambda n: "<token " * (n // 7),
+    "addresses": lambda n: "a://b:" * (n // 6),
+    "web tokens": lambda n: "eyJ" * (n // 3),
+    "web tokens with dots": lambda n: "eyJhbGciOiJIUz." * (n // 15),
+    "base64": lambda n: "LS0tLS1CRUdJTi" * (n // 14),
+    "prefixes": lambda n: "sk-ant-" * (n // 7),
+    "hyphens": lambda n: "-" * n,
+    "logins": lambda n: "login a " * (n // 8) + "password ",
+    "colons": lambda n: "a:5432:" * (n // 7),
+}
+
+
+@pytest.mark.parametrize("make", REPEATED.values(), ids=REPEATED.keys())
+def test_one_line_of_a_megabyte_is_read(make: Callable[[int], str]) -> None:
+    """A pattern that tries too much takes minutes here, and the suite's limit of a test's time ends it."""
+    text = make(1_000_000)
+
+    assert mask_secrets(text).text.count("\n") == text.count("\n")
+
+
+def test_a_hundred_thousand_secrets_are_masked_each() -> None:
+    rng = random.Random(3)
+    text = "\n".join(f'token = "ghp_{rng.getrandbits(190):040x}"' for _ in range(100_000))
+
+    assert mask_secrets(text).counts == {"github-token": 100_000}
