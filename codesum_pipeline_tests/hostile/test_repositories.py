@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.defs import steps
 from codesum_pipeline.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline_tests.hostile.building import SOUND, Built, built, fast_import, git_bytes
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -285,27 +284,36 @@ def test_a_location_that_git_must_not_be_given_is_refused(codesum, tmp_path: Pat
     assert not (tmp_path / "marker").exists()
 
 
-def test_a_password_in_a_url_is_never_shown(codesum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "RETRY_WAIT_S", 0.0)
-    url = "https://user:hunter2secret@127.0.0.1:1/owner/name?access_token=hunter2secret"
-    home = tmp_path / "home"
-    calls = [
-        ("add", url, "--key", "p"),
-        ("repos",),
-        ("status", "--remote"),
-        ("status", "p"),
-        ("index", "p"),
-        ("doctor",),
-    ]
+def test_a_clone_that_lacks_an_object_is_indexed_without_its_file_and_mended_by_the_next_build(
+    git_repo, codesum, tmp_path: Path
+) -> None:
+    repo, home = git_repo({"a.py": SOUND, "lib/b.py": SOUND + b"# b\n"}, name="shop"), tmp_path / "home"
+    id_ = repo.git("rev-parse", "HEAD:lib/b.py").strip()
+    file = repo.path / ".git/objects" / id_[:2] / id_[2:]
+    content = file.read_bytes()
+    file.unlink()
 
-    shown = [codesum(home, *call) for call in calls]
+    built, status = codesum(home, "index", repo.path), codesum(home, "status", "shop")
+    file.write_bytes(content)
+    mended, after = codesum(home, "index", "shop"), codesum(home, "status", "shop")
 
-    assert [call.exit_code for call in shown][4] == 3
-    assert not [call for call in shown if "hunter2secret" in call.stdout + call.stderr]
-    logged = [
-        path for path in (home / "dagster").rglob("*") if path.is_file() and b"hunter2secret" in path.read_bytes()
-    ]
-    assert logged == []
+    said = f"lib/b.py (unreadable: object {id_} is missing, or cannot be read: run `git -C {repo.path} fetch"
+    assert (built.exit_code, mended.exit_code) == (0, 0), built.stderr + mended.stderr
+    assert said in built.stderr and said in status.stdout
+    assert "1 file indexed" in built.stdout and "2 files indexed" in mended.stdout
+    assert "lib/b.py" not in mended.stderr + after.stdout
+
+
+def test_a_clone_that_lacks_its_commit_is_refused_without_another_try(git_repo, codesum, tmp_path: Path) -> None:
+    repo, home = git_repo({"a.py": SOUND}, name="shop"), tmp_path / "home"
+    id_ = repo.git("rev-parse", "HEAD^{tree}").strip()
+    (repo.path / ".git/objects" / id_[:2] / id_[2:]).unlink()
+
+    refused = codesum(home, "index", repo.path)
+
+    assert refused.exit_code == 3
+    assert "waiting to try again" not in refused.stderr
+    assert f"run `git -C {repo.path} fetch --refetch --no-filter origin`" in refused.stderr
 
 
 @pytest.mark.slow
