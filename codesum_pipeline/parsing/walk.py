@@ -247,6 +247,7 @@ def read_tokens(
         while not right():
             if not up():
                 _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
+                WALK.end()
                 return tokens
             left = around
             parents.pop()
@@ -274,6 +275,7 @@ def _respelled(tokens: Tokens, cursor: TreeCursor, node: Node, word: str, gramma
 
 def _terminate(tokens: Tokens, node: Node | None, grammar: Grammar) -> bool:
     """Write the `;` that a statement or member ends with, if it has none."""
+    WALK.node = node
     if node is None or not tokens.parts or tokens.parts[-1] == ";" or not grammar.terminated[node.kind_id](node):
         return False
     tokens.parts.append(";")
