@@ -23,12 +23,16 @@ class TreeWalk(threading.local):
         self.above: list[Node] = []
         self.node: Node | None = None
         self.parents: dict[int, Node] = {}
-        self.rows: dict[int, tuple[Sequence[Node], dict[int, int]]] = {}
+        self.rows: dict[int, tuple[list[Node], dict[int, int]]] = {}
 
     def begin(self, above: list[Node]) -> None:
         """Another tree is walked over; the walk keeps the nodes around it in `above`."""
         self.above, self.node = above, None
         self.parents, self.rows = {}, {}
+
+    def end(self) -> None:
+        """The walk is over; the parents that it has noted stay known."""
+        self.above, self.node = [], None
 
     def note(self, node: Node, above: Sequence[Node]) -> None:
         """Keep the parents of a node that hooks may ask for after the walk: those of three levels."""
@@ -55,10 +59,9 @@ def parent_of(node: Node) -> Node | None:
     id_, above = node.id, WALK.above
     found = WALK.parents.get(id_)
     if found is None and above:
-        if WALK.node is not None and WALK.node.id == id_:
+        found = next((above[-k - 1] for k in range(1, min(len(above), _LEVELS)) if above[-k].id == id_), None)
+        if found is None and WALK.node is not None and WALK.node.id == id_:
             found = above[-1]
-        else:
-            found = next((above[-k - 1] for k in range(1, min(len(above), _LEVELS)) if above[-k].id == id_), None)
     if found is None:
         return node.parent
     return found if found.id != id_ else None
@@ -91,11 +94,11 @@ def next_of(node: Node, *, is_named: bool = False) -> Node | None:
     return next(following(node, is_named=is_named), None)
 
 
-def _place(node: Node) -> tuple[Sequence[Node], int]:
+def _place(node: Node) -> tuple[list[Node], int]:
     """The children of a node's parent, and which of them it is."""
     parent = parent_of(node)
     if parent is None:
-        return (), 0
+        return [], 0
     if parent.id not in WALK.rows:
         children = parent.children
         WALK.rows[parent.id] = children, {child.id: k for k, child in enumerate(children)}

@@ -27,7 +27,7 @@ from codesum_pipeline.parsing.text import ParsedFile
 from codesum_pipeline.parsing.walk import bytes_as_characters
 
 # Raise it with anything here, or with a language's patterns of definition lines: it decides what is read.
-RECOVERY_VERSION = "recovery/4"
+RECOVERY_VERSION = "recovery/5"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000

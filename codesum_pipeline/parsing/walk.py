@@ -14,10 +14,9 @@ from tree_sitter import Node, Tree, TreeCursor
 from codesum_pipeline.languages.kin import WALK
 from codesum_pipeline.languages.spec import Mark, TokenSpacing
 from codesum_pipeline.parsing.directives import BLANKS, OUTER_BLANKS, folded, read_directive, written
-from codesum_pipeline.parsing.grammar import BARE, ERROR_KIND, FLAT, WITHOUT_COMMA, Grammar, NodeRole
+from codesum_pipeline.parsing.gaps import keep_unseen, mend
+from codesum_pipeline.parsing.grammar import BARE, FLAT, WITHOUT_COMMA, Grammar, NodeRole
 
-# What grammars pass over as blanks beside the usual ones: line continuations, and marks without a width.
-UNSEEN_BLANKS = ("\\\n", *(mark.encode().decode("latin-1") for mark in "\ufeff\u200b\u2060"))
 # Where only the first tokens of a text are asked for, no more than so many bytes of each are given: each link of a
 # chain of calls on a long text would show that text.
 LONG_TOKEN = 1 << 12
@@ -193,7 +192,7 @@ def read_tokens(
             if is_broken:
                 is_missing = node.is_missing
                 if is_missing or (start > seen and not role & TRAILING):
-                    is_line_start = _mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
+                    is_line_start = mend(tokens, node, text, seen, depth, parents[-1]) or is_line_start
                     role = role & ~FIXED if is_missing else role
                 seen = max(seen, node.end_byte)
             if forced and start >= forced[-1]:
@@ -246,7 +245,8 @@ def read_tokens(
             is_line_start = is_line_start or bool(role & TRAILING)
         while not right():
             if not up():
-                _keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
+                keep_unseen(tokens, text[seen:] if is_broken else "", seen, 0)
+                WALK.end()
                 return tokens
             left = around
             parents.pop()
@@ -274,6 +274,7 @@ def _respelled(tokens: Tokens, cursor: TreeCursor, node: Node, word: str, gramma
 
 def _terminate(tokens: Tokens, node: Node | None, grammar: Grammar) -> bool:
     """Write the `;` that a statement or member ends with, if it has none."""
+    WALK.node = node
     if node is None or not tokens.parts or tokens.parts[-1] == ";" or not grammar.terminated[node.kind_id](node):
         return False
     tokens.parts.append(";")
@@ -381,29 +382,3 @@ def _is_definition(tokens: Tokens, node: Node, grammar: Grammar, *, is_wrapped: 
         wrapper = tokens.open_wrapper.pop() if is_wrapped and tokens.open_wrapper else None
         tokens.found.append(DefinitionNode(node, defined, wrapper))
     return defined is not None
-
-
-def _mend(tokens: Tokens, leaf: Node, text: str, seen: int, depth: int, parent: int) -> bool:
-    """Before a leaf of a file that did not parse: count and keep what is wrong; whether the leaf starts a line.
-
-    Inside an error nobody knows the statements, so lines are as written.
-    """
-    if leaf.is_missing or leaf.has_error:
-        tokens.errors.append(leaf.start_byte)
-    gap = text[seen : leaf.start_byte]
-    return _keep_unseen(tokens, gap, seen, depth) or (parent == ERROR_KIND and "\n" in gap)
-
-
-def _keep_unseen(tokens: Tokens, gap: str, start: int, depth: int) -> bool:
-    """Text that no node covers, as of a literal that never ends, becomes lines of its own; whether there was some."""
-    if not gap.strip(OUTER_BLANKS):
-        return False
-    for blank in UNSEEN_BLANKS:
-        gap = gap.replace(blank, " " * len(blank))
-    shown = gap.strip(OUTER_BLANKS)
-    if shown:
-        tokens.line_tokens.append(len(tokens.offsets))
-        tokens.line_depths.append(max(depth, 0))
-        tokens.parts.append(shown)
-        tokens.offsets.append(start + gap.index(shown))
-    return bool(shown)
