@@ -21,8 +21,10 @@ FREE_STEPS = 200_000
 REPORT_STEPS = 100
 LEXED_BYTES_A_STEP = 128
 NODE_STEPS = 4
-# The share of what is left that the search for a better reading of a broken file may take.
-SEARCH_SHARE = 0.5
+# What the search for a better reading of a broken file may take: for each byte, and at most. It ends with the best that
+# it has found.
+SEARCH_STEPS_PER_BYTE = 64
+MOST_SEARCH_STEPS = 6_000_000
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
 CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
@@ -66,14 +68,11 @@ class WorkBudget:
         if self.is_spent:
             raise TooMuchHere
 
-    def part(self, share: float) -> "WorkBudget":
-        """A budget of its own for a part of what is left; `take` counts it here."""
+    def of_search(self, size: int) -> Self:
+        """The budget of the search for a better reading of the same file, of so many bytes."""
         patience = None if self.patience is None else self.patience - self.spent
-        return WorkBudget(int(share * (self.limit - self.spent)), called=self.called, patience=patience)
-
-    def take(self, part: "WorkBudget") -> None:
-        """Count what a part has taken, which the part has bounded already."""
-        self.spend(min(part.spent, part.limit))
+        limit = FREE_STEPS + min(SEARCH_STEPS_PER_BYTE * size, MOST_SEARCH_STEPS)
+        return type(self)(limit, called=self.called, patience=patience)
 
 
 def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:

@@ -15,7 +15,6 @@ from codesum_pipeline.languages.spec import Span
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import (
     NODE_STEPS,
-    SEARCH_SHARE,
     STEPS_VERSION,
     TooMuchWork,
     WorkBudget,
@@ -121,7 +120,7 @@ class LanguageParser:
         groups = list(declaration.hiding(source, is_broken))
         if not groups and not is_broken:
             return shown, tree
-        search = budget.part(SEARCH_SHARE)
+        search = budget.of_search(len(source))
         parse = partial(_counted_parse, self._grammar().parser(), budget=search)
         silent = declaration.silent(source)
         lines = (line for line in lines_of(declaration, source) if not is_inside(silent, line.start))
@@ -132,7 +131,6 @@ class LanguageParser:
                 raise NothingParsed
         else:
             best = recovery.recovered(shown, tree, groups)
-        budget.take(search)
         return best.shown, best.tree
 
     def _tree(self, source: bytes, grammar: Grammar, budget: WorkBudget) -> tuple[bytes, Tree]:

@@ -7,6 +7,7 @@ import tree_sitter_kotlin
 from tree_sitter import Language, Parser
 
 from codesum_pipeline.model.hashing import HashPolicy
+from codesum_pipeline.parsing import bounded
 from codesum_pipeline.parsing.bounded import FREE_STEPS, NODE_STEPS, TooMuchWork, WorkBudget, parse_within_bounds
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file, parser_version
 from codesum_pipeline.workers.limits import TooMuchHere
@@ -105,27 +106,48 @@ def test_the_setting_moves_the_limit_in_every_language(language: str) -> None:
         PARSERS[language].parse(source, path, budget=WorkBudget(needed.spent - 1))
 
 
-# Each macro hides a definition, and is blanked in search of a better reading.
-MACROS = b"int f(int a) { FOO(a { return 1; }\nint g(void) { return 1; }\n" * 20
+# The grammar knows no condition in a `when`, which costs it what is below.
+UNKNOWN_WORD = b"""\
+class A {
+  fun f(x: Any) {
+    when (x) {
+      is Int if x > 1 -> g(x)
+      else -> h()
+    }
+  }
+
+  fun g() = 1
+}
+"""
 
 
-def test_all_parses_of_a_file_and_its_walk_count_together() -> None:
+def test_the_walk_over_the_tree_counts_beside_the_parse() -> None:
     once, whole = WorkBudget(1 << 60), WorkBudget(1 << 60)
-    tree = parse_within_bounds(PARSERS["c"]._grammar().parser(), MACROS, once)
-    PARSERS["c"].parse(MACROS, "a.c", budget=whole)
+    tree = parse_within_bounds(kotlin(), SOURCE.encode(), once)
+    PARSERS["kotlin"].parse(SOURCE.encode(), "a.kt", budget=whole)
 
-    assert whole.spent > 5 * once.spent + NODE_STEPS * tree.root_node.descendant_count
+    assert whole.spent == once.spent + NODE_STEPS * tree.root_node.descendant_count
 
 
-def test_the_search_for_a_better_reading_ends_before_the_budget_does() -> None:
-    needed = WorkBudget(1 << 60)
-    PARSERS["c"].parse(MACROS, "a.c", budget=needed)
-    scarce = WorkBudget(needed.spent // 2)
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [pytest.param(10, ["A"], id="little"), pytest.param(200_000, ["A", "f", "g"], id="enough")],
+)
+def test_the_search_for_a_better_reading_has_a_budget_of_its_own_and_never_costs_the_file(
+    steps: int, found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "FREE_STEPS", steps)
+    monkeypatch.setattr(bounded, "SEARCH_STEPS_PER_BYTE", 0)
 
-    found = PARSERS["c"].parse(MACROS, "a.c", budget=scarce)
+    read = PARSERS["kotlin"].parse(UNKNOWN_WORD, "a.kt", budget=WorkBudget(1 << 60))
 
-    assert scarce.spent < scarce.limit
-    assert {symbol.name for symbol in found.symbols} == {"g"}
+    assert sorted(symbol.name for symbol in read.symbols) == found
+
+
+def test_the_search_in_a_large_file_takes_no_more_than_in_one_of_a_hundred_kilobytes() -> None:
+    budgets = [budget_of(b"").of_search(size).limit for size in (0, 10_000, 1_000_000, 9_000_000)]
+
+    assert budgets == [200_000, 840_000, 6_200_000, 6_200_000]
 
 
 def test_what_takes_more_than_this_process_has_patience_for_is_for_another() -> None:
