@@ -142,8 +142,8 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: Search
     unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
     for told in unfit.values():
         call.tell(f"filter left out: {shortened(told)}")
-    kept = (tuple(dict.fromkeys(each for each in some if each not in unfit)) for some in (languages, paths))
-    return Filters(*kept, WhichTests(asked.tests))
+    languages, paths = (list(dict.fromkeys(each for each in some if each not in unfit)) for some in (languages, paths))
+    return Filters(tuple(languages), tuple(paths), WhichTests(asked.tests))
 
 
 _NEAR = 20
