@@ -238,7 +238,8 @@ class BoundedHttp(_Bounded, H11Protocol):
         if has_body_left and not self.transport.is_closing():
             # Nobody will read the rest of the body.
             self._linger()
-        self._note(has_begun=bool(self.conn.trailing_data[0]))
+        # The next of many requests that were sent at once may be under way already.
+        self._note(has_begun=self.cycle.response_complete and bool(self.conn.trailing_data[0]))
 
     def _note(self, *, has_begun: bool) -> None:
         """Note since when it has waited for its client, and since when for a head."""

@@ -138,7 +138,7 @@ class ServingSettings(SettingsGroup):
     )
     max_connections: int = setting(500, "A server has at most N connections.", ge=1, le=100_000)
     max_connections_per_address: int = setting(
-        100,
+        250,
         "One address, or one network /64 of IPv6, has at most N connections. Proxies in `serving.trusted_proxies` may "
         "have more.",
         ge=1,

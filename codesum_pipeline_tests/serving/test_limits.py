@@ -356,7 +356,7 @@ def test_refusals_do_not_fill_the_log(server: OddServer, target: Target) -> None
 def test_the_defaults_let_a_browser_and_agents_in() -> None:
     found = ServingSettings()
 
-    assert (found.max_head_kb, found.max_headers, found.max_connections_per_address) == (64, 100, 100)
+    assert (found.max_head_kb, found.max_headers, found.max_connections_per_address) == (64, 100, 250)
     assert found.max_connections < 1_024
 
 
