@@ -73,8 +73,9 @@ def doctor(
     questions and channels that cannot be used are named, and so are digests that could not be written or sent. For each
     compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a bucket,
     the check covers access, conditional writes, leases and missing parts; with KEY, the index of that repository is
-    fetched and compared. Secrets that earlier versions stored are counted, and not shown. The exit code is 1 where
-    something has to be repaired.
+    fetched and compared. The exit code is 1 where something has to be repaired.
+
+    Secrets that earlier versions stored are counted, and not shown.
     """
     called = invocation(ctx)
     home = called.home

@@ -107,6 +107,9 @@ _PART = re.compile(r"[./_:,\s-]+")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ONE_NUMBER = re.compile(r"[A-Za-z]*+\d{0,4}[A-Za-z]*+")
 
+# In names the masks of one kind are numbered.
+_MASK = re.compile(r"«masked ([a-z0-9-]+)(?: \d+)?»")
+
 _MIN_KEY_CHARS = 16
 # Bits a character: random hexadecimal digits have nearly 4, words in a language about 3 at this length.
 _MIN_KEY_ENTROPY = 3.0
@@ -145,6 +148,11 @@ def secrets_in(text: str) -> dict[str, str]:
 def mask_of(kind: str) -> str:
     """What stands for a secret of a kind."""
     return f"«masked {kind}»"
+
+
+def masks_in(text: str) -> Counter[str]:
+    """How many masks of each kind are in a text."""
+    return Counter(_MASK.findall(text))
 
 
 def _masked(text: str, found: _Findings) -> str:

@@ -72,7 +72,7 @@ def test_what_is_composed_is_printed_without_secrets(indexed: Indexed, arguments
 
 
 def test_source_lines_are_shown_as_their_author_wrote_them(indexed: Indexed) -> None:
-    found = indexed.call("search", "client charge", "--excerpt", "12", "--paths", "app/pay.py")
+    found = indexed.call("search", "client charge", "--excerpt", "12", "--path", "app/pay.py")
 
     assert f'password="{PASSWORD}"' in found.stdout
 

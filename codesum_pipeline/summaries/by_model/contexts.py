@@ -22,7 +22,7 @@ from codesum_pipeline.model.hashing import hash_of
 from codesum_pipeline.model.ids import SEPARATOR
 from codesum_pipeline.parsing.testing import is_among, read_tests
 from codesum_pipeline.settings.stages import ContextSettings, GraphPolicy
-from codesum_pipeline.source.secrets import mask_secrets
+from codesum_pipeline.source.secrets import mask_secrets, masks_in
 from codesum_pipeline.store.rows import lists_of_field
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.documentation.plain import clip, printable
@@ -69,9 +69,9 @@ class _MaskedTexts:
         return clip(printable(self.without_secrets(text)), limit)
 
     def without_secrets(self, text: str) -> str:
-        found = mask_secrets(text)
-        self.masked.update(found.counts)
-        return found.text
+        shown = mask_secrets(text).text
+        self.masked.update(masks_in(shown))
+        return shown
 
 
 def _path_of(id_: str) -> str:

@@ -18,7 +18,7 @@ from codesum_pipeline.llm.plain_text import markup_of, plain_text
 from codesum_pipeline.llm.templates import ResolvedTemplate
 from codesum_pipeline.model.documents import ChildPair, Level
 from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
-from codesum_pipeline.source.secrets import mask_secrets
+from codesum_pipeline.source.secrets import mask_secrets, masks_in
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.by_model.contexts import ShownContext
 from codesum_pipeline.summaries.decide import RequiredDocument
@@ -59,7 +59,8 @@ class Prompter(Struct):
         callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
         self.masked.update(context.masked)
         name = self._masked(qualified_name)
-        about = self._bounded(self._masked("\n".join((*context.holders, *callers, *context.callees))), name)
+        shown = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
+        about = self._bounded(shown, name)
         lines = numbered(self._masked(source))
         body = cut(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
@@ -110,9 +111,10 @@ class Prompter(Struct):
         )
 
     def _masked(self, text: str) -> str:
-        masked = mask_secrets(text)
-        self.masked.update(masked.counts)
-        return masked.text
+        masked = mask_secrets(text).text
+        # Most were masked when the file was parsed.
+        self.masked.update(masks_in(masked))
+        return masked
 
 
 def model_metadata(given: UpperInput) -> dict[str, Any]:
