@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -64,7 +64,7 @@ def write_repository(folder: Path, shape: str, count: int) -> None:
     marks.unlink()
 
 
-def _write_commit(importer: IO[bytes], number: int, files: Sequence[tuple[str, bytes]] | Iterator) -> None:
+def _write_commit(importer: IO[bytes], number: int, files: Iterable[tuple[str, bytes]]) -> None:
     who = _WHO % (1_700_000_000 + number)
     importer.write(b"commit refs/heads/main\nmark :%d\ncommitter %b\ndata 1\nx\n" % (number, who))
     if number > 1:
@@ -126,7 +126,8 @@ class _Peak:
 def in_own_process(shape: str, count: int) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.many_files", "--only", f"{shape}:{count}"]
     done = subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def _table(shape: str, found: dict[int, dict[str, float]]) -> Iterator[str]:
@@ -147,10 +148,10 @@ def main() -> None:
         print(json.dumps(measured(shape, int(count))))
         return
     lines = ["# Little in very many pieces", "", f"`python -m benchmarks.many_files`, {time.strftime('%Y-%m-%d')}:"]
-    lines += ["seconds of the processor for each step, of all processes together, and the peak of memory."]
+    lines += ["seconds of the processor for each step, of all processes together; then the peak of memory."]
     for shape, whole in WHOLE.items():
         lines += _table(shape, {whole // share: in_own_process(shape, whole // share) for share in SHARES})
-    (RESULTS / "many_files.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+        (RESULTS / "many_files.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

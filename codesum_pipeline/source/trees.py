@@ -51,8 +51,8 @@ def read_tree(
         if top is None:
             raise
         wanted = [path.encode() for path in paths]
-        rest = (file for file in _walk(top, git_dir) if not wanted or _is_at(file.path, wanted))
-        rest = islice(rest, listed, None)
+        every = (file for file in _walk(top, git_dir) if not wanted or _is_at(file.path, wanted))
+        rest = islice(every, listed, None)
         while part := list(islice(rest, _AT_A_TIME)):
             yield from _with_sizes(part, git_dir, timeout_s=timeout_s) if with_sizes else part
 
