@@ -85,7 +85,7 @@ def test_it_is_settled_until_it_changes_and_named_by_each_build(
 
 
 def test_another_limit_reads_it_again(tmp_path: Path) -> None:
-    text = LOOKING_AHEAD[: len(LOOKING_AHEAD) // 8]
+    text = LOOKING_AHEAD[: len(LOOKING_AHEAD) // 4]
     repo = GitRepo.create(tmp_path / "shop", {"good.py": GOOD, "ahead.kt": text})
     low, high = {"max_steps_per_byte": 1}, {"max_steps_per_byte": 1_000}
 
