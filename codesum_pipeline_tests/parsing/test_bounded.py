@@ -1,6 +1,7 @@
 """What is done for one file is counted; a file that takes too much is kept as text and named as failed."""
 
 import sys
+from functools import partial
 
 import pytest
 import tree_sitter_kotlin
@@ -154,11 +155,11 @@ def test_what_takes_more_than_this_process_has_patience_for_is_for_another() -> 
     source = SOURCE.encode()
     needed = WorkBudget(1 << 60)
     PARSERS["kotlin"].parse(source, "a.kt", budget=needed)
-    read = {"path": "a.kt", "language": "kotlin", "data": source, "blob": "b", "hash_policy": HashPolicy.CANONICAL}
+    read = partial(parse_file, "a.kt", "kotlin", source, blob="b", hash_policy=HashPolicy.CANONICAL)
 
-    assert parse_file(**read, patience=needed.spent) == parse_file(**read)
+    assert read(patience=needed.spent) == read()
     with pytest.raises(TooMuchHere):
-        parse_file(**read, patience=needed.spent - 1)
+        read(patience=needed.spent - 1)
 
 
 def test_a_file_of_chunks_parses_like_one_piece() -> None:
