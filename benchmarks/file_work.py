@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.model.errors import SkippedFile
+from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import FREE_STEPS, WorkBudget
 from codesum_pipeline.parsing.parsers import PARSERS, NothingParsed
 from codesum_pipeline.settings.stages import STEPS_PER_BYTE, ScanSettings
@@ -59,7 +60,7 @@ def chosen_files(git_dir: Path) -> Iterator[tuple[str, str, str]]:
     for line in filter(None, listed.split("\0")):
         (_, kind, blob, size), path = line.partition("\t")[0].split(), line.partition("\t")[2]
         language = language_of_path(path)
-        if kind == "blob" and language in PARSERS and int(size) <= largest:
+        if kind == "blob" and language and language in PARSERS and int(size) <= largest:
             by_language[language].append((int(size), path, blob))
     choose = random.Random(git_dir.name)
     for language, files in sorted(by_language.items()):
@@ -79,7 +80,7 @@ def work_of(git_dir: Path, name: str) -> Iterator[FileWork]:
                     continue
                 source = decode_text(data, language).encode()
                 budget = WorkBudget(NO_LIMIT)
-                reader, tree = PARSERS[language].reader(source, path, hash_policy="canonical", budget=budget)
+                _, tree = PARSERS[language].reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
             except (SkippedFile, NothingParsed):
                 continue
             yield FileWork(language, f"{name}:{path}", len(source), budget.spent, tree.root_node.descendant_count)

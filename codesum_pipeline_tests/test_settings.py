@@ -7,7 +7,7 @@ from codesum_pipeline.homes.loading import find_home, load_settings
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.settings.marks import SettingsGroup, marked_settings
 from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.settings.stages import FilterSettings
+from codesum_pipeline.settings.stages import STEPS_PER_BYTE, FilterSettings
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 
@@ -89,7 +89,10 @@ def test_a_fingerprint_covers_what_shapes_an_index(tmp_path: Path) -> None:
 
     assert shaping == {
         "hash_policy": "canonical",
-        "scan": {"offline": False, "lang_allowlist": (), "skip_patterns": (), "max_file_size_mb": 1.0},
+        "scan": {
+            "offline": False, "lang_allowlist": (), "skip_patterns": (), "max_file_size_mb": 1.0,
+            "max_steps_per_byte": STEPS_PER_BYTE,
+        },
         "graph": {"top_k_callers": 5, "top_k_callees": 5},
         "filter": {"min_lines": 3, "min_complexity": 2, "skip_patterns": ("^get_", "^set_", "^__.*__$")},
         "index": {

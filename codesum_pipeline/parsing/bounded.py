@@ -15,16 +15,18 @@ from codesum_pipeline.workers.limits import TooMuchHere
 # Raise it with what is counted, and how: it decides which files are read.
 STEPS_VERSION = "steps/1"
 # Any file may take this many; and so many more for each of its bytes as the setting `max_steps_per_byte` says.
-FREE_STEPS = 200_000
+FREE_STEPS = 500_000
 # What each kind of work counts, so that a step is about a microsecond. Tree-sitter reports after every hundred
 # operations.
 REPORT_STEPS = 100
-LEXED_BYTES_A_STEP = 128
+# Of operations that bring the parser no further: those of one that has lost its way take ten times as long.
+STUCK_REPORT_STEPS = 300
+LEXED_BYTES_A_STEP = 64
 NODE_STEPS = 4
 # What the search for a better reading of a broken file may take: for each byte, and at most. It ends with the best that
 # it has found.
 SEARCH_STEPS_PER_BYTE = 64
-MOST_SEARCH_STEPS = 6_000_000
+MOST_SEARCH_STEPS = 4_000_000
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
 CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
@@ -78,9 +80,12 @@ class WorkBudget:
 def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:
     """The tree of a source; raises `TooMuchWork` past the budget."""
     pieces = _Pieces(source, budget)
+    furthest = -1
 
     def is_enough(offset: int, has_error: bool) -> bool:
-        budget.spent += REPORT_STEPS
+        nonlocal furthest
+        budget.spent += REPORT_STEPS if offset > furthest else STUCK_REPORT_STEPS
+        furthest = max(furthest, offset)
         return budget.is_spent
 
     try:

@@ -178,7 +178,7 @@ class LanguageParser:
 def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
     """The tree of a part of a file, in which names will be looked for; raises `TooMuchWork`."""
     tree = parse_within_bounds(parser, shown, budget)
-    budget.spend(tree.root_node.descendant_count)
+    budget.spend(NODE_STEPS * tree.root_node.descendant_count)
     return tree
 
 

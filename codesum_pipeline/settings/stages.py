@@ -26,8 +26,8 @@ class ExtraLane(StrEnum):
     CODE = "code"
 
 
-# About ten times what the most laborious of real files take: `benchmarks/results/file_work.md`.
-STEPS_PER_BYTE = 40
+# Several times what the most laborious of real files take: `benchmarks/results/file_work.md`.
+STEPS_PER_BYTE = 20
 
 
 class ScanSettings(SettingsGroup):

@@ -12,6 +12,7 @@ import pytest
 from codesum_pipeline.building.freshness import is_complete
 from codesum_pipeline.building.reuse import read_failures
 from codesum_pipeline.parsing import batches
+from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline_tests.law.test_law import differences, must_equal_a_clean_build, workspace_at
@@ -62,11 +63,14 @@ def test_it_is_settled_until_it_changes_and_named_by_each_build(
 ) -> None:
     repo = GitRepo.create(tmp_path / "shop", {"good.py": GOOD, "endless.kt": ENDLESS})
     workspace = build_with(tmp_path / "home", repo)
-    named, read = failures(workspace), []
-    parse = batches.parse_file
-    monkeypatch.setattr(
-        batches, "parse_file", lambda path, *rest, **more: read.append(path) or parse(path, *rest, **more)
-    )
+    named = failures(workspace)
+    read: list[str] = []
+
+    def note(path: str, *rest: Any, **named: Any) -> Any:
+        read.append(path)
+        return parse_file(path, *rest, **named)
+
+    monkeypatch.setattr(batches, "parse_file", note)
 
     assert is_complete(workspace)
     repo.commit({"good.py": GOOD.replace("price", "cost")})
@@ -85,7 +89,7 @@ def test_it_is_settled_until_it_changes_and_named_by_each_build(
 
 
 def test_another_limit_reads_it_again(tmp_path: Path) -> None:
-    text = LOOKING_AHEAD[: len(LOOKING_AHEAD) // 8]
+    text = LOOKING_AHEAD[: len(LOOKING_AHEAD) // 4]
     repo = GitRepo.create(tmp_path / "shop", {"good.py": GOOD, "ahead.kt": text})
     low, high = {"max_steps_per_byte": 1}, {"max_steps_per_byte": 1_000}
 

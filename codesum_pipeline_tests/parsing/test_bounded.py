@@ -1,6 +1,7 @@
 """What is done for one file is counted; a file that takes too much is kept as text and named as failed."""
 
 import sys
+from functools import partial
 
 import pytest
 import tree_sitter_kotlin
@@ -47,7 +48,7 @@ def kotlin() -> Parser:
 
 
 def budget_of(source: bytes) -> WorkBudget:
-    return WorkBudget.of(len(source), 40)
+    return WorkBudget.of(len(source), 20)
 
 
 @pytest.mark.parametrize(
@@ -69,14 +70,14 @@ def test_the_parser_gives_up_where_the_grammar_finds_no_end(text: str) -> None:
 def test_such_a_file_is_kept_as_text_and_says_why() -> None:
     parsed = parse_file("a.kt", "kotlin", ENDLESS.encode(), blob="b", hash_policy=HashPolicy.CANONICAL)
 
-    limit = FREE_STEPS + 40 * len(ENDLESS)
+    limit = FREE_STEPS + 20 * len(ENDLESS)
     assert parsed.symbols == ()
     assert parsed.facts.source == ENDLESS
     assert parsed.facts.syntax_errors == 1
     assert parsed.facts.language == "kotlin"
     assert parsed.facts.parser == parser_version("kotlin", HashPolicy.CANONICAL)
     assert parsed.facts.failure == (
-        f"too much work: more than {limit:,} steps, the limit for {len(ENDLESS)} bytes (max_steps_per_byte = 40)"
+        f"too much work: more than {limit:,} steps, the limit for {len(ENDLESS)} bytes (max_steps_per_byte = 20)"
     )
 
 
@@ -84,7 +85,7 @@ def test_the_same_file_takes_the_same_steps_each_time() -> None:
     source = ENDLESS.encode()
     spent = set()
     for _ in range(3):
-        budget = WorkBudget(500_000)
+        budget = WorkBudget(300_000)
         with pytest.raises(TooMuchWork):
             PARSERS["kotlin"].parse(source, "a.kt", budget=budget)
         spent.add(budget.spent)
@@ -131,7 +132,7 @@ def test_the_walk_over_the_tree_counts_beside_the_parse() -> None:
 
 @pytest.mark.parametrize(
     ("steps", "found"),
-    [pytest.param(10, ["A"], id="little"), pytest.param(200_000, ["A", "f", "g"], id="enough")],
+    [pytest.param(10, [], id="little"), pytest.param(200_000, ["A", "f", "g"], id="enough")],
 )
 def test_the_search_for_a_better_reading_has_a_budget_of_its_own_and_never_costs_the_file(
     steps: int, found: list[str], monkeypatch: pytest.MonkeyPatch
@@ -147,18 +148,18 @@ def test_the_search_for_a_better_reading_has_a_budget_of_its_own_and_never_costs
 def test_the_search_in_a_large_file_takes_no_more_than_in_one_of_a_hundred_kilobytes() -> None:
     budgets = [budget_of(b"").of_search(size).limit for size in (0, 10_000, 1_000_000, 9_000_000)]
 
-    assert budgets == [200_000, 840_000, 6_200_000, 6_200_000]
+    assert budgets == [500_000, 1_140_000, 4_500_000, 4_500_000]
 
 
 def test_what_takes_more_than_this_process_has_patience_for_is_for_another() -> None:
     source = SOURCE.encode()
     needed = WorkBudget(1 << 60)
     PARSERS["kotlin"].parse(source, "a.kt", budget=needed)
-    read = {"path": "a.kt", "language": "kotlin", "data": source, "blob": "b", "hash_policy": HashPolicy.CANONICAL}
+    read = partial(parse_file, "a.kt", "kotlin", source, blob="b", hash_policy=HashPolicy.CANONICAL)
 
-    assert parse_file(**read, patience=needed.spent) == parse_file(**read)
+    assert read(patience=needed.spent) == read()
     with pytest.raises(TooMuchHere):
-        parse_file(**read, patience=needed.spent - 1)
+        read(patience=needed.spent - 1)
 
 
 def test_a_file_of_chunks_parses_like_one_piece() -> None:
