@@ -30,7 +30,7 @@ MADE_OF_ARGUMENTS = {
     "compaction/sources.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
     "defs/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
     "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
-    "llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": r"this (?:class|file)\b|the (?:class)\b",
+    "llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": r"this (?:class)\b",
     "llm/leaks.py: f'(?<!\\\\w){re.escape(name)}{end}'": r"(?<!\w)save_order(?!\w)",
     "overviews/catalogue.py: '|'.join((translate(file) for _, file in wild))": "|".join(map(translate, ("*.a", "b*c"))),
     "overviews/overview.py: '[\\\\W_]{1,40}'.join(map(re.escape, words))": r"one[\W_]{1,40}two[\W_]{1,40}three",

@@ -123,7 +123,7 @@ def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
         (
             "search",
             {"query": "x", "paths": ["*"] * 5000},
-            "paths = ['*', '*', '*', '*', '*', '*', ...]: List should have at most 20",
+            "paths = ['*', '*', '*', '*', '*', '*', ...]: Value should have at most 20 items",
         ),
         (
             "search",

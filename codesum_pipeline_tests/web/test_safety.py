@@ -175,7 +175,7 @@ def test_a_link_with_a_pattern_that_was_made_to_freeze_the_server_is_answered(si
     ("asked", "told"),
     [
         ({"q": "x", "path": "*?" * 300}, "paths.0 has 600 characters: String should have at most 500 characters"),
-        ({"q": "x", "path": ",".join(["*?z"] * 100)}, "List should have at most 20 items"),
+        ({"q": "x", "path": ",".join(["*?z"] * 100)}, "should have at most 20 items"),
         ({"q": "x" * 9000}, "query has 9,000 characters: String should have at most 8000 characters"),
         ({"q": "x " * 4500}, "query has 8,999 characters: String should have at most 8000 characters"),
         ({"q": "x", "cursor": "1." * 2500}, "is damaged"),
