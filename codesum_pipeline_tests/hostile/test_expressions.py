@@ -1,2 +1,135 @@
-"""Every regular expression of the package meets texts that are made to break it: names, comments, queries and answers
+"""Every regular expression of the package reads every text in linear time: names, comments, queries, answers and paths
 are written by others."""
+
+import json
+import re
+from fnmatch import translate
+from functools import cache
+
+import pytest
+from msgspec.structs import replace
+
+from codesum_pipeline.languages.ecmascript.workspaces import Workspaces
+from codesum_pipeline.languages.projects import Projects
+from codesum_pipeline.languages.python.recovery import LINES
+from codesum_pipeline.languages.registry import declarations
+from codesum_pipeline.languages.texts import definition_lines
+from codesum_pipeline.llm import masking
+from codesum_pipeline.model.patterns import read_patterns
+from codesum_pipeline.retrieval.hits import literal_of, occurrence_in
+from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
+from codesum_pipeline_tests.support.expressions import (
+    Expression,
+    compilations,
+    expressions,
+    import_modules_with_expressions,
+)
+
+# What functions make of what they are given, if no call below makes one: the call, and an expression like that.
+MADE_OF_ARGUMENTS = {
+    "compaction/sources.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
+    "defs/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
+    "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
+    "llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": r"this (?:class)\b",
+    "llm/leaks.py: f'(?<!\\\\w){re.escape(name)}{end}'": r"(?<!\w)save_order(?!\w)",
+    "overviews/catalogue.py: '|'.join((translate(file) for _, file in wild))": "|".join(map(translate, ("*.a", "b*c"))),
+    "overviews/overview.py: '[\\\\W_]{1,40}'.join(map(re.escape, words))": r"one[\W_]{1,40}two[\W_]{1,40}three",
+    "web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
+}
+# The longest text that an expression meets, where its cost is bounded by that alone.
+SHORT_TEXTS = {
+    "retrieval/hits.py _QUOTED": 8000,
+    "summaries/documentation/plain.py _LAST_WORD": 16,
+    "summaries/documentation/plain.py _OPEN_BRACKET": 600,
+}
+
+
+MOST_SECONDS_OF_A_SHORT_TEXT = 0.3
+
+
+def is_anchored(expression: Expression) -> bool:
+    """Whether others match it from the beginning alone: PyYAML, and the rules of test frameworks."""
+    signatures = {one.tests.signatures for one in declarations() if one.tests.signatures}
+    return expression.place == "intents/written.py" or expression.pattern in {each.pattern for each in signatures}
+
+
+def make_expressions() -> None:
+    """Call what makes expressions of tables and of what others write."""
+    for declaration in declarations():
+        for line in declaration.definition_lines:
+            list(definition_lines("x", (line,)))
+    for line in LINES:
+        list(definition_lines("x", (line,)))
+    masking.mask_secrets("\n".join(keyword for rule in masking._RULES for keyword in rule.keywords))
+    packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
+    Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}))
+    read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")
+    for source in ("two one three", "said('cannot read %s of %s: too long')", "one two three"):
+        for query in ("cannot read a of b: too long", '"one two three"'):
+            wanted = literal_of(query)
+            assert wanted is not None
+            occurrence_in(source, wanted)
+
+
+@cache
+def all_expressions() -> tuple[tuple[Expression, ...], frozenset[str]]:
+    with compilations() as compiled:
+        modules = import_modules_with_expressions()
+        make_expressions()
+    known, unknown = expressions(modules, compiled)
+    found = [replace(each, uses=("match",)) if is_anchored(each) else each for each in known]
+    made = [Expression(call, "", pattern, 0, ("finditer",)) for call, pattern in MADE_OF_ARGUMENTS.items()]
+    return tuple(sorted([*found, *made], key=str)), frozenset(unknown)
+
+
+def test_each_expression_of_the_package_is_known() -> None:
+    found, unknown = all_expressions()
+
+    assert unknown == set(MADE_OF_ARGUMENTS)
+    assert len(found) > 500
+
+
+def slow_ones(*, variants: int, length: int, part: int, parts: int) -> list[str]:
+    """Expressions that take much more than four times as long for four times the text."""
+    slow = []
+    for expression in all_expressions()[0][part::parts]:
+        longest = SHORT_TEXTS.get(f"{expression.place} {expression.name}")
+        for attack in attacks_on(expression.pattern, expression.flags, variants=variants):
+            if longest is not None:
+                is_slow = seconds_of(expression, attack.text(longest)) > MOST_SECONDS_OF_A_SHORT_TEXT
+            else:
+                is_slow = growth(expression, attack, length) > LINEAR
+            if is_slow:
+                slow.append(f"{expression}: {attack}")
+                break
+    return slow
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_expression_is_slow_for_a_text_that_was_made_to_break_it(part: int) -> None:
+    assert slow_ones(variants=2, length=3000, part=part, parts=4) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_no_expression_is_slow_for_any_text_that_can_be_made_of_it(part: int) -> None:
+    assert slow_ones(variants=5, length=8000, part=part, parts=4) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_slow"),
+    [
+        pytest.param(r"(a+)+b", True, id="a repetition in a repetition"),
+        pytest.param(r"\s+$", True, id="a run that is tried from each of its characters"),
+        pytest.param(r"<!--.*?-->", True, id="a beginning whose end is looked for from each"),
+        pytest.param(r"\s*,?\s*x", True, id="two repetitions that read the same"),
+        pytest.param(r"(?<!\s)\s++$", False, id="a run that is tried once"),
+        pytest.param(r"<!--(?:.*?-->|.*)", False, id="a beginning that takes all where it has no end"),
+        pytest.param(r"\w+|\s+", False, id="repetitions that do not compete"),
+    ],
+)
+def test_an_expression_that_tries_ways_anew_is_found(pattern: str, is_slow: bool) -> None:
+    expression = Expression("", "", pattern, re.DOTALL, ("finditer",))
+    found = [each for each in attacks_on(pattern, re.DOTALL, variants=2) if growth(expression, each, 3000) > LINEAR]
+
+    assert bool(found) is is_slow

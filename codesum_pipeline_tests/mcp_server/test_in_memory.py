@@ -114,6 +114,25 @@ def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
         ("search", {"query": "x", "limit": "many"}, "limit = 'many': Input should be a valid integer"),
         ("search", {"query": "x", "limit": 10**12}, "Input should be less than or equal to 100"),
         ("search", {"query": "x" * 100_000}, "query has 100,000 characters"),
+        ("search", {"query": "x " * 50_000}, "query has 100,000 characters"),
+        (
+            "search",
+            {"query": "x", "paths": ["*?" * 500]},
+            "paths.0 has 1,000 characters: String should have at most 500",
+        ),
+        (
+            "search",
+            {"query": "x", "paths": ["*"] * 5000},
+            "paths = ['*', '*', '*', '*', '*', '*', ...]: Value should have at most 20 items",
+        ),
+        (
+            "search",
+            {"query": "x", "paths": json.loads("[" * 150 + "]" * 150)},
+            "paths.0 = [[[[[[...]]]]]]: Input should be a valid string",
+        ),
+        ("search", {"query": "x", "cursor": "1." * 100_000}, "is damaged"),
+        ("search", {"query": "x", "languages": ["y" * 2001]}, "languages.0 has 2,001 characters"),
+        ("read", {"ids": ["zoo/keeper.py"] * 51}, "List should have at most 50"),
         ("search", {"query": "x", "nope": 1}, "unknown argument 'nope'"),
         ("search", {"query": "x", "repos": ["zooo"]}, "no repository 'zooo'; the nearest is 'zoo'"),
         ("search", {"query": "x", "cursor": "%%%"}, "cursor '%%%' is damaged"),
@@ -146,6 +165,25 @@ def test_bad_arguments_come_back_as_errors_of_the_tool_and_the_server_goes_on(se
     assert message in text
     assert len(text) < 1500
     assert not after.is_error
+
+
+@pytest.mark.parametrize("pattern", ["*?*?*?*?*?*?*?*?*?*z9", "*?" * 240 + "z9", "**/a*/" * 80 + "z", "[z-a]"])
+def test_a_pattern_that_was_made_to_freeze_the_server_is_answered_and_so_are_others(server, pattern):
+    async def asked(client):
+        answers = {}
+
+        async def ask(name, tool, arguments):
+            answers[name] = await client.call_tool(tool, arguments)
+
+        async with anyio.create_task_group() as calls:
+            for number in range(4):
+                calls.start_soon(ask, number, "search", {"query": "feed", "paths": [pattern] * 20})
+            calls.start_soon(ask, "other", "status", {})
+        return answers
+
+    answers = with_client(server, asked)
+    assert len(answers) == 5 and not any(answer.is_error for answer in answers.values())
+    assert "filter left out: path" in text_of(answers[0])
 
 
 def test_texts_are_taken_for_what_they_mean(server):

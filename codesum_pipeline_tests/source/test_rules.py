@@ -90,7 +90,7 @@ def test_the_allowlist_keeps_out_other_programs_and_no_text() -> None:
 def test_an_unknown_language_or_pattern_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match="unknown language 'pyton'; the nearest is 'python'"):
         rules_of(scan=ScanSettings(lang_allowlist=("pyton",)))
-    with pytest.raises(ConfigurationError, match=r"repos.yaml: 'project': exclude: not a gitignore pattern"):
+    with pytest.raises(ConfigurationError, match=r"repos.yaml: 'project': exclude '!' is no pattern as in .gitignore"):
         rules_of(exclude=("!",))
 
 

@@ -6,7 +6,8 @@ characters, or reads on to the end from every place, takes four times as long or
 
 import re
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import inf
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -23,7 +24,7 @@ _PUMPED = 9
 _VARIANTS = 5
 # What is no noise for 4,000 characters, and what no linear expression takes for 64,000.
 _NOISE_S = 0.0007
-_HOPELESS_S = 0.5
+_HOPELESS_S = 0.8
 # Four times the text takes four times as long, and less than sixteen times.
 LINEAR = 7
 
@@ -55,38 +56,37 @@ def attacks_on(pattern: str | bytes, flags: int, *, variants: int) -> list[Attac
 
 
 def growth(expression: Expression, attack: Attack, length: int) -> float:
-    """How many times as long four times the text takes, where the time is long enough to be told from noise; else 0."""
-    compiled: re.Pattern[Any] = re.compile(expression.pattern, expression.flags)
+    """How many times as long four times the text takes, where the time can be told from noise; else 0."""
 
-    def measured(times: int, tries: int = 2) -> float:
+    def measured(times: int) -> float:
         text = attack.text(length * times)
-        given = text.encode("utf-8", "surrogatepass") if isinstance(expression.pattern, bytes) else text
-        return min(_seconds(compiled, expression.uses, given) for _ in range(tries))
+        return min(seconds_of(expression, text), seconds_of(expression, text))
 
     noise = _NOISE_S * length / 4000
-    if measured(1, tries=1) < noise or (first := measured(1)) < noise:
+    if seconds_of(expression, attack.text(length)) < noise or (first := measured(1)) < noise:
         return 0.0
     if first >= _HOPELESS_S:
         return inf
-    # A bound of a repetition shows in longer texts alone.
     second = measured(4)
-    return second / first if second < first * LINEAR else measured(16, tries=1) / second
+    if second < first * LINEAR:
+        return second / first
+    # A bound of a repetition shows in longer texts alone.
+    third = measured(16) if second < _HOPELESS_S else inf
+    return third / second if third < _HOPELESS_S else inf
 
 
-class _TooSlow(Exception):
-    pass
-
-
-def _seconds(compiled: re.Pattern[Any], uses: Iterable[str], text: Any) -> float:
-    """Processor seconds of the slowest use; of one that does not end, somewhat more than `_HOPELESS_S`."""
+def seconds_of(expression: Expression, text: str) -> float:
+    """Processor seconds of the slowest use of an expression; of one that does not end, more than `_HOPELESS_S`."""
+    compiled: re.Pattern[Any] = re.compile(expression.pattern, expression.flags)
+    given: Any = text.encode("utf-8", "surrogatepass") if isinstance(expression.pattern, bytes) else text
     old = signal.signal(signal.SIGVTALRM, _interrupt)
     slowest = 0.0
     try:
-        for use in uses:
+        for use in expression.uses:
             signal.setitimer(signal.ITIMER_VIRTUAL, _HOPELESS_S)
             start = process_time()
             try:
-                _use(compiled, use, text)
+                _use(compiled, use, given)
             except _TooSlow:
                 return process_time() - start
             finally:
@@ -95,6 +95,10 @@ def _seconds(compiled: re.Pattern[Any], uses: Iterable[str], text: Any) -> float
     finally:
         signal.signal(signal.SIGVTALRM, old)
     return slowest
+
+
+class _TooSlow(Exception):
+    pass
 
 
 def _interrupt(*_: object) -> None:
@@ -146,7 +150,7 @@ def _repetitions(tree: Sequence[Any], before: str, variants: int) -> Iterator[tu
                 follows = set(_variants(nodes[number + 1 : number + 2]))
                 pumps.sort(key=lambda pump: pump not in follows)
             pumps = pumps[:variants]
-            yield start, [*pumps, *(one + other for one, other in zip(pumps, pumps[1:], strict=False))]
+            yield start, [*pumps, *(one + other for one, other in pairwise(pumps))]
         for inner in _inner(kind, value):
             yield from _repetitions(inner, start, variants)
 

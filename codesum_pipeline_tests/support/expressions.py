@@ -40,10 +40,6 @@ class Expression(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.place} {self.name} {self.pattern!r:.200}"
 
-    @property
-    def key(self) -> str:
-        return f"{self.place}:{self.name}"
-
 
 @contextmanager
 def compilations() -> Iterator[set[Compiled]]:
@@ -73,10 +69,10 @@ def import_modules_with_expressions() -> dict[Path, ModuleType]:
     }
 
 
-def expressions(modules: dict[Path, ModuleType], compiled: set[Compiled]) -> tuple[list[Expression], list[str]]:
-    """All expressions of these modules, and the places of calls whose expression is not known."""
+def expressions(modules: dict[Path, ModuleType], compiled: set[Compiled]) -> tuple[list[Expression], set[str]]:
+    """All expressions of these modules, and the calls whose expression is not known: their place and argument."""
     found: dict[tuple[str, str | bytes, int], Expression] = {}
-    unknown: list[str] = []
+    unknown: set[str] = set()
     for file, module in modules.items():
         tree, place = ast.parse(file.read_text(encoding="utf-8")), file.relative_to(FOLDER).as_posix()
         names, uses = _names_of_values(tree), _uses_of_names(tree)
@@ -87,7 +83,7 @@ def expressions(modules: dict[Path, ModuleType], compiled: set[Compiled]) -> tup
                 if name == str(file) and call.lineno <= line <= (call.end_lineno or call.lineno)
             } or _evaluated(call, module)
             if not patterns:
-                unknown.append(f"{place}:{call.lineno}")
+                unknown.add(f"{place}: {ast.unparse(call.args[0])}")
             assert isinstance(call.func, ast.Attribute)
             name = names.get(id(call), "")
             used = uses.get(name, _SCANNING[:1]) if call.func.attr == "compile" else {call.func.attr}

@@ -1,6 +1,7 @@
 """Nobody else's page, name or text gets more out of `codesum web` than a look."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -160,3 +161,40 @@ def test_markdown_makes_no_markup_of_what_others_wrote():
     assert {tag for tag, _ in found.elements} == {"p", "a", "code", *drawn}
     assert found.links == ["/document?id=zoo/a.py:3"]
     assert "a<b> → c" in found.text and "i (https://evil.example/x.png)" in found.text
+
+
+@pytest.mark.parametrize("pattern", ["*?*?*?*?*?*?*?*?*?*z9", "*?" * 240 + "z9", "**/a*/" * 80 + "z", "[z-a]"])
+def test_a_link_with_a_pattern_that_was_made_to_freeze_the_server_is_answered(site, pattern):
+    answer = get(site, "/", q="x", path=pattern)
+
+    assert answer.status_code == 200
+    assert "filter left out: path" in shown(answer.text).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"q": "x", "path": "*?" * 300}, "paths.0 has 600 characters: String should have at most 500 characters"),
+        ({"q": "x", "path": ",".join(["*?z"] * 100)}, "should have at most 20 items"),
+        ({"q": "x" * 9000}, "query has 9,000 characters: String should have at most 8000 characters"),
+        ({"q": "x " * 4500}, "query has 8,999 characters: String should have at most 8000 characters"),
+        ({"q": "x", "cursor": "1." * 2500}, "is damaged"),
+    ],
+    ids=["a pattern", "many patterns", "a word", "many words", "a cursor"],
+)
+def test_what_is_longer_than_a_request_may_hold_is_refused_with_the_limit(site, asked, told):
+    answer = get(site, "/", **asked)
+
+    assert answer.status_code == 400
+    assert told in shown(answer.text).text
+
+
+def test_a_light_page_is_answered_while_heavy_ones_are_made(site):
+    words = " ".join(f"word{number}" for number in range(300))
+    heavy = {"q": words, "path": ",".join(f"{'*?' * 50}z{number}" for number in range(20))}
+    with ThreadPoolExecutor(9) as asking:
+        slow = [asking.submit(get, site, "/", **heavy) for _ in range(8)]
+        light = asking.submit(get, site, "/")
+
+        assert light.result().status_code == 200
+        assert [each.result().status_code for each in slow] == [200] * 8

@@ -18,7 +18,7 @@ from codesum_pipeline.summaries.extractive.words import fact, name_words, said, 
 from codesum_pipeline.summaries.inputs import FunctionInput
 
 _FILLED = re.compile(
-    r"\\\([^()]*\)|[$#%]?\{[^{}]*\}|%(?:\([^()]*\))?[-#0 +']*\d*(?:\.\d+)?l*[a-zA-Z](?![a-zA-Z])"
+    r"\\\([^()]*\)|[$#%]?\{[^{}]*\}|%(?:\([^()]*\))?[-#0 +']*+\d*+(?:\.\d+)?l*[a-zA-Z](?![a-zA-Z])"
     r"|<%=?(?:(?!<%).)*?%>|\$[A-Za-z_]\w*"
 )
 _ESCAPES = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0\d\d|e\[[\d;]*m|[nrtbfv0])")
