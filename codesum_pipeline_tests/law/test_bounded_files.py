@@ -29,7 +29,7 @@ def price_of(item):
     return item.price
 """
 # Too much for the process of a small build, and for a worker with little memory.
-LARGE = "DATA = [\n" + "    (1, 'a'),\n" * 30_000 + "]\n\n\n" + GOOD.replace("price", "cost")
+LARGE = "DATA = [\n" + "    (1, 'a'),\n" * 65_000 + "]\n\n\n" + GOOD.replace("price", "cost")
 LITTLE_MEMORY = {"worker_memory_mb": 64}
 
 

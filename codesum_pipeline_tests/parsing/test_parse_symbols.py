@@ -121,7 +121,7 @@ def test_a_renamed_file_is_read_under_its_new_name(workspace: Workspace, repo: G
 
 def test_another_parser_reads_everything_anew(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     parse(workspace)
-    monkeypatch.setattr(step, "parser_version", lambda language, policy: f"{language}/other")
+    monkeypatch.setattr(step, "parser_version", lambda language, *rules: f"{language}/other")
 
     assert parse_symbols(workspace).parsed == 4
 
