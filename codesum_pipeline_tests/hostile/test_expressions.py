@@ -14,9 +14,9 @@ from codesum_pipeline.languages.projects import Projects
 from codesum_pipeline.languages.python.recovery import LINES
 from codesum_pipeline.languages.registry import declarations
 from codesum_pipeline.languages.texts import definition_lines
-from codesum_pipeline.llm import masking
 from codesum_pipeline.model.patterns import read_patterns
 from codesum_pipeline.retrieval.hits import literal_of, occurrence_in
+from codesum_pipeline.source import secrets
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
 from codesum_pipeline_tests.support.expressions import (
     Expression,
@@ -60,7 +60,7 @@ def make_expressions() -> None:
             list(definition_lines("x", (line,)))
     for line in LINES:
         list(definition_lines("x", (line,)))
-    masking.mask_secrets("\n".join(keyword for rule in masking._RULES for keyword in rule.keywords))
+    secrets.mask_secrets("\n".join(keyword for rule in secrets._RULES for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
     Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}))
     read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")

@@ -6,7 +6,7 @@ characters, or reads on to the end from every place, takes four times as long or
 
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import inf
 from re import _constants as op  # type: ignore[attr-defined]
@@ -193,7 +193,9 @@ def _is_in(items: Sequence[Any], char: str) -> bool:
 def _is_of(category: Any, char: str) -> bool:
     name = str(category).removeprefix("CATEGORY_")
     is_not = name.startswith("NOT_")
-    plain = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda one: one.isalnum() or one == "_"}
+    plain: dict[str, Callable[[str], bool]] = {
+        "DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda one: one.isalnum() or one == "_",
+    }  # fmt: skip
     return bool(plain[name.removeprefix("NOT_")](char)) is not is_not
 
 
@@ -211,7 +213,8 @@ def _one(kind: Any, value: Any, variant: int) -> str:
     if kind is op.BRANCH:
         return _sample(value[1][variant % len(value[1])], variant)
     if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
-        return _sample(value[2], variant) * max(value[0], min(variant, 1, value[1]))
+        times: int = max(value[0], min(variant, 1, value[1]))
+        return _sample(value[2], variant) * times
     if kind is op.ASSERT:
         return _sample(value[1], variant) if value[0] < 0 else ""
     if kind is op.ASSERT_NOT:

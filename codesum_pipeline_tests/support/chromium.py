@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 from codesum_pipeline_tests.support.programs import install_packages
@@ -33,7 +34,7 @@ def why_not() -> str | None:
 
 def install() -> str | None:
     """Debian's package where this user may install packages, else Playwright's build; why no browser starts then."""
-    for install_one in (lambda: install_packages(["chromium"]), _install_build):
+    for install_one in (partial(install_packages, ["chromium"]), _install_build):
         if reason := install_one():
             sys.stderr.write(f"{reason}\n")
         if why_not() is None:

@@ -59,8 +59,8 @@ class Prompter(Struct):
         callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
         self.masked.update(context.masked)
         name = self._masked(qualified_name)
-        shown = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
-        about = self._bounded(shown, name)
+        around = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
+        about = self._bounded(around, name)
         lines = numbered(self._masked(source))
         body = cut(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
