@@ -1,6 +1,6 @@
 """`search`: documents by their purpose or name; and `search_symbols`: by name alone, also by a similar one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -142,8 +142,11 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: Search
     unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
     for told in unfit.values():
         call.tell(f"filter left out: {shortened(told)}")
-    kept = (tuple(dict.fromkeys(each for each in some if each not in unfit)) for some in (languages, paths))
-    return Filters(*kept, WhichTests(asked.tests))
+
+    def kept(some: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each for each in some if each not in unfit))
+
+    return Filters(kept(languages), kept(paths), WhichTests(asked.tests))
 
 
 _NEAR = 20

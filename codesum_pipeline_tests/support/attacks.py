@@ -193,8 +193,8 @@ def _is_in(items: Sequence[Any], char: str) -> bool:
 def _is_of(category: Any, char: str) -> bool:
     name = str(category).removeprefix("CATEGORY_")
     is_not = name.startswith("NOT_")
-    plain = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda one: one.isalnum() or one == "_"}
-    return bool(plain[name.removeprefix("NOT_")](char)) is not is_not
+    is_one = {"DIGIT": char.isdigit(), "SPACE": char.isspace(), "WORD": char.isalnum() or char == "_"}
+    return is_one[name.removeprefix("NOT_")] is not is_not
 
 
 def _sample(nodes: Sequence[Any], variant: int) -> str:
@@ -211,7 +211,8 @@ def _one(kind: Any, value: Any, variant: int) -> str:
     if kind is op.BRANCH:
         return _sample(value[1][variant % len(value[1])], variant)
     if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
-        return _sample(value[2], variant) * max(value[0], min(variant, 1, value[1]))
+        times: int = max(value[0], min(variant, 1, value[1]))
+        return _sample(value[2], variant) * times
     if kind is op.ASSERT:
         return _sample(value[1], variant) if value[0] < 0 else ""
     if kind is op.ASSERT_NOT:
