@@ -1,6 +1,6 @@
 """`search`: documents by their purpose or name; and `search_symbols`: by name alone, also by a similar one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -45,7 +45,7 @@ class SearchArguments(PagedArguments):
 
     query: str = Field(max_length=8000, description="Words on what the code does, a name, or quoted text")
     repos: Annotated[Names, Field(description="Keys or owner/name; default: this checkout's, else all")] = []
-    levels: Annotated[Names, Field(description=", ".join(LEVELS))] = []
+    levels: Annotated[Names, Field(description="function, class, file, module")] = []
     languages: Names = []
     paths: Annotated[
         list[Annotated[str, Field(max_length=LONGEST_PATTERN)]],
@@ -142,8 +142,11 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: Search
     unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
     for told in unfit.values():
         call.tell(f"filter left out: {shortened(told)}")
-    languages, paths = (list(dict.fromkeys(each for each in some if each not in unfit)) for some in (languages, paths))
-    return Filters(tuple(languages), tuple(paths), WhichTests(asked.tests))
+
+    def kept(some: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each for each in some if each not in unfit))
+
+    return Filters(kept(languages), kept(paths), WhichTests(asked.tests))
 
 
 _NEAR = 20

@@ -6,7 +6,7 @@ characters, or reads on to the end from every place, takes four times as long or
 
 import re
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import inf
 from re import _constants as op  # type: ignore[attr-defined]
@@ -193,10 +193,8 @@ def _is_in(items: Sequence[Any], char: str) -> bool:
 def _is_of(category: Any, char: str) -> bool:
     name = str(category).removeprefix("CATEGORY_")
     is_not = name.startswith("NOT_")
-    plain: dict[str, Callable[[str], bool]] = {
-        "DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda one: one.isalnum() or one == "_",
-    }  # fmt: skip
-    return bool(plain[name.removeprefix("NOT_")](char)) is not is_not
+    is_one = {"DIGIT": char.isdigit(), "SPACE": char.isspace(), "WORD": char.isalnum() or char == "_"}
+    return is_one[name.removeprefix("NOT_")] is not is_not
 
 
 def _sample(nodes: Sequence[Any], variant: int) -> str:

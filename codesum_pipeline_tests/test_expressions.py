@@ -78,7 +78,11 @@ def all_expressions() -> tuple[tuple[Expression, ...], frozenset[str]]:
         make_expressions()
     known, unknown = expressions(modules, compiled)
     found = [replace(each, uses=("match",)) if is_anchored(each) else each for each in known]
-    made = [Expression(call, "", pattern, 0, ("finditer",)) for call, pattern in MADE_OF_ARGUMENTS.items()]
+    made = [
+        # Those of globs are matched from the beginning alone.
+        Expression(call, "", pattern, 0, ("match" if "translate(" in call else "finditer",))
+        for call, pattern in MADE_OF_ARGUMENTS.items()
+    ]
     return tuple(sorted([*found, *made], key=str)), frozenset(unknown)
 
 
