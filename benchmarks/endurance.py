@@ -1,6 +1,7 @@
 """What attacks of a client cost a server, and how long everybody else has to wait meanwhile.
 
     python -m benchmarks.endurance [--before CHECKOUT] [--seconds 8] [--servers web mcp webhooks ui] [--attacks TEXT]
+    python -m benchmarks.endurance --files 20 [--bytes 1000000] [--attacks TEXT]
 
 Each of the servers is started as people start it, with its default settings, on a home with one small repository. It is
 attacked from 127.0.0.1 for some seconds with each of the attacks in `codesum_pipeline_tests/support/attacking.py`. A
@@ -9,11 +10,15 @@ end fifty clients hold connections, and the server gets SIGTERM. With `--before`
 another checkout. Prints a table in Markdown.
 
 A server that answers nobody for twenty seconds after an attack is started again. It may use 3 GB.
+
+With `--files`, no server is attacked. So many kinds of hostile source files of each language, drawn anew each time, are
+read instead, each in a process of its own, and the table has the dearest of each language.
 """
 
 import argparse
 import http.client
 import os
+import random
 import resource
 import signal
 import socket
@@ -23,19 +28,26 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import psutil
 
 from codesum_pipeline_tests.support.attacking import Attack, Target, attacks_of
+from codesum_pipeline_tests.support.hostile_reading import Reading, read_apart
+from codesum_pipeline_tests.support.hostile_sources import hostile_sources
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.zoo import FILES
 
 HERE = Path(__file__).parent.parent
 _START_S = 240.0
 _ANSWERED_S = 20.0
+# Past it, the reading of a file is ended.
+_MOST_SECONDS = 60
 _MOST_BYTES = 3 << 30
 _TARGETS: dict[str, dict[str, str]] = {
     "web": {"get": "/", "post": "/ask", "page": "/static/page.css", "search": "page"},
@@ -217,6 +229,41 @@ def made_home(folder: Path, code: Path) -> Path:
     return home
 
 
+def read_files(count: int, size: int, wanted: str) -> list[Reading]:
+    """Read so many hostile sources of each language, two at a time."""
+    by_language: dict[str, list[str]] = {}
+    for source in hostile_sources():
+        if wanted in source.id:
+            by_language.setdefault(source.language, []).append(source.id)
+    names = [name for ids in by_language.values() for name in random.sample(ids, min(count, len(ids)))]
+    with ThreadPoolExecutor(2) as threads:
+        readings = []
+        for reading in threads.map(partial(read_apart, size=size, seconds=_MOST_SECONDS), names):
+            sys.stderr.write(f"{reading}\n")
+            readings.append(reading)
+    return readings
+
+
+def print_files(readings: Sequence[Reading], size: int) -> None:
+    """The dearest of each language, in seconds and in memory, and what did not end within the limits."""
+    lines = ["| language | files | read | counted as failed | most seconds | of which kind | most MB | of which kind |"]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    for language, some in groupby(readings, lambda reading: reading.source.partition(": ")[0]):
+        group = list(some)
+        slowest = max(group, key=lambda reading: reading.processor_s)
+        largest = max(group, key=lambda reading: reading.memory_mb)
+        failed = sum(bool(reading.failures) for reading in group)
+        read = sum(reading.rows for reading in group) - failed
+        cells = [language, len(group), read, failed, f"{slowest.processor_s:.1f}", _kind(slowest)]
+        lines.append(f"| {' | '.join(map(str, [*cells, f'{largest.memory_mb:.0f}', _kind(largest)]))} |")
+    lines += [f"\nNot read: {reading.source}: {reading.error}" for reading in readings if reading.error]
+    sys.stdout.write(f"Files of {size:,} bytes\n\n" + "\n".join(lines) + "\n")
+
+
+def _kind(reading: Reading) -> str:
+    return reading.source.partition(": ")[2]
+
+
 def print_table(found: Mapping[str, Mapping[str, Sequence[Sequence[str]]]], versions: Sequence[str]) -> None:
     heads = [
         f"{what}{version}" for version in versions for what in ("the attacker sees", "worst wait (s)", "peak (MB)")
@@ -235,7 +282,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0, help="each attack lasts so long")
     parser.add_argument("--servers", nargs="+", choices=_TARGETS, default=[*_TARGETS])
     parser.add_argument("--attacks", default="", help="only those with this text in their name")
+    parser.add_argument("--files", type=int, metavar="N", help="read N hostile files of each language instead")
+    parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of each of them")
     asked = parser.parse_args()
+    if asked.files:
+        print_files(read_files(asked.files, asked.bytes, asked.attacks), asked.bytes)
+        return
     codes = [*([asked.before.resolve()] if asked.before else []), HERE]
     found: dict[str, dict[str, list[list[str]]]] = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ the same.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 
 from msgspec import Struct
 
@@ -94,7 +94,8 @@ class Canonical(Struct, frozen=True):
 
     def row_starts(self, offset: int) -> Iterator[int]:
         """The first bytes of the real lines after the one of a byte."""
-        return islice(self.row_ends, bisect_right(self.row_ends, offset), None)
+        # `islice` would go through all rows before.
+        return map(self.row_ends.__getitem__, range(bisect_right(self.row_ends, offset), len(self.row_ends)))
 
     def line_at(self, offset: int) -> int:
         """The 0-based canonical line that shows the byte at `offset`."""

@@ -88,7 +88,8 @@ def snapshot_of(
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
     committed_at = moment_of(seconds)
-    subject = mask_secrets(subject[:_LONGEST_SUBJECT]).text
+    # Masked before it is cut: what is cut in the middle of a secret may not look like one.
+    subject = mask_secrets(subject[: 2 * _LONGEST_SUBJECT]).text[:_LONGEST_SUBJECT]
     snapshot = Snapshot(ws.key, head.commit, tree, head.ref, subject, committed_at, index_state)
     listed = _list_tree(mirror, head.commit)
     subdir = ws.entry.subdir

@@ -2,7 +2,6 @@
 
 import gc
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing import bounded, definitions, node_texts
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.parsing.text import ParsedFile
+from codesum_pipeline_tests.support.hostile_reading import read_apart
 from codesum_pipeline_tests.support.hostile_sources import Hostile, hostile_sources
 
 SMALL, LARGE = 1_500, 2
@@ -82,23 +82,7 @@ def test_twice_the_source_costs_twice_the_work(source: Hostile) -> None:
 
 # What is read in a process of its own: within these limits, or as a counted failure.
 MOST_SECONDS, MOST_MEMORY_MB, LONG = 15, 1_000, 1_000_000
-BESIDE_READING_SECONDS = 5
 LONG_KINDS = ("chain of calls, over lines", "nested: members in calls", "functions")
-CHILD = """
-import json, resource, sys
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.batches import ParseFiles, SourceText
-from codesum_pipeline_tests.support.hostile_sources import hostile_sources
-
-name, size, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-source = next(source for source in hostile_sources() if source.id == name)
-text = source.of_size(size).encode()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-batch = ParseFiles(HashPolicy.CANONICAL)([SourceText(source.file, source.language, "b", text)])
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([batch.rows.facts.num_rows, len(batch.failures), (after - before) / 1024]))
-"""
 
 
 @pytest.mark.slow
@@ -106,14 +90,12 @@ print(json.dumps([batch.rows.facts.num_rows, len(batch.failures), (after - befor
     "source", [source for source in hostile_sources() if source.kind in LONG_KINDS], ids=lambda source: source.id
 )
 def test_a_megabyte_is_read_within_the_limits_or_counted(source: Hostile) -> None:
-    given = [sys.executable, "-c", CHILD, source.id, str(LONG), str(MOST_SECONDS + BESIDE_READING_SECONDS)]
-    done = subprocess.run(given, capture_output=True, text=True, timeout=600)
+    reading = read_apart(source.id, LONG, MOST_SECONDS)
 
-    assert done.returncode == 0, done.stderr[-500:]
-    files, failures, memory_mb = json.loads(done.stdout)
-    assert files == 1
-    assert failures <= 1
-    assert memory_mb < MOST_MEMORY_MB
+    assert reading.error == ""
+    assert reading.rows == 1
+    assert len(reading.failures) <= 1
+    assert reading.memory_mb < MOST_MEMORY_MB
 
 
 def test_there_are_sources_of_every_language_that_is_parsed() -> None:
