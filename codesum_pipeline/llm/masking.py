@@ -205,7 +205,7 @@ def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
     )
     bare = (
         rf"{name}(?P<sign>[ \t]{{0,8}}[=:][ \t]{{0,8}})"
-        r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300})[ \t]*;?(?=[\"'`]?\s*$)"
+        r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300})[ \t]*+;?(?=[\"'`]?\s*$)"
     )
     element = rf"<[\w:.-]{{0,40}}{name}[^<>]{{0,80}}>(?P<s>[^<>\s«»]{{6,300}})</"
     return tuple(Rule(kind, tuple(keywords.split()), pattern) for pattern in (quoted, bare, element))
