@@ -224,7 +224,7 @@ def _fits(literal: str, wanted: SearchLiteral) -> bool:
     goes_on = literal[-1] in " :=" or not parts[-1]
     first, *others = (r"[\W_]+".join(map(re.escape, part)) for part in parts if part)
     # Each part where it comes first: what follows may begin anywhere behind it, so no other place is tried.
-    behind = "".join(rf"(?=[\W_]))(?>[\W_]+(?:.*?[\W_])??{part}" for part in others)
+    behind = "".join(rf"(?=[\W_]))(?>[\W_](?:.*?[\W_])??{part}" for part in others)
     pattern = rf"(?>.*?(?<!\w)(?P<fitting>){first}{behind}(?!\w)){'.*' if goes_on else ''}"
     match = re.match(pattern, wanted.text, re.IGNORECASE | re.DOTALL)
     # Three words behind others may be a sentence about them.

@@ -136,7 +136,7 @@ _SAYS_SO = re.compile(
     re.IGNORECASE,
 )
 # What a tool writes once, for people to go on with: `rspec --init`.
-_SCAFFOLD = re.compile(r"\bgenerated (?:by|with|from) (?:the )?`?[\w./ -]*\binit\b", re.IGNORECASE)
+_SCAFFOLD = re.compile(r"\bgenerated (?:by|with|from) (?:the )?`?[\w./ -]{0,200}\binit\b", re.IGNORECASE)
 
 # A mean over a few lines says nothing.
 _MINIFIED_FROM_BYTES = 2_000

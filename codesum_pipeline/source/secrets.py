@@ -287,7 +287,7 @@ def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
     )
     bare = (
         rf"{name}(?P<sign>[ \t]{{0,8}}[=:][ \t]{{0,8}})"
-        r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300}+)[ \t]*;?(?=[\"'`]?\s*$)"
+        r"(?P<s>[^\s\"'`,;(){}\[\]«»]{6,300}+)[ \t]*+;?(?=[\"'`]?\s*$)"
     )
     # Before a command or among its arguments; in code a name may stand there.
     inline = rf"{name}(?P<inline>=)(?P<s>[^\s\"'`,;(){{}}\[\]«»=][^\s\"'`,;(){{}}\[\]«»]{{5,300}}+)(?=[ \t])"

@@ -203,7 +203,7 @@ def read_cabal(path: str, text: str) -> Iterator[Fact]:
             if field == "name" and not stanza:
                 yield said.strip()
         if field == "build-depends" and said.strip():
-            for part in re.split(r",(?![^{]*\})", said):
+            for part in re.split(r",(?![^{}]{0,2000}+\})", said):
                 yield from haskell_package(number, part, DEV if stanza in ("test-suite", "benchmark") else RUN)
         elif field == "main-is" and commands and stanza == "executable" and said.strip():
             commands[-1] = replace(commands[-1], target=said.strip())
