@@ -53,7 +53,7 @@ MOST_SECONDS_OF_A_SHORT_TEXT = 0.3
 
 
 def is_anchored(expression: Expression) -> bool:
-    """Whether it is matched from the beginning alone: by PyYAML, by the rules of test frameworks, at a place in code."""
+    """Whether it is matched from the beginning alone: by PyYAML, by rules of test frameworks, at a place in code."""
     signatures = [one.tests.signatures for one in declarations() if one.tests.signatures]
     at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line", "else")]
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
