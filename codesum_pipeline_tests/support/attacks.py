@@ -59,16 +59,15 @@ def growth(expression: Expression, attack: Attack, length: int) -> float:
     """How many times as long four times the text takes, where the time can be told from noise; else 0."""
 
     def measured(times: int) -> float:
-        text = attack.text(length * times)
-        return min(seconds_of(expression, text), seconds_of(expression, text))
+        return seconds_of(expression, attack.text(length * times))
 
     noise = _NOISE_S * length / 4000
-    if seconds_of(expression, attack.text(length)) < noise or (first := measured(1)) < noise:
+    if measured(1) < noise or (first := min(measured(1), measured(1))) < noise:
         return 0.0
     if first >= _HOPELESS_S:
         return inf
     second = measured(4)
-    if second < first * LINEAR:
+    if second < first * LINEAR or (second := min(second, measured(4))) < first * LINEAR:
         return second / first
     # A bound of a repetition shows in longer texts alone.
     third = measured(16) if second < _HOPELESS_S else inf
