@@ -128,11 +128,11 @@ def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
         (
             "search",
             {"query": "x", "paths": json.loads("[" * 150 + "]" * 150)},
-            "paths.0 = [[[[[[...]]]]]]: Input should be a valid string",
+            "paths.0 = [[[[[[[...]]]]]]]: Input should be a valid string",
         ),
         ("search", {"query": "x", "cursor": "1." * 100_000}, "is damaged"),
         ("search", {"query": "x", "languages": ["y" * 2001]}, "languages.0 has 2,001 characters"),
-        ("read", {"ids": ["zoo/keeper.py"] * 51}, "List should have at most 50"),
+        ("read", {"ids": ["zoo/keeper.py"] * 51}, "Value should have at most 50 items"),
         ("search", {"query": "x", "nope": 1}, "unknown argument 'nope'"),
         ("search", {"query": "x", "repos": ["zooo"]}, "no repository 'zooo'; the nearest is 'zoo'"),
         ("search", {"query": "x", "cursor": "%%%"}, "cursor '%%%' is damaged"),

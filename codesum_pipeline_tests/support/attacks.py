@@ -24,7 +24,7 @@ _PUMPED = 9
 _VARIANTS = 5
 # What is no noise for 4,000 characters, and what no linear expression takes for 64,000.
 _NOISE_S = 0.0007
-_HOPELESS_S = 0.8
+_HOPELESS_S = 0.5
 # Four times the text takes four times as long, and less than sixteen times.
 LINEAR = 7
 
@@ -59,16 +59,15 @@ def growth(expression: Expression, attack: Attack, length: int) -> float:
     """How many times as long four times the text takes, where the time can be told from noise; else 0."""
 
     def measured(times: int) -> float:
-        text = attack.text(length * times)
-        return min(seconds_of(expression, text), seconds_of(expression, text))
+        return seconds_of(expression, attack.text(length * times))
 
     noise = _NOISE_S * length / 4000
-    if seconds_of(expression, attack.text(length)) < noise or (first := measured(1)) < noise:
-        return 0.0
-    if first >= _HOPELESS_S:
+    if (once := measured(1)) >= _HOPELESS_S:
         return inf
+    if once < noise or (first := min(measured(1), measured(1))) < noise:
+        return 0.0
     second = measured(4)
-    if second < first * LINEAR:
+    if second < first * LINEAR or (second := min(second, measured(4))) < first * LINEAR:
         return second / first
     # A bound of a repetition shows in longer texts alone.
     third = measured(16) if second < _HOPELESS_S else inf
@@ -88,7 +87,7 @@ def seconds_of(expression: Expression, text: str) -> float:
             try:
                 _use(compiled, use, given)
             except _TooSlow:
-                return process_time() - start
+                return max(_HOPELESS_S, process_time() - start)
             finally:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             slowest = max(slowest, process_time() - start)
