@@ -122,6 +122,8 @@ _ELSEWHERE = {
     "indexes.embedders.litellm_models:_BATCH_TEXTS",
     # Where it is compared with it has another name: see `LOW`.
     "indexes.nearest:FEWEST_VECTORS",
+    # An argument of the function, too: `hostile/test_secrets.py`.
+    "parsing.masks:FEW_SECRETS",
     # Of a search: `indexes/test_highest.py`.
     "indexes.nearest:_FEWEST_STRIDE",
     # What a file is: `source/test_content.py`.

@@ -64,7 +64,7 @@ def test_a_page_of_another_origin_is_refused(address, origin):
 
 def test_what_is_no_message_is_refused_and_the_server_goes_on(address):
     assert httpx.post(address, content=b"{[", headers=HEADERS).status_code == 400
-    assert httpx.post(address, content=b"x" * 5_000_000, headers=HEADERS, timeout=60).status_code == 413
+    assert httpx.post(address, content=b"x" * 6_000_000, headers=HEADERS, timeout=60).status_code == 413
     assert httpx.post(address, content=b"[" * 100_000, headers=HEADERS, timeout=60).status_code == 400
     assert posted(address).status_code == 200
 

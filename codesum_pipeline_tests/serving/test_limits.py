@@ -191,6 +191,7 @@ def test_an_answer_may_take_longer_than_all_the_limits(target: Target) -> None:
 def test_a_client_that_reads_nothing_of_an_answer_is_cut(server: OddServer, target: Target) -> None:
     with target.connected(reads_slowly=True) as client:
         client.sendall(target.head("GET", "/large") * 5)
+        _wait_until(lambda: _open_connections(server) == 1)
         _wait_until(lambda: _open_connections(server) == 0)
         received = 0
         with suppress(ConnectionError):
