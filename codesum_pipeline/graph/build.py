@@ -39,7 +39,7 @@ from codesum_pipeline.store.memory import give_back
 from codesum_pipeline.store.rows import column_names, from_table, to_table
 from codesum_pipeline.store.workspace import Workspace
 
-GRAPH_VERSION = "9"
+GRAPH_VERSION = "10"
 
 Row = TypeVar("Row", bound=Struct)
 

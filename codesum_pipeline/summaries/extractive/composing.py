@@ -120,7 +120,7 @@ def _said(part: str, own: Collection[str]) -> str:
 
 
 # Raised with every change that gives any input another text.
-EXTRACTIVE_VERSION = "13"
+EXTRACTIVE_VERSION = "14"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300
