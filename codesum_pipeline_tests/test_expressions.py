@@ -20,12 +20,7 @@ from codesum_pipeline.model.patterns import read_patterns
 from codesum_pipeline.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source import secrets
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
-from codesum_pipeline_tests.support.expressions import (
-    Expression,
-    compilations,
-    expressions,
-    import_modules_with_expressions,
-)
+from codesum_pipeline_tests.support.expressions import Expression, expressions_of_package
 
 # What functions make of what they are given, if no call below makes one: the call, and an expression like that.
 MADE_OF_ARGUMENTS = {
@@ -36,6 +31,8 @@ MADE_OF_ARGUMENTS = {
     "llm/leaks.py: f'(?<!\\\\w){re.escape(name)}{end}'": r"(?<!\w)save_order(?!\w)",
     "overviews/catalogue.py: '|'.join((translate(file) for _, file in wild))": "|".join(map(translate, ("*.a", "b*c"))),
     "overviews/overview.py: '[\\\\W_]{1,40}'.join(map(re.escape, words))": r"one[\W_]{1,40}two[\W_]{1,40}three",
+    "parsing/masks.py: f'(?<![A-Za-z0-9_])(?:{found})(?![A-Za-z0-9_])'": r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])",
+    "upkeep/stored_secrets.py: '|'.join(map(_as_written, longest_first))": r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2",
     "web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
 # The longest text that an expression meets, where its cost is bounded by that alone.
@@ -67,7 +64,8 @@ def make_expressions() -> None:
             list(definition_lines("x", (line,)))
     for line in LINES:
         list(definition_lines("x", (line,)))
-    secrets.mask_secrets("\n".join(keyword for rule in secrets._RULES for keyword in rule.keywords))
+    rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
+    secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
     Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}))
     read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")
@@ -80,10 +78,7 @@ def make_expressions() -> None:
 
 @cache
 def all_expressions() -> tuple[tuple[Expression, ...], frozenset[str]]:
-    with compilations() as compiled:
-        modules = import_modules_with_expressions()
-        make_expressions()
-    known, unknown = expressions(modules, compiled)
+    known, unknown = expressions_of_package(f"{__name__}:{make_expressions.__name__}")
     found = [replace(each, uses=("match",)) if is_anchored(each) else each for each in known]
     made = [
         # Those of globs are matched from the beginning alone.

@@ -12,8 +12,8 @@ from codesum_pipeline.source.secrets import looks_like_key, mask_secrets
 # What keys are armoured with, whatever they are called; one that was cut off has no end.
 _BLOCK = re.compile(
     r"""
-    -{4,5}[ ]?BEGIN[ ][A-Za-z0-9 ]{1,60}-{4,5} [ \t]*\n
-    (?: [ \t]* (?: [A-Za-z0-9+/=]{1,80} | [\w-]{1,30}:[ ][^\n]{0,200} | ) [ \t]* (?:\n|\Z) )*+
+    -{4,5}[ ]?BEGIN[ ][A-Za-z0-9 ]{1,60}-{4,5} [ \t]*+\n
+    (?: [ \t]*+ (?: (?: [A-Za-z0-9+/=]{1,80}+ | [\w-]{1,30}:[ ][^\n]{0,200} ) [ \t]*+ )? (?:\n|\Z) )*+
     (?: [ \t]* -{4,5}[ ]?END[ ][A-Za-z0-9 ]{1,60}-{4,5} [ \t]* )?
     """,
     re.VERBOSE,

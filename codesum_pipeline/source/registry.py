@@ -209,15 +209,15 @@ class Registry(Struct, frozen=True):
 
         return self._edit(change)
 
-    def purge(self, key: str) -> RepositoryEntry:
-        """Take an entry out."""
+    def purge(self, key: str) -> None:
+        """Take an entry out, also one that cannot be used; raises `UnknownRepository`."""
 
-        def change(content: RawFile) -> RepositoryEntry:
-            entry = self._known(content[_ROOT], key)
+        def change(content: RawFile) -> None:
+            if key not in content[_ROOT]:
+                self._known(content[_ROOT], key)
             del content[_ROOT][key]
-            return entry
 
-        return self._edit(change)
+        self._edit(change)
 
     def revise(
         self, change: Callable[[Sequence[RepositoryEntry], frozenset[str]], Iterable[RepositoryEntry]]

@@ -44,8 +44,8 @@ _WITHIN_A_LINE = re.compile(
     r"(?P<s>(?=[^\s\"'`\\]{0,60}[A-Za-z])(?=[^\s\"'`\\]{0,60}\d)(?=[^\s\"'`\\]{0,60}[!#%^*+~$&@])[^\s\"'`\\«»]{8,100})(?=\s)"
 )
 # How Markdown and JSON write a character as itself.
-_ESCAPES = re.compile(r"\\+(?=[^\w\s\\\"'/]|_)")
-_OPENED, _CLOSED = re.compile(r"\\+u00ab"), re.compile(r"\\+u00bb")
+_ESCAPES = re.compile(r"(?<!\\)\\++(?=[^\w\s\\\"'/]|_)")
+_OPENED, _CLOSED = re.compile(r"(?<!\\)\\++u00ab"), re.compile(r"(?<!\\)\\++u00bb")
 _USER = re.compile(r"://([^\s/?#@]+)@")
 _NO_KEY_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
 _LEAST_CHARS = 4
@@ -323,7 +323,10 @@ class SecretsOfHome(Struct, dict=True):
 
 def _as_written(value: str) -> str:
     """A pattern for a text, with or without the escapes of Markdown and JSON."""
-    return "".join(char if char.isalnum() else rf"\\*{re.escape(char)}" for char in value)
+    written = "".join(
+        char if char.isalnum() else r"\\++" if char == "\\" else rf"\\*+{re.escape(char)}" for char in value
+    )
+    return written if value[:1].isalnum() else rf"(?<!\\){written}"
 
 
 def _raw_entries(home: Home) -> Iterator[str]:

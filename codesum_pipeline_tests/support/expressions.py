@@ -6,7 +6,9 @@ meanwhile: when its module was imported, or when a function was called that make
 
 import ast
 import importlib
+import pickle
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -90,6 +92,26 @@ def expressions(modules: dict[Path, ModuleType], compiled: set[Compiled]) -> tup
             for pattern, flags in patterns:
                 found[place, pattern, flags] = Expression(place, name, pattern, flags, tuple(sorted(used)))
     return [*found.values()], unknown
+
+
+def expressions_of_package(make: str) -> tuple[list[Expression], set[str]]:
+    """As `expressions`, found in a process of its own, in which nothing of the package was imported before.
+
+    `make` is a function, as `module:name`, that calls what makes expressions.
+    """
+    command = [sys.executable, "-c", f"from {__name__} import print_expressions; print_expressions({make!r})"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    found, unknown = pickle.loads(done.stdout)
+    return found, unknown
+
+
+def print_expressions(make: str) -> None:
+    """Write all expressions of the package to the standard output."""
+    module, _, name = make.partition(":")
+    with compilations() as compiled:
+        modules = import_modules_with_expressions()
+        getattr(importlib.import_module(module), name)()
+    sys.stdout.buffer.write(pickle.dumps(expressions(modules, compiled)))
 
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
