@@ -1,5 +1,6 @@
 import pytest
 
+from codesum_pipeline.model import nearest
 from codesum_pipeline.model.errors import ConfigurationError
 from codesum_pipeline.tools import call
 
@@ -116,8 +117,8 @@ def test_of_several_documents_that_are_meant_the_others_are_named(ask):
 
 
 @pytest.mark.parametrize("compared", [3, 1_000], ids=["many", "few"])
-def test_of_many_ids_the_nearest_is_found_among_those_that_share_most_of_it(monkeypatch, compared):
-    monkeypatch.setattr(call, "_COMPARED", compared)
+def test_of_many_ids_the_nearest_is_found_however_many_are_compared_at_once(monkeypatch, compared):
+    monkeypatch.setattr(nearest, "COMPARED_AT_ONCE", compared)
     ids = [f"zoo/other{number}.py" for number in range(20)]
 
     assert call.nearest_ids("zoo/keeprr.py", [*ids, "zoo/keeper.py"])[0] == "zoo/keeper.py"
