@@ -5,7 +5,8 @@ REPO ?= .
 # In two parts, or the search would find the question itself, here.
 ASKED := raised and explained
 QUERY ?= where are errors $(ASKED) to the user?
-WORKERS ?= 2
+# One more than cores: many tests wait for a server to end or for a limit in seconds.
+WORKERS ?= 3
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -142,6 +142,7 @@ def earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Indexed:
     return made
 
 
+@pytest.mark.slow
 def test_doctor_finds_what_an_earlier_version_stored_and_its_commands_remove_it(earlier: Indexed) -> None:
     kept = earlier.shop.kept_in(earlier.home)
     tops = {place.partition("/")[0] for place in kept}

@@ -88,6 +88,7 @@ def test_it_is_settled_until_it_changes_and_named_by_each_build(
     must_equal_a_clean_build(workspace, repo, tmp_path / "mended")
 
 
+@pytest.mark.slow
 def test_another_limit_reads_it_again(tmp_path: Path) -> None:
     text = LOOKING_AHEAD[: len(LOOKING_AHEAD) // 4]
     repo = GitRepo.create(tmp_path / "shop", {"good.py": GOOD, "ahead.kt": text})
@@ -104,6 +105,7 @@ def test_another_limit_reads_it_again(tmp_path: Path) -> None:
     assert differences(lowered, build_with(tmp_path / "low", repo, **low)) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_file_that_a_worker_has_no_memory_for_is_tried_again_by_the_next_build(tmp_path: Path) -> None:
     repo = GitRepo.create(tmp_path / "shop", {"good.py": GOOD, "large.py": LARGE})
 

@@ -103,6 +103,7 @@ def test_heads_and_bodies_have_limits(served: tuple["subprocess.Popen[str]", Tar
     assert large_body(target, _ATTACK_S, size=2 << 20).startswith("413")
 
 
+@pytest.mark.slow
 def test_whoever_says_nothing_or_little_shuts_nobody_out(
     served: tuple["subprocess.Popen[str]", Target, str],
 ) -> None:
@@ -153,7 +154,9 @@ def test_each_server_ends_by_sigterm_while_clients_hold_connections(name: str, t
             pass
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)], ids=["SIGTERM", "SIGINT"]
+)
 def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path: Path, interruptible: None) -> None:
     asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}

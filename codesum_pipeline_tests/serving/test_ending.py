@@ -60,8 +60,13 @@ def test_an_idle_server_ends_by_the_signal(server: OddServer, number: signal.Sig
     assert "killed" not in server.log.read_text()
 
 
-@SIGNALS
-@pytest.mark.parametrize("path", ["/spin", "/freeze", "/stream"])
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [
+        ("/spin", signal.SIGTERM), ("/freeze", signal.SIGTERM), ("/stream", signal.SIGTERM),
+        *(pytest.param(path, signal.SIGINT, marks=pytest.mark.slow) for path in ("/spin", "/freeze", "/stream")),
+    ],
+)  # fmt: skip
 def test_a_request_that_never_ends_does_not_hold_the_process(
     server: OddServer, path: str, number: signal.Signals
 ) -> None:
@@ -73,6 +78,7 @@ def test_a_request_that_never_ends_does_not_hold_the_process(
     assert is_free(server.target.port)
 
 
+@pytest.mark.slow
 def test_a_process_that_had_to_be_killed_says_so(server: OddServer) -> None:
     begin(server, "/freeze")
 

@@ -41,6 +41,7 @@ def test_what_stays_below_the_limits_is_done(what: int) -> None:
     assert double([[7, what, 8]], WorkLimits()) == [[14, 2 * what, 16]]
 
 
+@pytest.mark.slow
 def test_the_limits_are_those_of_one_batch_not_of_a_worker() -> None:
     """Two workers compute twice as long in all as either may for one batch."""
     assert double([[COMPUTE]] * 5, WorkLimits(processor_s=4)) == [[2 * COMPUTE]] * 5
