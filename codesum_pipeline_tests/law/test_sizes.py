@@ -122,6 +122,8 @@ _ELSEWHERE = {
     "indexes.embedders.litellm_models:_BATCH_TEXTS",
     # Where it is compared with it has another name: see `LOW`.
     "indexes.nearest:FEWEST_VECTORS",
+    # The work of a parser is counted in it, so another number gives another count: `parsing/test_bounded.py`.
+    "parsing.bounded:CHUNK",
     # An argument of the function, too: `hostile/test_secrets.py`.
     "parsing.masks:FEW_SECRETS",
     # Of a search: `indexes/test_highest.py`.

@@ -39,7 +39,6 @@ LOW: Mapping[str, int] = {
     "indexes.stored_zip:_SHORT": 0,
     "parsing.batches:BATCH_BYTES": 0,
     "parsing.batches:BATCH_FILES": 1,
-    "parsing.bounded:CHUNK": 1,
     "parsing.bounded:TEXT_CHUNK": 1,
     "parsing.symbols:LEAST_BYTES": 0,
     "retrieval.lookup:FEWEST_VECTORS": 1,
