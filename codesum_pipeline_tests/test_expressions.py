@@ -40,6 +40,7 @@ SHORT_TEXTS = {
     "model/patterns.py _CLASS": 2000,
     "retrieval/hits.py _QUOTED": 8000,
     "settings/delivery.py _MAILBOX": 1000,
+    "source/rules.py _TEST_FOLDER": 4000,
     "source/rules.py _TEST_LIBRARY": 4000,
     "summaries/documentation/plain.py _LAST_WORD": 16,
     "summaries/documentation/plain.py _OPEN_BRACKET": 600,

@@ -230,7 +230,7 @@ def _tag(meta: Mapping[str, Any]) -> str:
 
 def _short(error: Exception) -> str:
     """Where and why, without a query, which may be signed, and without the body of the answer but for its code."""
-    line, _, _body = re.sub(r"\?\S*|, max_retries: [^-]*(?= -)", "", _first_line(error)).partition(": <")
+    line, _, _body = re.sub(r"\?\S*|, max_retries: [^-]{0,200}+(?= -)", "", _first_line(error)).partition(": <")
     code = re.search(r"<Code>(\w+)</Code>", str(error))
     return f"{line[:_MOST_SHOWN].rstrip(': ')}{f', {code[1]}' if code else ''}"
 
