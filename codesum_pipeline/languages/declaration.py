@@ -230,9 +230,10 @@ class Declaration(Struct, frozen=True):
     is_object: Callable[[Node], bool] = lambda node: False
     # The types that a documenting comment says of parameters; of the result without a name.
     documented: Callable[[str], Iterable[TypedName]] = lambda docstring: ()
-    # A long expression, and what a call is called on, as far as its class depends on it: without arguments.
-    shortened: Callable[[Node, Text], str] = lambda node, text: ""
-    short_receiver: Callable[[Node, Text], str] = lambda node, text: ""
+    # A long expression, and what a call is called on, as far as its class depends on it: without arguments. The last
+    # argument keeps what was found, by the ids of nodes, while a file is read.
+    shortened: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
+    short_receiver: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
     # The type in a cast.
     cast_type: Callable[[Node, Text], str] = lambda node, text: ""
     # Whether a definition is reached through an object alone, so that no plain name means it.

@@ -23,7 +23,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import MAX_CHAIN, MAX_TYPE, Declaration, References, Text
+from codesum_pipeline.languages.declaration import MAX_CHAIN, MAX_TYPE, Code, Declaration, References, Text
 from codesum_pipeline.languages.spec import Mark
 from codesum_pipeline.model.expressions import CAST, OBJECT
 from codesum_pipeline.model.symbols import Import, Symbol, SymbolType
@@ -38,7 +38,7 @@ from codesum_pipeline.parsing.structures import CalleeNames, Structures
 LONG = "…"
 # A function with more results has no single class.
 MAX_RESULTS = 8
-REFERENCES_VERSION = 7
+REFERENCES_VERSION = 8
 
 
 class ReferenceReader:
@@ -50,6 +50,7 @@ class ReferenceReader:
         self._declaration, self._outline, self._text = declaration, outline, text
         self._calls, self._structures = calls, structures
         self._content: dict[str, Any] = {}
+        self._shortened: dict[int, Code] = {}
 
     def read(self, symbols: Sequence[Symbol], file_path: str, callee_names: CalleeNames) -> References:
         """Read the references of a file; `callee_names` locates the names of its callees."""
@@ -92,7 +93,7 @@ class ReferenceReader:
             if kind in declaration.calls and (called := self._calls.read(kind, node)):
                 receiver = called.receiver
                 if len(receiver) > MAX_CHAIN or receiver == LONG:
-                    receiver = declaration.short_receiver(node, text) or receiver
+                    receiver = declaration.short_receiver(node, text, self._shortened) or receiver
                 content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
                 content["counts"].append(_argument_count(node))
                 names.append(callee_names.start(node, called))
@@ -182,7 +183,8 @@ class ReferenceReader:
             type_ = self._short_type(cast)
             return [[CAST, type_]] if type_ is not None else None
         is_short = node.end_byte - node.start_byte <= MAX_CHAIN
-        return self._structures.chain(text(node) if is_short else declaration.shortened(node, text)) or None
+        said = text(node) if is_short else declaration.shortened(node, text, self._shortened)
+        return self._structures.chain(said) or None
 
     def _place(self, blocks: BlockScopes, assigned: Sequence[NameRow]) -> None:
         """Write into each row the scope that declares its name."""

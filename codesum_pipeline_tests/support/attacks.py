@@ -22,9 +22,10 @@ from codesum_pipeline_tests.support.expressions import Expression
 _PALETTE = "aA0_ \n\t.-/:([{`\"'*<>=#@,\\|$%!?+~&;^)]}é\0"
 _PUMPED = 9
 _VARIANTS = 5
-# What is no noise for 4,000 characters, and what no linear expression takes for 64,000.
+# What is no noise for 4,000 characters; what no linear expression takes for 16,000 of them, and for 64,000.
 _NOISE_S = 0.0007
-_HOPELESS_S = 0.5
+_HOPELESS_S = 1.0
+_HOPELESS_AT_LENGTH_S = 8.0
 # Four times the text takes four times as long, and less than sixteen times.
 LINEAR = 7
 
@@ -58,8 +59,8 @@ def attacks_on(pattern: str | bytes, flags: int, *, variants: int) -> list[Attac
 def growth(expression: Expression, attack: Attack, length: int) -> float:
     """How many times as long four times the text takes, where the time can be told from noise; else 0."""
 
-    def measured(times: int) -> float:
-        return seconds_of(expression, attack.text(length * times))
+    def measured(times: int, hopeless_s: float = _HOPELESS_S) -> float:
+        return seconds_of(expression, attack.text(length * times), hopeless_s)
 
     noise = _NOISE_S * length / 4000
     if (once := measured(1)) >= _HOPELESS_S:
@@ -69,25 +70,30 @@ def growth(expression: Expression, attack: Attack, length: int) -> float:
     second = measured(4)
     if second < first * LINEAR or (second := min(second, measured(4))) < first * LINEAR:
         return second / first
-    # A bound of a repetition shows in longer texts alone.
-    third = measured(16) if second < _HOPELESS_S else inf
-    return third / second if third < _HOPELESS_S else inf
+    if second >= _HOPELESS_S:
+        return inf
+    # A bound of a repetition shows in longer texts alone. Other processes make one try slow, not each of three.
+    for _ in range(3):
+        third = measured(16, _HOPELESS_AT_LENGTH_S)
+        if third >= _HOPELESS_AT_LENGTH_S or third < second * LINEAR:
+            break
+    return third / second if third < _HOPELESS_AT_LENGTH_S else inf
 
 
-def seconds_of(expression: Expression, text: str) -> float:
-    """Processor seconds of the slowest use of an expression; of one that does not end, more than `_HOPELESS_S`."""
+def seconds_of(expression: Expression, text: str, hopeless_s: float = _HOPELESS_S) -> float:
+    """Processor seconds of the slowest use of an expression; of one that does not end, at least `hopeless_s`."""
     compiled: re.Pattern[Any] = re.compile(expression.pattern, expression.flags)
     given: Any = text.encode("utf-8", "surrogatepass") if isinstance(expression.pattern, bytes) else text
     old = signal.signal(signal.SIGVTALRM, _interrupt)
     slowest = 0.0
     try:
         for use in expression.uses:
-            signal.setitimer(signal.ITIMER_VIRTUAL, _HOPELESS_S)
+            signal.setitimer(signal.ITIMER_VIRTUAL, hopeless_s)
             start = process_time()
             try:
                 _use(compiled, use, given)
             except _TooSlow:
-                return max(_HOPELESS_S, process_time() - start)
+                return max(hopeless_s, process_time() - start)
             finally:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             slowest = max(slowest, process_time() - start)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declaration import CallSyntax, Code, Text, TypedName
+from codesum_pipeline.languages.declaration import MAX_CHAIN, CallSyntax, Code, Text, TypedName
 from codesum_pipeline.languages.ecmascript.definitions import function_of, key_name, unwrapped
 from codesum_pipeline.languages.hooks import at, child_of, field_text, first_shown, inside, member, raw_text, shown
 from codesum_pipeline.languages.kin import next_of
@@ -20,7 +20,6 @@ _CARRIERS = ("accessibility_modifier", "override_modifier")
 _MAX_RECEIVER = 300
 _STATEMENTS = ("export_statement", "expression_statement", "lexical_declaration", "variable_declaration")
 _MAX_AROUND = 4
-_MAX_LINKS = 80
 # Nodes that enclose a value and do not change it.
 _PASSING_ON = words("parenthesized_expression await_expression satisfies_expression non_null_expression")
 # Calls that give their first argument.
@@ -88,34 +87,48 @@ def _is_giving_first(function: Node | None) -> bool:
     return is_short and raw_text(function) in _GIVING_FIRST
 
 
-def shortened(node: Node | None, text: Text) -> Code | str:
-    """An expression without the arguments of its calls, but for their number; empty for one of another kind."""
-    parts: list[str] = []
-    for _ in range(_MAX_LINKS):
-        node = next(given_back(node), None)
-        kind = node.type if node is not None else ""
-        if kind in ("call_expression", "new_expression"):
-            # Brackets around as many values, from right to left.
-            parts += [")", *",".join("0" * len(shown(node, "arguments"))), "("]
-        if kind == "call_expression":
-            node = at(node, "function")
-        elif kind == "member_expression":
-            parts += [field_text(node, "property", text), "."]
-            node = at(node, "object")
-        elif kind == "subscript_expression":
-            parts += ["]", "0", "["]
-            node = at(node, "object")
-        elif kind in ("identifier", "this", "new_expression"):
-            parts += [field_text(node, "constructor", text), "new "] if kind == "new_expression" else [text(node)]
-            return Code.of("".join(reversed(parts)), *reversed(parts))
-        else:
+def shortened(node: Node | None, text: Text, known: dict[int, Code]) -> Code:
+    """An expression without the arguments of its calls, but for their number; empty for one of another kind, and for a
+    long one. `known` has those of this file by the id of their nodes: a chain of calls is read once for all its links.
+    """
+    links: list[tuple[int, tuple[str, ...]]] = []
+    found = Code.of("")
+    while (node := next(given_back(node), None)) is not None:
+        if node.id in known:
+            found = known[node.id]
             break
-    return ""
+        kind, id_ = node.type, node.id
+        # Brackets around as many values.
+        given = ("(", ",".join("0" * len(shown(node, "arguments"))), ")")
+        if kind == "call_expression":
+            link, node = given, at(node, "function")
+        elif kind == "member_expression":
+            link, node = (".", field_text(node, "property", text)), at(node, "object")
+        elif kind == "subscript_expression":
+            link, node = ("[", "0", "]"), at(node, "object")
+        else:
+            if kind == "new_expression":
+                found = Code.of("", "new ", field_text(node, "constructor", text), *given)
+            elif kind in ("identifier", "this"):
+                found = text(node)
+            known[id_] = found = _if_short(found)
+            break
+        links.append((id_, link))
+    for id_, link in reversed(links):
+        found = known[id_] = _if_short(Code.of("", found, *link)) if found else found
+    return found
 
 
-def short_receiver(call: Node, text: Text) -> Code | str:
+def _if_short(code: Code) -> Code:
+    """Code of its parts, or of its span; empty where it is too long for a chain."""
+    if code.span is None:
+        code = Code.of("".join(code.parts), *code.parts)
+    return code if len(code) <= MAX_CHAIN else Code.of("")
+
+
+def short_receiver(call: Node, text: Text, known: dict[int, Code]) -> Code:
     """The object that a method is called on, shortened."""
-    return shortened(at(call, "function", "object"), text)
+    return shortened(at(call, "function", "object"), text, known)
 
 
 def cast_type(value: Node, text: Text) -> str:
