@@ -32,6 +32,7 @@ from codesum_pipeline.model.guard import FailureGuard, guarded
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.progress import Progress, no_progress
 from codesum_pipeline.model.symbols import SymbolType
+from codesum_pipeline.parsing.bounded import TooCostly, may_take_gigabytes
 from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import PARSERS, documentation_spans, parse_file
 from codesum_pipeline.parsing.symbols import parse_symbols
@@ -160,11 +161,11 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
         return []
     try:
         data = blobs.read(blob)
-        if len(data) > MOST_BYTES_PARSED:
+        if len(data) > MOST_BYTES_PARSED or may_take_gigabytes(data, files[path].language):
             return []
         parsed = parse_file(path, files[path].language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
         parsed, _ = masked_file(parsed)
-    except SkippedFile:
+    except (SkippedFile, TooCostly):
         return []
     return [
         _Function(symbol.id, symbol.parent_id, symbol.content_hash)

@@ -19,6 +19,7 @@ from codesum_pipeline.model.documents import Level
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.ids import ROOT_MODULE
 from codesum_pipeline.model.intents import Intent, IntentMatch
+from codesum_pipeline.parsing.bounded import TooCostly, may_take_gigabytes
 from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import parse_file
 from codesum_pipeline.parsing.text import ParsedFile
@@ -26,6 +27,7 @@ from codesum_pipeline.retrieval.reader import PublishedIndex
 from codesum_pipeline.source.content import judge_content
 from codesum_pipeline.source.git import BlobReader
 from codesum_pipeline.source.history import MOST_BYTES_PARSED, CommitChanges, FileChange, commits_with_changes
+from codesum_pipeline.source.languages import TEXT
 from codesum_pipeline.source.rules import PathRules
 from codesum_pipeline.store.workspace import Workspace
 from codesum_pipeline.summaries.extractive.upper import author_opening_of_function
@@ -100,12 +102,14 @@ class _Versions:
             skipped = self._rules.why_skipped(path, mode=_USUAL_MODE, size=len(data))
             if skipped or verdict.reason or not self._rules.allows(verdict.language) or len(data) > MOST_BYTES_PARSED:
                 return {}
+            # No worker is at hand that may end: such a file is one text.
+            language = TEXT if may_take_gigabytes(data, verdict.language) else verdict.language
             parsed = parse_file(
-                path, verdict.language, data,
+                path, language, data,
                 blob=blob, hash_policy=self._hash_policy, steps_per_byte=self._steps_per_byte,
             )  # fmt: skip
             parsed, _ = masked_file(parsed)
-        except SkippedFile:
+        except (SkippedFile, TooCostly):
             return {}
         found = {}
         for line in _lines(parsed, self._rules):

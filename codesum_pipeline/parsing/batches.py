@@ -14,6 +14,7 @@ from codesum_pipeline.model.graph import CompilerFile
 from codesum_pipeline.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.model.symbols import FileFacts, Symbol
+from codesum_pipeline.parsing.bounded import TooCostly, may_take_gigabytes
 from codesum_pipeline.parsing.compiled import OfferedDocument, with_compiler
 from codesum_pipeline.parsing.masks import masked_file
 from codesum_pipeline.parsing.parsers import parse_file
@@ -21,7 +22,7 @@ from codesum_pipeline.parsing.text import ParsedFile, text_of_failed
 from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.store.rows import to_table
-from codesum_pipeline.workers.limits import TooMuchHere
+from codesum_pipeline.workers.limits import TooMuchHere, WorkLimits
 from codesum_pipeline.workers.pool import WorkerDied
 
 # About 0.2 s of parsing.
@@ -32,6 +33,7 @@ BATCH_FILES = 200
 # A file that is more is left to a worker, which may be ended: about a second of parsing.
 MOST_BYTES_HERE = 300_000
 MOST_STEPS_HERE = 1_000_000
+LIMITS_HERE = WorkLimits(memory_mb=256, processor_s=3.0)
 # How the reason begins of a file that took its process along.
 PARSER_ENDED = "the parser ended"
 
@@ -103,6 +105,7 @@ class ParseFiles(Struct, frozen=True):
 
     hash_policy: HashPolicy
     steps_per_byte: int = STEPS_PER_BYTE
+    limits: WorkLimits = WorkLimits()
     patience: int | None = None
 
     def __call__(self, files: Sequence[SourceText]) -> ParsedBatch:
@@ -115,10 +118,10 @@ class ParseFiles(Struct, frozen=True):
         return ParsedBatch(ParsedRows.joined([*(rows for _, rows in stored), texts]), guard.failures)
 
     def here(self, files: Sequence[SourceText]) -> ParsedBatch:
-        """The same; raises `TooMuchHere` for a large file, and for one that is much work."""
-        if any(file.size > MOST_BYTES_HERE for file in files):
+        """The same; raises `TooMuchHere` for a large file, and for one that is or may be too much work."""
+        if any(file.size > MOST_BYTES_HERE or may_take_gigabytes(file.data or b"", file.language) for file in files):
             raise TooMuchHere
-        return replace(self, patience=MOST_STEPS_HERE)(files)
+        return replace(self, limits=LIMITS_HERE, patience=MOST_STEPS_HERE)(files)
 
     def rescue(self, files: Sequence[SourceText], again: Callable[[Sequence[SourceText]], ParsedBatch]) -> ParsedBatch:
         """File by file; the one that kills a fresh worker is a failure."""
@@ -128,8 +131,7 @@ class ParseFiles(Struct, frozen=True):
                 parts.append(again([file]))
             except WorkerDied as error:
                 text = self._as_text(file)
-                failure = Failure(file.path, f"{PARSER_ENDED}: {error}")
-                parts.append(ParsedBatch(ParsedRows.of_values([text]), (failure,)))
+                parts.append(ParsedBatch(ParsedRows.of_values([text]), (_ended(file, error),)))
         return ParsedBatch(
             ParsedRows.joined(part.rows for part in parts),
             tuple(failure for part in parts for failure in part.failures),
@@ -144,7 +146,7 @@ class ParseFiles(Struct, frozen=True):
                 parsed = parse_file(
                     file.path, file.language, file.data,
                     blob=file.blob, hash_policy=self.hash_policy, steps_per_byte=self.steps_per_byte,
-                    patience=self.patience,
+                    patience=self.patience, limits=self.limits,
                 )  # fmt: skip
                 if parsed.facts.failure:
                     guard.add([Failure(file.path, parsed.facts.failure, is_settled=True)])
@@ -153,6 +155,8 @@ class ParseFiles(Struct, frozen=True):
         except SkippedFile as error:
             guard.add([Failure(file.path, str(error))])
             return None
+        except TooCostly as error:
+            guard.add([_ended(file, error)])
         return self._as_text(file)
 
     def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: FailureGuard) -> ReadFile:
@@ -173,18 +177,26 @@ class ParseFiles(Struct, frozen=True):
         return ReadFile(*masked_file(read))
 
 
+def _ended(file: SourceText, error: Exception) -> Failure:
+    return Failure(file.path, f"{PARSER_ENDED}: {error}")
+
+
 def _path(file: ReadFile) -> str:
     return file.parsed.facts.file_path
 
 
 def in_batches(files: Iterable[SourceText]) -> Iterator[list[SourceText]]:
-    """Consecutive files, up to `BATCH_FILES` and about `BATCH_BYTES` of them together."""
+    """Consecutive files, up to `BATCH_FILES` and about `BATCH_BYTES` of them together; a large one alone."""
     batch: list[SourceText] = []
     size = 0
     for file in files:
+        is_large = file.size > MOST_BYTES_HERE
+        if is_large and batch:
+            yield batch
+            batch, size = [], 0
         batch.append(file)
         size += file.size
-        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+        if is_large or len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:

@@ -6,11 +6,13 @@ every machine. One budget counts all that is done for a file: each parse of it a
 tree.
 """
 
+import re
 from typing import Self
 
 from tree_sitter import Parser, Point, Tree
 
-from codesum_pipeline.workers.limits import TooMuchHere
+from codesum_pipeline.model.errors import CodesumError
+from codesum_pipeline.workers.limits import Meter, TooMuchHere, WorkLimits
 
 # Raise it with what is counted, and how: it decides which files are read.
 STEPS_VERSION = "steps/1"
@@ -27,6 +29,22 @@ NODE_STEPS = 4
 # it has found.
 SEARCH_STEPS_PER_BYTE = 64
 MOST_SEARCH_STEPS = 4_000_000
+# Grammars that follow several readings of a broken text may hold gigabytes after few steps: so often is looked at that.
+REPORTS_A_LOOK = 10
+# What a harmless text has at most, so that its parser takes some 100 MB: bytes behind the first bracket that is still
+# open at the end; and, in these languages, bytes without the marks of a statement's end.
+LONGEST_OPEN = 2_000
+LONGEST_UNENDED = 4_000
+_ENDED_BY_SEMICOLONS = frozenset({"c", "cpp", "c-sharp", "java", "rust", "zig"})
+_STATEMENT_MARKS = re.compile(rb"[;{}]")
+_BRACKETS = re.compile(rb"[()\[\]{}]")
+_OPENING = (b"(", b"[", b"{")
+# Texts on one line, and comments: these languages have other marks for them than C.
+_QUOTED = rb""""(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\\n]|\\.)*+`|"""
+_BY_HASH = dict.fromkeys(("python", "ruby", "bash", "elixir"), re.compile(_QUOTED + rb"#[^\n]*", re.DOTALL))
+_BY_DASHES = dict.fromkeys(("lua", "haskell"), re.compile(_QUOTED + rb"--[^\n]*", re.DOTALL))
+_AS_IN_C = re.compile(_QUOTED + rb"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+_NO_CODE = _BY_HASH | _BY_DASHES
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
 CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
@@ -37,21 +55,30 @@ class TooMuchWork(Exception):
     """A file takes more steps than one may; says how many."""
 
 
+class TooCostly(CodesumError):
+    """The parser met a limit of memory or processor time with a file; says which."""
+
+
 class WorkBudget:
     """The steps that the work on one file may take, and those that it has taken.
 
-    `patience` are those that it may take in this process.
+    `patience` are those that it may take in this process. A parser that meets `limits` is ended.
     """
 
-    def __init__(self, limit: int, *, called: str = "", patience: int | None = None) -> None:
+    def __init__(
+        self, limit: int, *, called: str = "", patience: int | None = None, limits: WorkLimits | None = None
+    ) -> None:
         self.limit, self.called, self.patience = limit, called, patience
+        self.meter = Meter(limits or WorkLimits())
         self.spent = 0
 
     @classmethod
-    def of(cls, size: int, steps_per_byte: int, *, patience: int | None = None) -> Self:
+    def of(
+        cls, size: int, steps_per_byte: int, *, patience: int | None = None, limits: WorkLimits | None = None
+    ) -> Self:
         """The budget of a file of so many bytes."""
         called = f"{size:,} bytes (max_steps_per_byte = {steps_per_byte})"
-        return cls(FREE_STEPS + steps_per_byte * size, called=called, patience=patience)
+        return cls(FREE_STEPS + steps_per_byte * size, called=called, patience=patience, limits=limits)
 
     @property
     def is_spent(self) -> bool:
@@ -73,29 +100,51 @@ class WorkBudget:
     def of_search(self, size: int) -> Self:
         """The budget of the search for a better reading of the same file, of so many bytes."""
         patience = None if self.patience is None else self.patience - self.spent
-        limit = FREE_STEPS + min(SEARCH_STEPS_PER_BYTE * size, MOST_SEARCH_STEPS)
-        return type(self)(limit, called=self.called, patience=patience)
+        search = type(self)(
+            FREE_STEPS + min(SEARCH_STEPS_PER_BYTE * size, MOST_SEARCH_STEPS), called=self.called, patience=patience
+        )
+        search.meter = self.meter
+        return search
+
+
+def may_take_gigabytes(source: bytes, language: str) -> bool:
+    """Whether the parser may, in one operation, take gigabytes for few kilobytes: at the end of a text where much is
+    begun, it inserts what is missing in thousands of places at once."""
+    code = _NO_CODE.get(language, _AS_IN_C).sub(b"", source) if len(source) > LONGEST_OPEN else b""
+    begun: list[int] = []
+    for match in _BRACKETS.finditer(code):
+        if match[0] in _OPENING:
+            begun.append(match.start())
+        elif begun:
+            begun.pop()
+    if begun and len(code) - begun[0] > LONGEST_OPEN:
+        return True
+    return language in _ENDED_BY_SEMICOLONS and max(map(len, _STATEMENT_MARKS.split(code))) > LONGEST_UNENDED
 
 
 def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:
-    """The tree of a source; raises `TooMuchWork` past the budget."""
+    """The tree of a source; raises `TooMuchWork` past the budget, and `TooCostly` past its limits: `TooMuchHere` where
+    it has a patience."""
     pieces = _Pieces(source, budget)
-    furthest = -1
+    furthest, reports, exceeded = -1, 0, ""
 
     def is_enough(offset: int, has_error: bool) -> bool:
-        nonlocal furthest
+        nonlocal furthest, reports, exceeded
         budget.spent += REPORT_STEPS if offset > furthest else STUCK_REPORT_STEPS
         furthest = max(furthest, offset)
-        return budget.is_spent
+        reports += 1
+        if reports % REPORTS_A_LOOK == 0:
+            exceeded = exceeded or budget.meter.exceeded()
+        return budget.is_spent or bool(exceeded)
 
     try:
         tree = parser.parse(pieces, progress_callback=is_enough)
     except ValueError:
-        if not budget.is_spent:
+        if not budget.is_spent and not exceeded:
             raise
         parser.reset()
         budget.check()
-        raise
+        raise (TooMuchHere if budget.patience is not None else TooCostly(exceeded)) from None
     finally:
         pieces.end()
     budget.check()

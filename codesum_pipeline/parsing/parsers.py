@@ -16,6 +16,7 @@ from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.bounded import (
     NODE_STEPS,
     STEPS_VERSION,
+    TooCostly,
     TooMuchWork,
     WorkBudget,
     parse_within_bounds,
@@ -41,6 +42,7 @@ from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 from codesum_pipeline.source.content import decode_text
 from codesum_pipeline.source.origins import stated_origin
 from codesum_pipeline.source.secrets import SECRETS_VERSION
+from codesum_pipeline.workers.limits import WorkLimits
 
 
 class NothingParsed(Exception):
@@ -224,8 +226,10 @@ def parse_file(
     hash_policy: HashPolicy,
     steps_per_byte: int = STEPS_PER_BYTE,
     patience: int | None = None,
+    limits: WorkLimits | None = None,
 ) -> ParsedFile:
-    """What is in one file of the snapshot; raises `SkippedFile` if its bytes are no text.
+    """What is in one file of the snapshot; raises `SkippedFile` if its bytes are no text, and `TooCostly` where its
+    parser met one of the limits.
 
     A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
     read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
@@ -237,7 +241,7 @@ def parse_file(
     if parser is None:
         return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
     version, failure = parser.version(hash_policy, steps_per_byte), None
-    budget = WorkBudget.of(len(source), steps_per_byte, patience=patience)
+    budget = WorkBudget.of(len(source), steps_per_byte, patience=patience, limits=limits)
     try:
         read = parser.parse(source, path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)
     except (NothingParsed, TooMuchWork) as error:
@@ -257,6 +261,6 @@ def documentation_spans(path: str, language: str, source: bytes, starts: Contain
         return []
     try:
         reader, _ = parser.reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=usual_budget(source))
-    except (NothingParsed, TooMuchWork):
+    except (NothingParsed, TooMuchWork, TooCostly):
         return []
     return reader.documentation(starts)

@@ -213,7 +213,7 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
         contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
         texts = (_source_text(file, data) for file, data in contents)
         done = 0
-        parse = ParseFiles(ws.settings.hash_policy, ws.settings.max_steps_per_byte)
+        parse = ParseFiles(ws.settings.hash_policy, ws.settings.max_steps_per_byte, limits)
         for parsed in pool.map(parse, in_batches(texts)):
             yield parsed
             done += len({*parsed.rows.facts["file_path"].to_pylist(), *(failure.item for failure in parsed.failures)})

@@ -28,6 +28,9 @@ class ExtraLane(StrEnum):
 
 # Several times what the most laborious of real files take: `benchmarks/results/file_work.md`.
 STEPS_PER_BYTE = 20
+# Five times what the largest of many repositories' files take: 138 MB, and 3.2 s of one core.
+WORKER_MEMORY_MB = 768
+WORKER_PROCESSOR_S = 15.0
 
 
 class ScanSettings(SettingsGroup):
@@ -48,14 +51,14 @@ class ScanSettings(SettingsGroup):
         gt=0,
     )
     worker_memory_mb: int = setting(
-        3072,
+        WORKER_MEMORY_MB,
         "A worker process may use N MB of memory for what it is given at a time; a file that needs more is counted as "
         "failed, and the next build tries it again.",
         NOTHING,
         ge=64,
     )
     worker_processor_s: float = setting(
-        120.0,
+        WORKER_PROCESSOR_S,
         "A worker process may compute for N seconds on what it is given at a time; a file that takes longer is counted "
         "as failed, and the next build tries it again.",
         NOTHING,

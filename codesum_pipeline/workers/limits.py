@@ -1,4 +1,4 @@
-"""What one batch may cost the worker that works on it: the backstop behind all counted bounds.
+"""What one file, and one batch, may cost its process: the backstop behind all counted bounds.
 
 Memory and seconds differ between machines, so what meets these limits is never settled: it is tried again by the next
 build.
@@ -10,15 +10,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import psutil
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from codesum_pipeline.settings.stages import ScanSettings
+from codesum_pipeline.settings.stages import WORKER_MEMORY_MB, WORKER_PROCESSOR_S, ScanSettings
 
 _MB = 1 << 20
+# Not all of what a process asks for is memory that it uses.
+_UNUSED = 4 / 3
 # A library that asks for twice of what it holds, as growing arrays do, ends at half.
 _NEAR = 0.4
 
@@ -31,10 +31,10 @@ class TooMuchHere(BaseException):
 
 
 class WorkLimits(Struct, frozen=True):
-    """Memory that a batch may take besides what its worker holds before, and seconds of processor time."""
+    """Memory that a file or a batch may take besides what its process holds before, and seconds of processor time."""
 
-    memory_mb: int = 3072
-    processor_s: float = 120.0
+    memory_mb: int = WORKER_MEMORY_MB
+    processor_s: float = WORKER_PROCESSOR_S
 
     @property
     def memory_exceeded(self) -> str:
@@ -55,7 +55,7 @@ class WorkLimits(Struct, frozen=True):
         _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + self.processor_s))
         # Only Linux keeps this one.
         if sys.platform == "linux":
-            _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + self.memory_mb * _MB)
+            _limit(resource.RLIMIT_AS, psutil.Process().memory_info().vms + int(_UNUSED * self.memory_mb * _MB))
         try:
             yield
         finally:
@@ -63,7 +63,25 @@ class WorkLimits(Struct, frozen=True):
                 resource.setrlimit(kind, limits)
 
 
-def work_limits(settings: "ScanSettings") -> WorkLimits:
+class Meter:
+    """What the work on one file has cost this process so far, against limits."""
+
+    def __init__(self, limits: WorkLimits) -> None:
+        self._limits = limits
+        self._process = psutil.Process()
+        self._most_bytes = self._process.memory_info().rss + limits.memory_mb * _MB
+        self._most_s = time.thread_time() + limits.processor_s
+
+    def exceeded(self) -> str:
+        """Which limit was met, in words; empty for none."""
+        if time.thread_time() > self._most_s:
+            return self._limits.seconds_exceeded
+        if self._process.memory_info().rss > self._most_bytes:
+            return self._limits.memory_exceeded
+        return ""
+
+
+def work_limits(settings: ScanSettings) -> WorkLimits:
     """The limits that the settings give."""
     return WorkLimits(settings.worker_memory_mb, settings.worker_processor_s)
 

@@ -54,7 +54,11 @@ R = TypeVar("R")
 
 
 class WorkerDied(Exception):
-    """A worker ended before it answered; says how."""
+    """A worker ended before it answered; says how, and whether by one of the limits."""
+
+    def __init__(self, how: str, *, is_limit: bool) -> None:
+        super().__init__(how)
+        self.is_limit = is_limit
 
 
 class Work(Protocol[B, R]):
@@ -88,7 +92,9 @@ class _PoolProcess:
             send((work, batch, limits), self._pipe)
             response: R = receive(self._pipe)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            raise WorkerDied(_how_it_ended(*self._crew.end_of(self), limits)) from error
+            how = _how_it_ended(*self._crew.end_of(self), limits)
+            is_limit = how in (limits.seconds_exceeded, limits.memory_exceeded)
+            raise WorkerDied(how, is_limit=is_limit) from error
         return response
 
 
@@ -236,9 +242,13 @@ class Pool:
     def _do(self, work: Work[B, R], batch: B) -> R:
         assert self._crew
         start, worker = self._crew.start, self._idle.get()
+        met: WorkerDied | None = None
 
         def again(part: B) -> R:
             nonlocal worker
+            # What met a limit would meet it again.
+            if met is not None and part == batch:
+                raise met
             try:
                 return worker.do(work, part, self._limits)
             except WorkerDied:
@@ -247,7 +257,8 @@ class Pool:
 
         try:
             return again(batch)
-        except WorkerDied:
+        except WorkerDied as error:
+            met = error if error.is_limit else None
             return work.rescue(batch, again)
         finally:
             self._idle.put(worker)

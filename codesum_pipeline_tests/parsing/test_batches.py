@@ -90,8 +90,8 @@ def test_a_file_that_kills_a_small_build_is_named_by_the_next_one_and_by_each_af
         assert run.stdout == "[('deadly.py', 'the parser ended: by SIGSEGV')] 1\n"
 
 
-def test_a_batch_is_bounded_in_files_and_in_bytes() -> None:
+def test_a_batch_is_bounded_in_files_and_in_bytes_and_a_large_file_is_alone_in_one() -> None:
     large = SourceText("large.py", "python", "b", b"x" * BATCH_BYTES)
 
     assert [len(batch) for batch in in_batches(FILES)] == [200, 200, 200, 100]
-    assert [len(batch) for batch in in_batches([FILES[0], large, large, FILES[1]])] == [2, 1, 1]
+    assert [len(batch) for batch in in_batches([FILES[0], large, large, FILES[1]])] == [1, 1, 1, 1]

@@ -9,9 +9,18 @@ from tree_sitter import Language, Parser
 
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing import bounded
-from codesum_pipeline.parsing.bounded import FREE_STEPS, NODE_STEPS, TooMuchWork, WorkBudget, parse_within_bounds
+from codesum_pipeline.parsing.batches import ParseFiles, SourceText
+from codesum_pipeline.parsing.bounded import (
+    FREE_STEPS,
+    NODE_STEPS,
+    TooMuchWork,
+    WorkBudget,
+    may_take_gigabytes,
+    parse_within_bounds,
+)
 from codesum_pipeline.parsing.parsers import PARSERS, parse_file, parser_version
-from codesum_pipeline.workers.limits import TooMuchHere
+from codesum_pipeline.source.languages import TEXT
+from codesum_pipeline.workers.limits import TooMuchHere, WorkLimits
 from codesum_pipeline_tests.parsing.languages.cases import all_cases
 from codesum_pipeline_tests.parsing.languages.kotlin_case import SOURCE
 
@@ -181,3 +190,76 @@ def test_a_source_is_let_go_after_it_was_parsed() -> None:
     parse_within_bounds(kotlin(), source, budget_of(source))
 
     assert sys.getrefcount(source) == before
+
+
+# 16 KB of each of them would take gigabytes.
+MUCH_BEGUN = {
+    "c": "int f(int a) {\n  return " + "a => \n" * 3_000,
+    "c-sharp": "class A {\n  int F(int a) {\n    return " + "a<" * 8_000,
+    "java": "class A {\n  int f(int a) {\n    return " + "%q(" * 5_000,
+    "python": "def f(a):\n    return (" + "/*\n" * 5_000,
+    "rust": "fn f(a: A) -> A {\n    " + "%q(\n" * 4_000,
+    "zig": "fn f() void {\n    return " + "%q(" * 5_000,
+}
+
+
+@pytest.mark.parametrize("language", MUCH_BEGUN)
+def test_a_text_in_which_much_is_begun_is_left_to_a_worker(language: str) -> None:
+    source = MUCH_BEGUN[language].encode()
+    work = ParseFiles(HashPolicy.CANONICAL)
+
+    assert may_take_gigabytes(source, language)
+    assert not may_take_gigabytes(source[:1_500], language)
+    with pytest.raises(TooMuchHere):
+        work.here([SourceText("odd", language, "b", source)])
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_risk"),
+    [
+        pytest.param("f(" + "a + " * 499, "python", False, id="a bracket open for 2,000 bytes"),
+        pytest.param("f(" + "a + " * 501, "python", True, id="a bracket open for more"),
+        pytest.param("f(" + "a + " * 501 + ")", "python", False, id="a bracket that is closed"),
+        pytest.param("'f('; # (\n" + "a\n" * 5_000, "ruby", False, id="brackets in a text and in a comment"),
+        pytest.param("/* ( */ // (\n" + "a;\n" * 5_000, "go", False, id="brackets in comments as in C"),
+        pytest.param("-- (\n" + "a\n" * 5_000, "lua", False, id="a bracket in a comment behind dashes"),
+        pytest.param("a = " * 1_000, "java", False, id="no end of a statement for 4,000 bytes"),
+        pytest.param("a = " * 1_001, "java", True, id="none for more"),
+        pytest.param("a = b;\n" * 1_001, "java", False, id="statements that end"),
+        pytest.param("a = " * 1_001, "go", False, id="a language whose lines end statements"),
+        pytest.param("/* " * 60_000, "c", False, id="comments that never end"),
+    ],
+)
+def test_what_may_take_gigabytes_is_told_by_what_stays_open(text: str, language: str, is_risk: bool) -> None:
+    assert may_take_gigabytes(text.encode(), language) is is_risk
+
+
+def test_files_of_every_language_are_no_risk() -> None:
+    sources = {language: case.source.encode() for language, case in all_cases().items() if case}
+
+    assert [language for language, source in sources.items() if may_take_gigabytes(source, language)] == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        pytest.param(WorkLimits(memory_mb=0), "it needed more than 0 MB of memory (worker_memory_mb)", id="memory"),
+        pytest.param(
+            WorkLimits(processor_s=0), "it took more than 0 s of processor time (worker_processor_s)", id="time"
+        ),
+    ],
+)
+def test_a_parser_that_meets_a_limit_is_ended_and_its_file_is_not_settled(limits: WorkLimits, reason: str) -> None:
+    source = b"x = 1\n" * 40_000
+    files = [SourceText("large.py", "python", "b", source), SourceText("b.py", "python", "b", b"def f():\n    pass\n")]
+
+    batch = ParseFiles(HashPolicy.CANONICAL, limits=limits)(files)
+
+    assert [(one.item, one.reason, one.is_settled) for one in batch.failures] == [
+        ("large.py", f"the parser ended: {reason}", False)
+    ]
+    assert batch.rows.facts["language"].to_pylist() == [TEXT, "python"]
+    with pytest.raises(TooMuchHere):
+        parse_file(
+            "large.py", "python", source, blob="b", hash_policy=HashPolicy.CANONICAL, patience=10**9, limits=limits
+        )

@@ -1,7 +1,7 @@
-"""One hostile source is read in a process of its own, as a build does it.
+"""One hostile source is read by a worker of its own, as a build does it.
 
 Run as a module, with a source's id, its bytes and the most seconds of a processor, it prints the rows, the failures,
-the seconds of a processor and the megabytes that the reading took, as JSON.
+the seconds of a processor and the megabytes of the worker, with the libraries that it imports, as JSON.
 """
 
 import json
@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from codesum_pipeline.model.hashing import HashPolicy
 from codesum_pipeline.parsing.batches import ParseFiles, SourceText
+from codesum_pipeline.workers.limits import WorkLimits
+from codesum_pipeline.workers.pool import Pool
 from codesum_pipeline_tests.support.hostile_sources import hostile_sources
 
 _LONGEST_WAIT_S = 900
@@ -30,7 +32,7 @@ class Reading(Struct, frozen=True):
 
 
 def read_apart(source: str, size: int, seconds: int) -> Reading:
-    """Read the source with this id in a child process, which ends after so many seconds of a processor."""
+    """Read the source with this id in a worker, which may take so many seconds of a processor."""
     command = [sys.executable, "-m", __name__, source, str(size), str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST_WAIT_S, check=False)
     if done.returncode:
@@ -40,16 +42,14 @@ def read_apart(source: str, size: int, seconds: int) -> Reading:
 
 def _read(name: str, size: int, seconds: int) -> None:
     source = next(source for source in hostile_sources() if source.id == name)
-    text = source.of_size(size).encode()
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(before.ru_utime + before.ru_stime) + seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-    batch = ParseFiles(HashPolicy.CANONICAL)([SourceText(source.file, source.language, "b", text)])
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    text = SourceText(source.file, source.language, "b", source.of_size(size).encode())
+    limits = WorkLimits(processor_s=seconds)
+    with Pool(2, limits=limits) as pool:
+        (batch,) = pool.map(ParseFiles(HashPolicy.CANONICAL, limits=limits), [[text]])
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     reasons = [failure.reason for failure in batch.failures]
-    memory = (after.ru_maxrss - before.ru_maxrss) / 1024
-    sys.stdout.write(json.dumps([batch.rows.facts.num_rows, reasons, round(spent, 2), round(memory)]))
+    found = [batch.rows.facts.num_rows, reasons, round(used.ru_utime + used.ru_stime, 2), round(used.ru_maxrss / 1024)]
+    sys.stdout.write(json.dumps(found))
 
 
 if __name__ == "__main__":

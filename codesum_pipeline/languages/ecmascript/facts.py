@@ -100,6 +100,7 @@ def shortened(node: Node | None, text: Text, known: dict[int, Code]) -> Code:
         kind, id_ = node.type, node.id
         # Brackets around as many values.
         given = ("(", ",".join("0" * len(shown(node, "arguments"))), ")")
+        link: tuple[str, ...]
         if kind == "call_expression":
             link, node = given, at(node, "function")
         elif kind == "member_expression":

@@ -300,4 +300,4 @@ def _short(value: Node | None, text: Text) -> str:
     values = list(given_back(value))
     value = values[0] if len(values) == 1 else value
     is_short = value is not None and value.end_byte - value.start_byte <= MAX_CHAIN
-    return text(value) if is_short else shortened(value, text)
+    return text(value) if is_short else shortened(value, text, {})

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.languages.registry import declaration_of
-from codesum_pipeline.parsing.bounded import TooMuchWork, WorkBudget, parse_within_bounds
+from codesum_pipeline.parsing.bounded import TooCostly, TooMuchWork, WorkBudget, parse_within_bounds
 from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 
 
@@ -322,7 +322,7 @@ def read_literals(text: str, language: str) -> list[Literal]:
         # A new parser each time: parsers are not shared between threads.
         parser = Parser(_grammar(language))
         tree = parse_within_bounds(parser, source, WorkBudget.of(len(source), STEPS_PER_BYTE))
-    except TooMuchWork as error:
+    except (TooMuchWork, TooCostly) as error:
         raise MalformedManifest(str(error)) from error
     found = list(_literals(tree.root_node))
     literals = []
