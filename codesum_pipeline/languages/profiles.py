@@ -53,6 +53,7 @@ class Trait(StrEnum):
     ONLY_CLASSES = "only_classes"  # there are no other types than classes
     ONLY_HASH_COMMENTS = "only_hash_comments"  # no other line at the top of a file is a comment
     PATHS_TO_PACKAGES = "paths_to_packages"  # an import is a path into a package
+    SEMICOLONS = "semicolons"  # each statement ends with one, or with a brace
     TYPE_FOLLOWS_NAME = "type_follows_name"  # with a blank between
     TYPE_PREDICATES = "type_predicates"  # a result `x is T` is true or false
     UNNAMED_PARAMETERS = "unnamed_parameters"  # parameters are numbers
@@ -68,7 +69,7 @@ class LanguageKind(StrEnum):
 
 class LanguageProfile(Struct, frozen=True):
     """One language; `title` is its name as people write it, `family` the language whose libraries it shares,
-    `longest_line` what a person writes at most."""
+    `longest_line` what a person writes at most, `line_comment` what begins a comment that ends with its line."""
 
     title: str
     family: str
@@ -76,6 +77,7 @@ class LanguageProfile(Struct, frozen=True):
     file_names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     longest_line: int = LONGEST_LINE
+    line_comment: str = "//"
     kind: LanguageKind = LanguageKind.PROGRAM
     traits: frozenset[Trait] = frozenset()
     # The files that say how imports of its programs are found; `*` is anything.

@@ -11,6 +11,7 @@ from typing import Self
 
 from tree_sitter import Parser, Point, Tree
 
+from codesum_pipeline.languages.profiles import Trait, has, profile_of
 from codesum_pipeline.model.errors import CodesumError
 from codesum_pipeline.workers.limits import Meter, TooMuchHere, WorkLimits
 
@@ -35,16 +36,16 @@ REPORTS_A_LOOK = 10
 # open at the end; and, in these languages, bytes without the marks of a statement's end.
 LONGEST_OPEN = 2_000
 LONGEST_UNENDED = 4_000
-_ENDED_BY_SEMICOLONS = frozenset({"c", "cpp", "c-sharp", "java", "rust", "zig"})
 _STATEMENT_MARKS = re.compile(rb"[;{}]")
 _BRACKETS = re.compile(rb"[()\[\]{}]")
 _OPENING = (b"(", b"[", b"{")
-# Texts on one line, and comments: these languages have other marks for them than C.
-_QUOTED = rb""""(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\\n]|\\.)*+`|"""
-_BY_HASH = dict.fromkeys(("python", "ruby", "bash", "elixir"), re.compile(_QUOTED + rb"#[^\n]*", re.DOTALL))
-_BY_DASHES = dict.fromkeys(("lua", "haskell"), re.compile(_QUOTED + rb"--[^\n]*", re.DOTALL))
-_AS_IN_C = re.compile(_QUOTED + rb"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
-_NO_CODE = _BY_HASH | _BY_DASHES
+# Texts on one line, and comments, by what begins those.
+_QUOTED = rb""""(?:[^"\\\n]|\\.){0,300}+"|'(?:[^'\\\n]|\\.){0,300}+'|`(?:[^`\\\n]|\\.){0,300}+`|"""
+_NO_CODE = {
+    "#": re.compile(_QUOTED + rb"#[^\n]*", re.DOTALL),
+    "--": re.compile(_QUOTED + rb"--[^\n]*", re.DOTALL),
+    "//": re.compile(_QUOTED + rb"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL),
+}
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
 CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
@@ -110,7 +111,7 @@ class WorkBudget:
 def may_take_gigabytes(source: bytes, language: str) -> bool:
     """Whether the parser may, in one operation, take gigabytes for few kilobytes: at the end of a text where much is
     begun, it inserts what is missing in thousands of places at once."""
-    code = _NO_CODE.get(language, _AS_IN_C).sub(b"", source) if len(source) > LONGEST_OPEN else b""
+    code = _NO_CODE[profile_of(language).line_comment].sub(b"", source) if len(source) > LONGEST_OPEN else b""
     begun: list[int] = []
     for match in _BRACKETS.finditer(code):
         if match[0] in _OPENING:
@@ -119,7 +120,7 @@ def may_take_gigabytes(source: bytes, language: str) -> bool:
             begun.pop()
     if begun and len(code) - begun[0] > LONGEST_OPEN:
         return True
-    return language in _ENDED_BY_SEMICOLONS and max(map(len, _STATEMENT_MARKS.split(code))) > LONGEST_UNENDED
+    return has(language, Trait.SEMICOLONS) and max(map(len, _STATEMENT_MARKS.split(code))) > LONGEST_UNENDED
 
 
 def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:
