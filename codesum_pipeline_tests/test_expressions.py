@@ -120,6 +120,7 @@ def test_no_expression_is_slow_for_any_text_that_can_be_made_of_it(part: int) ->
     assert slow_ones(variants=5, length=4000, part=part, parts=4) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "is_slow"),
     [

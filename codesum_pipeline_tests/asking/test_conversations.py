@@ -30,6 +30,7 @@ def go_on(shop: Shop, text: str, conversation: str = LATEST) -> Any:
     return asyncio.run(shop.question(text, conversation=conversation).answer(shop.heard.append))
 
 
+@pytest.mark.slow
 def test_the_next_turn_is_shown_the_question_and_the_answer_before(shop: Shop) -> None:
     shop.server.script = in_order(
         Streams("", [Calls("search", {"query": "card"})]), Streams("`charge_card` does."), Streams("In `place_order`.")

@@ -38,7 +38,7 @@ ORDINARY = Streams("It is a shop, see `shop/orders.py:8`.")
         pytest.param(
             Streams(ENDINGS["overview"], breaks_after=5), "connection", id="the connection breaks in mid-stream"
         ),
-        pytest.param(Hangs(), "timeout", id="nothing is said for too long"),
+        pytest.param(Hangs(), "timeout", id="nothing is said for too long", marks=pytest.mark.slow),
         pytest.param(Streams(ENDINGS["overview"], hangs_after=5), "timeout", id="it hangs in mid-stream"),
         pytest.param(Streams(""), "empty", id="the synthesis is empty"),
         pytest.param(Fails(429), "rate-limit", id="the provider has enough"),

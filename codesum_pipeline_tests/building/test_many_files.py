@@ -32,6 +32,7 @@ def calls_of(work: Callable[[], Any]) -> int:
     return counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["files in one folder", "files in many folders", "refs"])
 def test_twice_as_many_cost_twice_the_work(tmp_path: Path, shape: str) -> None:
     found = []

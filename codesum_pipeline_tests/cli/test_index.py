@@ -214,6 +214,7 @@ def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_
     assert not up_to_date(codesum(home, "index", "tree", "--json"))
 
 
+@pytest.mark.slow
 def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, codesum):
     project = git_repo({"a.py": "def a():\n    return 1\n", "b.py": "def b(x:\n    return (\n\n\nclass C D:\n"}).path
 
@@ -227,6 +228,7 @@ def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, c
     assert (steps["files_with_syntax_errors"], steps["lost_definitions"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_an_index_of_another_repository_is_told(git_repo, codesum):
     repository = git_repo(FILES)
     other = HandMadeIndex({"lib/other.py": ""}).module("lib/other.py", python_symbol("lib.other"))
@@ -239,6 +241,7 @@ def test_an_index_of_another_repository_is_told(git_repo, codesum):
     )
 
 
+@pytest.mark.slow
 def test_a_compilers_index_that_comes_changes_or_goes_is_built_although_the_commit_is_the_same(git_repo, codesum):
     repository = git_repo(FILES)
     (repository.path / ".git" / "info" / "exclude").write_text("index.scip\n.codesum\n")

@@ -162,6 +162,7 @@ def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Til
     assert one_line.startswith(f"{MODEL}: at most 5 texts asked for, about $0.00")
 
 
+@pytest.mark.slow
 def test_under_trust_a_plan_and_a_run_say_what_passes_and_what_waits(codesum: Any, new: Till) -> None:
     """The index knows calls of all but two methods and the README."""
     new.settings('trust = "scip"')
@@ -181,6 +182,7 @@ def test_under_trust_a_plan_and_a_run_say_what_passes_and_what_waits(codesum: An
     assert (again["trust"]["passing"], again["trust"]["waiting"]["calls"], again["gates"]["trust"]) == (11, 3, 3)
 
 
+@pytest.mark.slow
 def test_under_trust_without_an_index_a_run_says_that_nothing_passes(codesum: Any, new: Till) -> None:
     new.settings('trust = "scip"')
 
@@ -566,6 +568,7 @@ def test_a_build_that_nobody_answers_has_extractive_texts_and_is_done(codesum: A
     assert new.server.seen == []
 
 
+@pytest.mark.slow
 def test_a_refused_answer_can_be_read_with_why_and_without_the_key(codesum: Any, new: Till) -> None:
     def leaking(asked: Asked) -> Behaviour:
         answer = answer_of(asked)

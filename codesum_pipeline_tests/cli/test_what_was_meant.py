@@ -50,6 +50,7 @@ def kept(home, key):
     return [str(path.relative_to(home)) for path in home.rglob("*") if path.name.split(".")[0] == key]
 
 
+@pytest.mark.slow
 def test_a_dirty_tree_is_told_with_the_command_that_takes_its_edits_in(call, project):
     assert "uncommitted" not in call("index", ".", cwd=project.path).stderr
     project.write({"src/shop/orders.py": FILES["src/shop/orders.py"].replace("Place an", "Zebrafy an")})

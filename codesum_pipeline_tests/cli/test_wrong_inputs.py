@@ -133,6 +133,7 @@ def gone(own_shop, git_repo):
     return own_shop, repository.path
 
 
+@pytest.mark.slow
 def test_a_registered_path_that_is_gone_is_named_everywhere_and_stops_nobody(gone, tmp_path):
     home, path = gone
     said = f"path {path} does not exist: correct it, or `codesum remove gone`"

@@ -230,6 +230,7 @@ def test_a_run_in_another_container_is_left_alone_while_its_process_lives(regist
     assert vanished == [ended.run_id]
 
 
+@pytest.mark.slow
 def test_steps_in_processes_of_their_own_are_refused(home: Home, register: Register, tmp_path: Path) -> None:
     register("shop")
     job = dg.reconstructable(multiprocess_job)

@@ -65,6 +65,7 @@ def spend(home: Home, usd: float, *, days_ago: int = 0) -> None:
         ledger.settle(sequence, AttemptResult(AttemptOutcome.GOOD, usd, 1.0))
 
 
+@pytest.mark.slow
 def test_a_build_goes_on_with_what_is_left_over_and_may_spend_what_is_left_of_the_day(
     look: Look, home: Home, instance: dg.DagsterInstance
 ) -> None:

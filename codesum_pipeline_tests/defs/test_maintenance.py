@@ -205,6 +205,7 @@ def test_a_pruning_that_is_killed_at_any_line_is_finished_by_the_next(
     assert shown(instance) == before
 
 
+@pytest.mark.slow
 def test_a_state_whose_first_runs_were_pruned_is_asked_for_under_a_run_key_that_was_never_used(
     register: Callable[[str], GitRepo], look: Callable[..., dg.SensorResult], instance: dg.DagsterInstance, home: Home
 ) -> None:

@@ -90,6 +90,7 @@ def test_what_a_run_is_asked_for_names_no_place_address_key_or_setting() -> None
     assert set(BuildRequest.model_fields) == {"force", "confirm_llm", "llm_usd_left"}
 
 
+@pytest.mark.slow
 def test_a_run_may_say_what_is_marked(home: Home, register: Callable[[str], GitRepo], run_job: Run) -> None:
     register("shop")
 

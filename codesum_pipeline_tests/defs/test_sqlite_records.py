@@ -92,6 +92,7 @@ def test_a_build_of_the_command_line_has_the_origin_that_the_timeline_groups_run
     assert (origin.code_location_origin.location_name, origin.repository_name) == (MODULE, REPOSITORY)
 
 
+@pytest.mark.slow
 def test_a_run_may_be_looked_at_in_the_moment_in_which_it_begins(
     home: Home, built: RunOutcome, dagsters_own: dg.DagsterInstance
 ) -> None:

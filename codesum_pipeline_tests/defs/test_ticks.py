@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
+import pytest
 
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.defs.observing import observe
@@ -60,6 +61,7 @@ def test_what_was_never_indexed_is_not_behind(
     assert verdicts(instance) == []
 
 
+@pytest.mark.slow
 def test_a_compilers_index_that_comes_is_built_although_the_commit_is_the_same(
     register: Register, run_job: RunJob, look: Callable[..., dg.SensorResult], home: Home
 ) -> None:

@@ -110,6 +110,7 @@ def recorded(home: Home) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo], home: Home, tmp_path: Path) -> None:
     repo = register("shop")
     apart = open_home(tmp_path / "apart")

@@ -91,6 +91,7 @@ def is_running(pid: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_one_that_hangs_and_one_that_raises_stop_no_other_on_summary(
     install: Install, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

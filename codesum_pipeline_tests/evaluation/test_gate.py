@@ -109,6 +109,7 @@ def test_with_the_gate_off_it_is_published(shop: Shop) -> None:
     assert shop.published().version.digest != shop.first
 
 
+@pytest.mark.slow
 def test_a_loss_within_the_margin_is_published(shop: Shop) -> None:
     shop.commit("# More\n")
 

@@ -64,6 +64,7 @@ def rows(ws: Workspace) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_unless_it_is_wanted(at: Callable[..., Workspace]) -> None:
     report = evaluate_at(at())
 
@@ -87,6 +88,7 @@ def test_own_questions_give_figures_for_each_setup_and_category(
     assert all(row["low"] <= row["mean"] <= row["high"] for row in found)
 
 
+@pytest.mark.slow
 def test_each_evaluation_leaves_its_lift_ledger(at: Callable[..., Workspace], evaluated: EvaluationReport) -> None:
     report = evaluated
     first = last_lift(at())
@@ -104,6 +106,7 @@ def test_each_evaluation_leaves_its_lift_ledger(at: Callable[..., Workspace], ev
     assert (report.model_texts_gain, report.model_texts_cost_usd) == (None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("evaluated")
 def test_a_ledger_without_its_evaluation_is_written_anew(at: Callable[..., Workspace]) -> None:
     first = at().tables.read("evaluation_lift", "shop")

@@ -113,6 +113,7 @@ def test_files_are_resolved_again_where_something_changed_that_they_may_see(
     assert graph_of(ws) == graph_of(clean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["edges", "graph_stats", "contexts"])
 def test_what_a_killed_build_left_is_not_carried_over(tmp_path: Path, table: str) -> None:
     ws, other = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "other")

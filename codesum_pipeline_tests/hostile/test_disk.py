@@ -292,6 +292,7 @@ def test_a_home_may_be_on_another_file_system(folder: Path, other_file_system: P
     assert made.rebuilt().findings() == []
 
 
+@pytest.mark.slow
 def test_locks_from_before_the_clock_was_set_back_do_not_stop_a_fetch(git_repo, index: Index) -> None:
     repo = git_repo({"a.py": SOUND})
     made = index(repo.path)

@@ -107,6 +107,7 @@ def test_a_file_with_many_secrets_is_masked_as_one_with_few(few: int) -> None:
     assert [symbol.content_hash for symbol in masked.symbols] == [symbol.content_hash for symbol in parsed.symbols]
 
 
+@pytest.mark.slow
 def test_a_file_of_tens_of_thousands_of_secrets_is_masked(tmp_path: Path) -> None:
     rng = random.Random(1)
     files = {"many.txt": "".join(f"password: {rng.getrandbits(40):x}!a\n" for _ in range(40_000))}
@@ -174,6 +175,7 @@ def test_doctor_finds_what_an_earlier_version_stored_and_its_commands_remove_it(
     assert earlier.call("doctor").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_key_with_a_token_in_it_is_named_without_it_and_removed(tmp_path: Path) -> None:
     """`add` once made keys of whole addresses."""
     made = Indexed(tmp_path)

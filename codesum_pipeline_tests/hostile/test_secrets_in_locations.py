@@ -177,6 +177,7 @@ def served_repository(git_repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     server.server_close()
 
 
+@pytest.mark.slow
 def test_git_logs_in_with_a_password_that_no_list_of_processes_shows(
     codesum, served_repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

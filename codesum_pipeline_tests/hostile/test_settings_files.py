@@ -75,6 +75,7 @@ def test_a_bad_entry_is_named_and_the_others_are_listed(
     assert "hunter2secret" not in listed.stderr
 
 
+@pytest.mark.slow
 def test_a_bad_entry_stops_no_other_command(git_repo, codesum, tmp_path: Path) -> None:
     home, path = tmp_path / "home", git_repo({"a.py": SOUND}).path
     write(home / "repos.yaml", f"repositories:\n  bad: {{pathh: x}}\n  sound: {{path: {path}}}\n")

@@ -91,6 +91,7 @@ def test_documents_are_ordered_by_level_then_id(shop: Version) -> None:
     assert keys == sorted(keys)
 
 
+@pytest.mark.slow
 def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(shop: Version) -> None:
     import torch
 

@@ -61,6 +61,7 @@ def _built(folder: Path, *commits: Mapping[str, str]) -> Build:
     return repo, workspace
 
 
+@pytest.mark.slow
 def test_builds_of_which_everything_is_large_end_in_the_index_of_a_small_one(usual: Build, tmp_path: Path) -> None:
     repo, built = usual
     repo.git("checkout", "-q", "--detach", "HEAD~1")

@@ -161,6 +161,7 @@ def held(tmp_path: Path) -> tuple[Callable[..., Workspace], GitRepo]:
     return at, repo
 
 
+@pytest.mark.slow
 def test_a_build_that_was_held_back_leaves_the_page_of_the_published_version(held: Any) -> None:
     at, repo = held
     before = row(at())

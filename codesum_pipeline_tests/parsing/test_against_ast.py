@@ -5,6 +5,8 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from codesum_pipeline.parsing.definitions import MAX_NESTING
 from codesum_pipeline.parsing.parsers import PARSERS
 
@@ -27,6 +29,7 @@ def definitions_of(tree: ast.AST) -> Iterator[tuple[str, str, int, int]]:
         waiting.extend((child, parts) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
+@pytest.mark.slow
 def test_every_function_and_class_of_the_standard_library_is_found_at_its_lines() -> None:
     paths = sorted(STANDARD_LIBRARY.rglob("*.py"))
     # Its own tests are odd on purpose, and some do not parse by the grammar.

@@ -56,12 +56,14 @@ def test_canonical_source_means_the_same_program(sources: list[str]) -> None:
         assert meaning(canonical(source)) == meaning(source)
 
 
+@pytest.mark.slow
 def test_canonical_source_is_its_own_canonical_source(sources: list[str]) -> None:
     for source in sources:
         assert canonical(canonical(source)) == canonical(source)
         assert definitions(canonical(source)) == definitions(source)
 
 
+@pytest.mark.slow
 def test_comments_blank_lines_wrapping_and_indents_change_nothing(sources: list[str]) -> None:
     for number, source in enumerate(sources):
         if not has_formatted_strings(source):

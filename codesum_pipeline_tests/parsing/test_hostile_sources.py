@@ -20,13 +20,13 @@ from codesum_pipeline_tests.support.hostile_sources import Hostile, hostile_sour
 SMALL, LARGE = 1_500, 2
 # Twice the file may cost so many times the work: a little more than twice, for what is done for the first half alone.
 MOST_GROWTH = 2.6
-# Kinds that all languages have, and all that are written for one.
-COMMON = ("chain of calls", "chain of sums", "nested: members in calls")
-QUICK = [source for source in hostile_sources() if source.kind in COMMON]
-OWN = [
-    source
+# A kind that all languages have; two more, and all that are written for one, are slow.
+QUICK = [source for source in hostile_sources() if source.kind == "chain of calls"]
+MORE = [
+    pytest.param(source, id=source.id, marks=pytest.mark.slow)
     for source in hostile_sources()
-    if source.kind.startswith(("nested-functions", "nested-classes", "functions", "comments"))
+    if source.kind in ("chain of sums", "nested: members in calls")
+    or source.kind.startswith(("nested-functions", "nested-classes", "functions", "comments"))
 ]
 # A text of so many characters counts as a call: few, so that a small source shows what grows with its square.
 CHARACTERS = 4
@@ -65,7 +65,7 @@ def read(source: Hostile, size: int) -> ParsedFile:
     return parse_file(source.file, source.language, text, blob="b", hash_policy=HashPolicy.CANONICAL)
 
 
-@pytest.mark.parametrize("source", [*QUICK, *OWN], ids=lambda source: source.id)
+@pytest.mark.parametrize("source", [*QUICK, *MORE], ids=lambda source: source.id)
 def test_twice_the_source_costs_twice_the_work(source: Hostile) -> None:
     read(source, 100)
     gc.collect()

@@ -179,6 +179,7 @@ def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path
         assert process.wait(ENDED_S) != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("proxies", "address"), [("[]", "127.0.0.1"), ('["127.0.0.0/8"]', "203.0.113.9")], ids=["unnamed", "named"]
 )

@@ -180,6 +180,7 @@ def test_a_second_head_on_a_connection_has_its_own_time(target: Target) -> None:
         assert answer_of(client, WAIT_S) == "200"
 
 
+@pytest.mark.slow
 def test_an_answer_may_take_longer_than_all_the_limits(target: Target) -> None:
     with target.connected() as client:
         client.sendall(target.head("GET", "/stream"))
@@ -200,6 +201,7 @@ def test_a_client_that_reads_nothing_of_an_answer_is_cut(server: OddServer, targ
     assert received < LARGE
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_slowly_but_steadily_gets_its_answer(target: Target) -> None:
     with target.connected(reads_slowly=True) as client:
         client.sendall(target.head("GET", "/large", "Connection: close"))

@@ -205,6 +205,7 @@ def test_a_commit_named_by_its_id_is_indexed_where_the_history_lacks_an_object(
     assert (report.commit, report.files_indexed) == (commit, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("switch", ["--depth=1", "--filter=blob:none", "--filter=tree:0"])
 def test_a_shallow_or_partial_clone_whose_origin_is_gone_is_indexed(
     long_repo: GitRepo, make_source_workspace: MakeWorkspace, tmp_path: Path, switch: str

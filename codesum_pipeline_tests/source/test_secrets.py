@@ -245,6 +245,7 @@ def test_one_line_of_a_megabyte_is_read(make: Callable[[int], str]) -> None:
     assert mask_secrets(text).text.count("\n") == text.count("\n")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_secrets_are_masked_each() -> None:
     rng = random.Random(3)
     text = "\n".join(f'token = "ghp_{rng.getrandbits(190):040x}"' for _ in range(100_000))

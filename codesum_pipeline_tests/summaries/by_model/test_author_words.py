@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from codesum_pipeline.indexes.lane_texts import lane_sources, with_name
 from codesum_pipeline.model.documents import Level
 from codesum_pipeline.store.workspace import Workspace
@@ -51,6 +53,7 @@ def lane_summaries(workspace: Workspace) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_lanes_read_the_authors_first_sentences_beside_a_models_text(tmp_path: Path) -> None:
     with shop(tmp_path, FILES) as found:
         workspace = found.workspace()

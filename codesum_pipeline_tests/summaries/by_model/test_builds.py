@@ -72,6 +72,7 @@ def test_a_build_that_finds_everything_written_asks_for_nothing(till: Shop) -> N
     assert (written(reports), till.server.seen) == ({}, [])
 
 
+@pytest.mark.slow
 def test_texts_that_were_kept_before_surroundings_were_noted_stand(till: Shop) -> None:
     workspace = till.workspace()
     path = workspace.tables.path("texts_function", "shop")
@@ -263,6 +264,7 @@ def test_a_cap_in_dollars_is_never_passed(tmp_path: Path) -> None:
         assert 0 < counted(workspace)["llm", None] < BY_MODEL
 
 
+@pytest.mark.slow
 def test_switched_off_the_extractive_texts_come_back_and_on_again_nothing_is_paid_twice(till: Shop) -> None:
     off = build(till.workspace(llm={"enabled": False}))
 
@@ -314,6 +316,7 @@ def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_
     assert workspace.layout.published("shop").exists()
 
 
+@pytest.mark.slow
 def test_a_recording_builds_the_same_index_with_the_network_closed(tmp_path: Path) -> None:
     with shop(tmp_path, TILL) as found:
         recorded = found.workspace(llm={"backend": "record", "recording": "answers"})

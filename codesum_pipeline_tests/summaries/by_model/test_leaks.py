@@ -92,6 +92,7 @@ def test_own_names_may_be_said_at_every_level(tmp_path: Path) -> None:
         assert sum("counts what lies in the cart" in text for text in said(made).values()) == len(names)
 
 
+@pytest.mark.slow
 def test_a_text_that_names_a_neighbour_of_today_is_written_again(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, saying({FUNCTION: "print_slip"})) as made:
         build(made.workspace())

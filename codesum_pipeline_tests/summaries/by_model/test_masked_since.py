@@ -82,6 +82,7 @@ def _by_model(made: Shop) -> dict[str, object]:
     return {row["id"]: row["summary"] for row in _kept(made)["documents"] if row["written_by"] == "llm"}
 
 
+@pytest.mark.slow
 def test_what_an_earlier_version_stored_is_masked_without_a_call(till: Shop) -> None:
     before, free = _by_model(till), [row for row in _kept(till)["documents"] if row["written_by"] == "extractive"]
     assert {"till/charge.py::refund", "till/charge.py::Terminal", "till/charge.py", "till", "till/inner", "."} <= set(
@@ -96,6 +97,7 @@ def test_what_an_earlier_version_stored_is_masked_without_a_call(till: Shop) -> 
     assert _by_model(till) == before
 
 
+@pytest.mark.slow
 def test_the_next_build_finds_nothing_to_do_and_a_clean_one_the_same_texts(till: Shop) -> None:
     build(till.workspace(llm=LLM))
     reports = build(till.workspace(llm=LLM))
@@ -108,6 +110,7 @@ def test_the_next_build_finds_nothing_to_do_and_a_clean_one_the_same_texts(till:
     assert first == second
 
 
+@pytest.mark.slow
 def test_code_that_changed_along_with_the_version_is_written_again(till: Shop) -> None:
     changed = FILES["till/charge.py"].replace("return send(-amount", "return send(-2 * amount")
     till.repo.commit({"till/charge.py": changed})
@@ -117,6 +120,7 @@ def test_code_that_changed_along_with_the_version_is_written_again(till: Shop) -
     assert len(till.server.seen) == 4, "the function, its file, and the two folders above"
 
 
+@pytest.mark.slow
 def test_a_model_that_may_not_be_called_keeps_its_texts(till: Shop) -> None:
     before = _by_model(till)
 

@@ -104,6 +104,7 @@ def in_the_same_words(asked: Asked) -> Behaviour:
     return Answers({**answer, **ONE_FOR_ALL}) if "purpose" in answer else Answers()
 
 
+@pytest.mark.slow
 def test_a_child_that_is_written_again_in_the_same_words_asks_for_none_of_its_parents(tmp_path: Path) -> None:
     with shop(tmp_path, TILL, in_the_same_words) as found:
         build(found.workspace())

@@ -179,6 +179,7 @@ def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_
     assert gates(workspace) == {None: BY_MODEL - 1, "placeholder": 1, "failed": 1}
 
 
+@pytest.mark.slow
 def test_a_provider_that_answers_under_a_dated_name_gives_the_same_index_and_the_books_say_the_name(
     undisturbed: Workspace, tmp_path: Path
 ) -> None:

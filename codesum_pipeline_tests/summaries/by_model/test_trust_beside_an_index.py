@@ -70,6 +70,7 @@ def test_without_an_index_nothing_is_asked_for_and_all_wait(till: Shop) -> None:
     assert sum(level.waiting.calls for level in forecast) == BY_MODEL
 
 
+@pytest.mark.slow
 def test_an_index_that_comes_later_lets_a_model_write_and_one_that_goes_takes_its_texts(till: Shop) -> None:
     home = till.folder / "home"
     built(till)
@@ -86,6 +87,7 @@ def test_an_index_that_comes_later_lets_a_model_write_and_one_that_goes_takes_it
     assert (by_model(till), till.server.seen) == (TOUCHED, [])
 
 
+@pytest.mark.slow
 def test_a_file_that_the_index_is_not_of_any_more_waits_again(till: Shop) -> None:
     put_index(till.folder / "home", TILL)
     built(till)
