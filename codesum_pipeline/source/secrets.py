@@ -21,22 +21,28 @@ from base64 import b64decode
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from math import log2
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    import re2
 
 # Part of the version of all that is stored of a file: raise it with any rule.
 SECRETS_VERSION = "secrets/1"
 
 
 class Rule(Struct, frozen=True):
-    """One kind of secret. Its pattern is compiled for the first text that has one of the keywords."""
+    """One kind of secret. Its pattern is compiled for the first text that has one of the keywords. Where several rules
+    look for one `name`, an expression too, lines without it are left out once for all of them."""
 
     kind: str
     keywords: tuple[str, ...]
     pattern: str
+    name: str = ""
 
 
 # OpenSSL's and OpenSSH's keys, PGP's, those of ssh.com (four hyphens and a space), OpenVPN's shared ones.
@@ -157,29 +163,60 @@ def masks_in(text: str) -> Counter[str]:
 
 def _masked(text: str, found: _Findings) -> str:
     lowered = text.lower()
+    keywords = _keywords_in(lowered)
     for rule in PRIVATE_KEYS:
-        if any(keyword in lowered for keyword in rule.keywords):
+        if not keywords.isdisjoint(rule.keywords):
             text = re.sub(rule.pattern, partial(_replaced, kind=rule.kind, found=found), text)
-    rules = [rule for rule in _RULES if any(keyword in lowered for keyword in rule.keywords)]
+    rules = [rule for rule in _RULES if not keywords.isdisjoint(rule.keywords)]
     if not rules:
         return text
     lines, starts = text.split("\n"), _line_starts(lowered)
     # Some rules share their keywords.
-    places: dict[tuple[str, ...], Iterable[int]] = {}
+    places: dict[tuple[tuple[str, ...], str], Sequence[int]] = {}
     for rule in rules:
-        if rule.keywords not in places:
-            places[rule.keywords] = _places_of(rule.keywords, lowered, starts)
+        key = rule.keywords, rule.name
+        if key not in places:
+            places[key] = _places_of(keywords.intersection(rule.keywords), lowered, starts)
+            if rule.name:
+                named = re.compile(rule.name)
+                places[key] = [place for place in places[key] if named.search(lines[place])]
         replaced, pattern = partial(_replaced, kind=rule.kind, found=found), re.compile(rule.pattern)
-        for place in places[rule.keywords]:
+        for place in places[key]:
             lines[place] = pattern.sub(replaced, lines[place])
     return "\n".join(lines)
+
+
+@cache
+def _keyword_set() -> "tuple[tuple[str, ...], re2.Set]":
+    """All keywords, and one automaton that finds each of them."""
+    # Most commands mask nothing.
+    import re2
+
+    keywords = tuple({keyword for rule in (*PRIVATE_KEYS, *_RULES) for keyword in rule.keywords})
+    options = re2.Options()
+    options.encoding, options.literal = re2.Options.Encoding.LATIN1, True
+    found = re2.Set.SearchSet(options)
+    for keyword in keywords:
+        found.Add(keyword)
+    found.Compile()
+    return keywords, found
+
+
+def _keywords_in(lowered: str) -> set[str]:
+    """The keywords of any rule that a text in lower case holds."""
+    keywords, automaton = _keyword_set()
+    numbers = automaton.Match(lowered.encode("utf-8", "surrogatepass"))
+    if numbers is None:
+        # There is none; or the automaton had no room for its states, which it does not tell from that.
+        return {keyword for keyword in keywords if keyword in lowered}
+    return {keywords[number] for number in numbers}
 
 
 def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
-def _places_of(keywords: Iterable[str], lowered: str, starts: Sequence[int]) -> Iterable[int]:
+def _places_of(keywords: Iterable[str], lowered: str, starts: Sequence[int]) -> Sequence[int]:
     """The numbers of the lines with a keyword: to look for these is much cheaper than to try the pattern."""
     places = set()
     for keyword in keywords:
@@ -188,7 +225,7 @@ def _places_of(keywords: Iterable[str], lowered: str, starts: Sequence[int]) -> 
             place = bisect_right(starts, at)
             places.add(place - 1)
             at = lowered.find(keyword, starts[place]) if place < len(starts) else -1
-    return places
+    return sorted(places)
 
 
 def _replaced(match: re.Match[str], *, kind: str, found: _Findings) -> str:
@@ -292,7 +329,8 @@ def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
     # Before a command or among its arguments; in code a name may stand there.
     inline = rf"{name}(?P<inline>=)(?P<s>[^\s\"'`,;(){{}}\[\]«»=][^\s\"'`,;(){{}}\[\]«»]{{5,300}}+)(?=[ \t])"
     element = rf"<[\w:.-]{{0,40}}{name}[^<>]{{0,80}}>(?P<s>[^<>\s«»]{{6,300}}+)</"
-    return tuple(Rule(kind, tuple(keywords.split()), pattern) for pattern in (quoted, bare, inline, element))
+    patterns = (quoted, bare, inline, element)
+    return tuple(Rule(kind, tuple(keywords.split()), pattern, rf"(?i:{names})") for pattern in patterns)
 
 
 _RULES = (

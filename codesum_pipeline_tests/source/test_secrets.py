@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codesum_pipeline.source import secrets
 from codesum_pipeline.source.secrets import MaskedText, mask_secrets, secrets_in
 from codesum_pipeline_tests.support.planted_secrets import ASSIGNED, TOKENS, Planted, planted
 
@@ -251,3 +252,20 @@ def test_a_hundred_thousand_secrets_are_masked_each() -> None:
     text = "\n".join(f'token = "ghp_{rng.getrandbits(190):040x}"' for _ in range(100_000))
 
     assert mask_secrets(text).counts == {"github-token": 100_000}
+
+
+def test_a_text_that_utf_8_cannot_hold_is_masked_as_any() -> None:
+    text = "\ud800 = 1\npassword = 'hG7kq9Lx2p'\n\udcff"
+
+    assert mask_secrets(text).text == "\ud800 = 1\npassword = '«masked assigned-password»'\n\udcff"
+
+
+def test_keywords_are_found_where_the_automaton_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def Match(self, text: bytes) -> None:  # noqa: N802
+            return None
+
+    keywords, _ = secrets._keyword_set()
+    monkeypatch.setattr(secrets, "_keyword_set", lambda: (keywords, Full()))
+
+    assert "«masked assigned-password»" in mask_secrets("password = 'hG7kq9Lx2p'").text
