@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -184,6 +185,8 @@ def test_a_follower_is_closed_while_trees_come(tmp_path: Path) -> None:
                 follower.close()
 
         at_once(follow_or_close)
+
+        assert not [thread for thread in threading.enumerate() if thread.name == "follower"]
 
 
 def test_lines_of_the_audit_log_are_written_when_it_is_closed_however_often_it_was(tmp_path: Path) -> None:
