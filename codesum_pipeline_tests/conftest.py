@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import sqlalchemy
 from alembic.config import Config
@@ -60,6 +61,17 @@ settings.load_profile("same")
 # Else each of hundreds of processes would compile the package anew, a second of its time, and each run the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Tests make and remove a hundred thousand small files: in memory, where there is room, that takes a third of their time
+# less.
+_IN_MEMORY = Path("/dev/shm")
+_ROOM = 3 << 30
+if (
+    "PYTEST_DEBUG_TEMPROOT" not in os.environ
+    and os.access(_IN_MEMORY, os.W_OK)
+    and min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available // 2) > _ROOM
+):
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_IN_MEMORY)
 
 # Dagster makes an engine, and compiles its SQL anew, for each statement: a fifth of a run's time. It takes the function
 # when it is imported, so this comes before any fixture.
