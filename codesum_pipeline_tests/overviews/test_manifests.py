@@ -287,6 +287,7 @@ def test_the_manifests_nearest_the_root_come_first():
         pytest.param("x.cabal", "build-depends:" + " " * 300_000 + "{", id="white space in a field"),
         pytest.param("Gemfile", "a(" * 100_000, id="calls in calls"),
         pytest.param("setup.py", "[" * 100_000, id="lists in lists"),
+        pytest.param("setup.py", "setup(" + "/*\n" * 20_000, id="much that is begun"),
         pytest.param("build.gradle", "implementation(" * 20_000, id="brackets"),
         pytest.param("pyproject.toml", f'[project]\ndependencies = ["{"a[" * 100_000}"]\n', id="a requirement"),
     ],

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.languages.registry import declaration_of
-from codesum_pipeline.parsing.bounded import TooCostly, TooMuchWork, WorkBudget, parse_within_bounds
+from codesum_pipeline.parsing.bounded import TooCostly, TooMuchWork, WorkBudget, may_take_gigabytes, parse_within_bounds
 from codesum_pipeline.settings.stages import STEPS_PER_BYTE
 
 
@@ -318,6 +318,8 @@ def _grammar(language: str) -> Language:
 def read_literals(text: str, language: str) -> list[Literal]:
     """All literals in source order; raises `MalformedManifest` if the parser gives up."""
     source = text.encode()
+    if may_take_gigabytes(source, language):
+        raise MalformedManifest("more is begun in it than ended")
     try:
         # A new parser each time: parsers are not shared between threads.
         parser = Parser(_grammar(language))
