@@ -285,12 +285,22 @@ def test_the_manifests_nearest_the_root_come_first():
         pytest.param("go.mod", "require " + "a." * 150_000 + "\n", id="a name without an end"),
         pytest.param("CMakeLists.txt", "\n" * 300_000, id="empty lines"),
         pytest.param("x.cabal", "build-depends:" + " " * 300_000 + "{", id="white space in a field"),
-        pytest.param("Gemfile", "a(" * 100_000, id="calls in calls"),
-        pytest.param("setup.py", "[" * 100_000, id="lists in lists"),
-        pytest.param("setup.py", "setup(" + "/*\n" * 20_000, id="much that is begun"),
         pytest.param("build.gradle", "implementation(" * 20_000, id="brackets"),
         pytest.param("pyproject.toml", f'[project]\ndependencies = ["{"a[" * 100_000}"]\n', id="a requirement"),
     ],
 )
 def test_a_manifest_made_to_take_long_says_nothing_and_ends(path, text):
     assert read(path, text).dependencies == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("Gemfile", "a(" * 100_000, id="calls in calls"),
+        pytest.param("setup.py", "[" * 100_000, id="lists in lists"),
+        pytest.param("setup.py", "setup(" + "/*\n" * 20_000, id="a call and many operators"),
+    ],
+)
+def test_a_manifest_in_which_more_is_begun_than_ended_is_refused(path, text):
+    with pytest.raises(MalformedManifest, match="more is begun in it than ended"):
+        read(path, text)
