@@ -66,7 +66,7 @@ def _hold_the_law(folder: Path, number: int, edits: int) -> list[int]:
     return counting
 
 
-@pytest.mark.parametrize("number", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 41))])
+@pytest.mark.parametrize("number", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 12))])
 def test_edits_beside_any_index_end_in_the_index_of_a_clean_build(number: int, tmp_path: Path) -> None:
     counting = _hold_the_law(tmp_path, number, edits=12 if number else 5)
 
