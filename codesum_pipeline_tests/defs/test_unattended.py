@@ -58,12 +58,12 @@ def configured(home: Home, interruptible: None) -> Callable[[str], Home]:
 
 
 def break_object(repo: GitRepo) -> str:
-    """A file in git is half written, as when the power goes; the id of its object."""
-    blob = repo.git("rev-parse", "HEAD:shop/cart.py").strip()
-    path = repo.path / ".git" / "objects" / blob[:2] / blob[2:]
+    """What a commit holds is half written, as when the power goes; the id of its object."""
+    tree = repo.git("rev-parse", "HEAD^{tree}").strip()
+    path = repo.path / ".git" / "objects" / tree[:2] / tree[2:]
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[:20])
-    return blob
+    return tree
 
 
 def backfill(dev: DagsterDev, keys: list[str]) -> str:
@@ -174,7 +174,7 @@ def test_a_backfill_of_ten_builds_all_but_the_two_broken_ones_though_it_was_canc
     why = reasons(home)
     assert f"path {repos[GONE].path} does not exist" in why[GONE]
     assert f"'{CORRUPT}': path {repos[CORRUPT].path} cannot be fetched" in why[CORRUPT]
-    assert f"cannot be read ({broken} is the first)" in why[CORRUPT]
+    assert f"needs object {broken}, which it does not have" in why[CORRUPT]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
@@ -17,6 +18,7 @@ from codesum_pipeline.cli.invocation import Invocation
 from codesum_pipeline.mcp_server.server import make_server
 from codesum_pipeline.model.errors import MissingTable
 from codesum_pipeline.model.repository import RepositoryEntry, RepositoryScope
+from codesum_pipeline.serving.ending import _WATCHER
 from codesum_pipeline.source.checkouts import checkout_of
 from codesum_pipeline.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.commands import COMMAND, environment
@@ -227,7 +229,7 @@ def test_a_build_that_ended_with_its_server_is_taken_up_by_the_next(checkout, da
     elif ending == "SIGTERM":
         server.terminate()
     else:
-        (builder,) = _children(server.pid)
+        (builder,) = _builders(server.pid)
         server.kill()
         os.killpg(builder, signal.SIGKILL)
     server.wait(60)
@@ -242,9 +244,10 @@ def test_a_build_that_ended_with_its_server_is_taken_up_by_the_next(checkout, da
     assert last.structured_content["hits"][0]["id"] == "src/door.py::open_door"
 
 
-def _children(pid: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=True)
-    return [int(each) for each in found.stdout.split()]
+def _builders(pid: int) -> list[int]:
+    """The children of a server but the one that ends it."""
+    children = psutil.Process(pid).children()
+    return [each.pid for each in children if not any(_WATCHER.name in word for word in each.cmdline())]
 
 
 @pytest.mark.slow
