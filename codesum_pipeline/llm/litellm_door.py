@@ -126,7 +126,7 @@ _SPEAKS_OF_A_KEY = re.compile(
     re.IGNORECASE,
 )
 # Addresses in memory, and where in LiteLLM it was.
-_NOT_THE_MATTER = re.compile(r" ssl:<[^>]*>| ssl:default|Traceback \(most recent call last\).*", re.DOTALL)
+_NOT_THE_MATTER = re.compile(r" ssl:<[^<>]*>| ssl:default|Traceback \(most recent call last\).*", re.DOTALL)
 
 
 def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> SummaryCallFailed:
