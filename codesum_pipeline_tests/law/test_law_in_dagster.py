@@ -35,7 +35,7 @@ def test_a_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(11, 19))
+@pytest.mark.parametrize("number", range(11, 14))
 def test_a_long_sequence_of_edits_built_by_the_job_ends_in_the_index_of_a_clean_build(
     number: int, tmp_path: Path
 ) -> None:
