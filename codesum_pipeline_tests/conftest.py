@@ -69,6 +69,8 @@ _ROOM = 3 << 30
 if (
     "PYTEST_DEBUG_TEMPROOT" not in os.environ
     and os.access(_IN_MEMORY, os.W_OK)
+    # Tests run programs that they write.
+    and not os.statvfs(_IN_MEMORY).f_flag & os.ST_NOEXEC
     and min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available // 2) > _ROOM
 ):
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_IN_MEMORY)
