@@ -63,14 +63,15 @@ class TooCostly(CodesumError):
 class WorkBudget:
     """The steps that the work on one file may take, and those that it has taken.
 
-    `patience` are those that it may take in this process. A parser that meets `limits` is ended.
+    `patience` are those that it may take in this process. A parser that meets the limits of `meter` is
+    ended.
     """
 
     def __init__(
-        self, limit: int, *, called: str = "", patience: int | None = None, limits: WorkLimits | None = None
+        self, limit: int, *, called: str = "", patience: int | None = None, meter: Meter | None = None
     ) -> None:
         self.limit, self.called, self.patience = limit, called, patience
-        self.meter = Meter(limits or WorkLimits())
+        self.meter = meter or Meter(WorkLimits())
         self.spent = 0
 
     @classmethod
@@ -79,7 +80,8 @@ class WorkBudget:
     ) -> Self:
         """The budget of a file of so many bytes."""
         called = f"{size:,} bytes (max_steps_per_byte = {steps_per_byte})"
-        return cls(FREE_STEPS + steps_per_byte * size, called=called, patience=patience, limits=limits)
+        meter = Meter(limits or WorkLimits())
+        return cls(FREE_STEPS + steps_per_byte * size, called=called, patience=patience, meter=meter)
 
     @property
     def is_spent(self) -> bool:
@@ -101,11 +103,8 @@ class WorkBudget:
     def of_search(self, size: int) -> Self:
         """The budget of the search for a better reading of the same file, of so many bytes."""
         patience = None if self.patience is None else self.patience - self.spent
-        search = type(self)(
-            FREE_STEPS + min(SEARCH_STEPS_PER_BYTE * size, MOST_SEARCH_STEPS), called=self.called, patience=patience
-        )
-        search.meter = self.meter
-        return search
+        limit = FREE_STEPS + min(SEARCH_STEPS_PER_BYTE * size, MOST_SEARCH_STEPS)
+        return type(self)(limit, called=self.called, patience=patience, meter=self.meter)
 
 
 def may_take_gigabytes(source: bytes, language: str) -> bool:

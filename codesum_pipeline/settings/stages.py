@@ -52,15 +52,15 @@ class ScanSettings(SettingsGroup):
     )
     worker_memory_mb: int = setting(
         WORKER_MEMORY_MB,
-        "A worker process may use N MB of memory for what it is given at a time; a file that needs more is counted as "
-        "failed, and the next build tries it again.",
+        "A file, and what a worker process is given at a time, may take N MB of memory; a file that needs more is "
+        "counted as failed, and the next build tries it again.",
         NOTHING,
         ge=64,
     )
     worker_processor_s: float = setting(
         WORKER_PROCESSOR_S,
-        "A worker process may compute for N seconds on what it is given at a time; a file that takes longer is counted "
-        "as failed, and the next build tries it again.",
+        "A file, and what a worker process is given at a time, may take N seconds of processor time; a file that takes "
+        "longer is counted as failed, and the next build tries it again.",
         NOTHING,
         ge=1,
     )

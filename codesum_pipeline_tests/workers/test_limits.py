@@ -1,13 +1,15 @@
 """A worker that needs more memory or processor time than it may have ends, and only what needed it is lost."""
 
+import json
 import os
 import resource
+from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.workers.limits import WorkLimits
 from codesum_pipeline.workers.pool import Pool
-from codesum_pipeline_tests.workers.works import ABORT, COMPUTE, EAT, Double, OnlyOddHere
+from codesum_pipeline_tests.workers.works import ABORT, COMPUTE, CRASH, EAT, Double, Noted, OnlyOddHere
 
 NO_MEMORY = "it needed more than 200 MB of memory (worker_memory_mb)"
 NO_TIME = "it took more than 1 s of processor time (worker_processor_s)"
@@ -34,6 +36,23 @@ def test_what_meets_a_limit_is_named_with_the_setting_and_nothing_else_is_lost(
 
     assert done[10] == [14, said, 16]
     assert [*done[:10], *done[11:]] == [[2 * number for number in batch] for batch in BATCHES]
+
+
+@pytest.mark.parametrize(
+    ("batch", "begun"),
+    [
+        pytest.param([EAT], [[EAT]], id="alone: what met a limit would meet it again"),
+        pytest.param([7, EAT], [[7, EAT], [7], [EAT]], id="beside another: either may have met it"),
+        pytest.param([CRASH], [[CRASH], [CRASH]], id="a crash: it may have been the worker's"),
+    ],
+)
+def test_what_met_a_limit_alone_is_not_tried_a_second_time(
+    batch: list[int], begun: list[list[int]], tmp_path: Path
+) -> None:
+    with Pool(2, limits=WorkLimits(memory_mb=200)) as pool:
+        list(pool.map(Noted(tmp_path / "notes"), [batch]))
+
+    assert [json.loads(line) for line in (tmp_path / "notes").read_text().splitlines()] == begun
 
 
 @pytest.mark.parametrize("what", [EAT, ABORT, COMPUTE])

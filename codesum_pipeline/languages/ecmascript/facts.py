@@ -98,33 +98,36 @@ def shortened(node: Node | None, text: Text, known: dict[int, Code]) -> Code:
             found = known[node.id]
             break
         kind, id_ = node.type, node.id
-        # Brackets around as many values.
-        given = ("(", ",".join("0" * len(shown(node, "arguments"))), ")")
-        link: tuple[str, ...]
         if kind == "call_expression":
-            link, node = given, at(node, "function")
+            links.append((id_, _given(node)))
+            node = at(node, "function")
         elif kind == "member_expression":
-            link, node = (".", field_text(node, "property", text)), at(node, "object")
+            links.append((id_, (".", field_text(node, "property", text))))
+            node = at(node, "object")
         elif kind == "subscript_expression":
-            link, node = ("[", "0", "]"), at(node, "object")
+            links.append((id_, ("[", "0", "]")))
+            node = at(node, "object")
         else:
             if kind == "new_expression":
-                found = Code.of("", "new ", field_text(node, "constructor", text), *given)
+                found = _chain("new ", field_text(node, "constructor", text), *_given(node))
             elif kind in ("identifier", "this"):
                 found = text(node)
-            known[id_] = found = _if_short(found)
+            known[id_] = found
             break
-        links.append((id_, link))
     for id_, link in reversed(links):
-        found = known[id_] = _if_short(Code.of("", found, *link)) if found else found
+        found = known[id_] = _chain(found, *link) if found else found
     return found
 
 
-def _if_short(code: Code) -> Code:
-    """Code of its parts, or of its span; empty where it is too long for a chain."""
-    if code.span is None:
-        code = Code.of("".join(code.parts), *code.parts)
-    return code if len(code) <= MAX_CHAIN else Code.of("")
+def _given(call: Node) -> tuple[str, str, str]:
+    """Brackets around as many values."""
+    return "(", ",".join("0" * len(shown(call, "arguments"))), ")"
+
+
+def _chain(*parts: str) -> Code:
+    """Code of these parts; empty where it is too long for a chain."""
+    joined = "".join(parts)
+    return Code.of(joined, *parts) if len(joined) <= MAX_CHAIN else Code.of("")
 
 
 def short_receiver(call: Node, text: Text, known: dict[int, Code]) -> Code:
