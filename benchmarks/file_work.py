@@ -1,4 +1,5 @@
-"""How much counted work the largest honest files of many repositories are, against the limit of one file.
+"""How much counted work the largest honest files of many repositories are, against the limit of one file, and how many
+files a small build leaves to a worker because they look as if they might take a parser gigabytes.
 
     python -m benchmarks.file_work REPOSITORY … > benchmarks/results/file_work.md
 
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from codesum_pipeline.model.errors import SkippedFile
 from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.bounded import FREE_STEPS, WorkBudget
+from codesum_pipeline.parsing.bounded import FREE_STEPS, TooCostly, WorkBudget, may_take_gigabytes
 from codesum_pipeline.parsing.parsers import PARSERS, NothingParsed
 from codesum_pipeline.settings.stages import STEPS_PER_BYTE, ScanSettings
 from codesum_pipeline.source.content import decode_text, judge_content
@@ -37,7 +38,7 @@ class FileWork:
     name: str
     size: int
     steps: int
-    nodes: int
+    is_left: bool
 
     @property
     def per_byte(self) -> float:
@@ -80,10 +81,11 @@ def work_of(git_dir: Path, name: str) -> Iterator[FileWork]:
                     continue
                 source = decode_text(data, language).encode()
                 budget = WorkBudget(NO_LIMIT)
-                _, tree = PARSERS[language].reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
-            except (SkippedFile, NothingParsed):
+                PARSERS[language].reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
+            except (SkippedFile, NothingParsed, TooCostly):
                 continue
-            yield FileWork(language, f"{name}:{path}", len(source), budget.spent, tree.root_node.descendant_count)
+            is_left = may_take_gigabytes(source, language)
+            yield FileWork(language, f"{name}:{path}", len(source), budget.spent, is_left)
 
 
 def main(repositories: Sequence[str]) -> None:
@@ -98,15 +100,18 @@ def main(repositories: Sequence[str]) -> None:
         print(f"{number} of {len(repositories)}: {name}", file=sys.stderr, flush=True)
     print(f"{sum(map(len, found.values())):,} files of {len(repositories)} repositories; the limit of a file is")
     print(f"{FREE_STEPS:,} steps and {STEPS_PER_BYTE} for each byte.\n")
-    print("| language | files | largest (bytes) | most steps | most steps per byte | 99.9 % | most of its limit | by |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| language | files | left to a worker | largest (bytes) | most steps | most steps per byte | 99.9 % "
+        "| most of its limit | by |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
     for language, files in sorted(found.items()):
         rates = sorted(file.per_byte for file in files)
         worst = max(files, key=lambda file: file.share)
+        left, largest, steps = sum(f.is_left for f in files), max(f.size for f in files), max(f.steps for f in files)
         print(
-            f"| {language} | {len(files):,} | {max(file.size for file in files):,} "
-            f"| {max(file.steps for file in files):,} | {rates[-1]:.1f} | {rates[int(0.999 * (len(rates) - 1))]:.1f} "
-            f"| {worst.share:.0%} | `{worst.name}` |"
+            f"| {language} | {len(files):,} | {left:,} | {largest:,} | {steps:,} | {rates[-1]:.1f} "
+            f"| {rates[int(0.999 * (len(rates) - 1))]:.1f} | {worst.share:.0%} | `{worst.name}` |"
         )
 
 
